@@ -1,0 +1,41 @@
+# Each target sets up what it needs in .venv, once, and again only after pyproject.toml or constraints.txt changed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow lint bench clean help
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about a minute
+	$(BIN)/python examples/dqn.py
+
+test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
+	$(BIN)/pytest -m "not slow"
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -m "not slow" tests/games
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow and not compiled" tests/games
+
+test-slow: .venv/.test  ## the proofs that take minutes
+	$(BIN)/pytest -m slow
+
+lint: .venv/.lint  ## format, rules and strict types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --warnings
+
+bench: .venv/.bench  ## speed beside the peers', as ratios from one run
+	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:  ## remove what these targets made
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis demo.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/pip:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Plyground needs Python 3.11 or newer; this is ' + sys.version)"
+	$(PYTHON) -m venv .venv
+
+# .venv/.learn holds the extra [learn], and so on
+.venv/.%: pyproject.toml constraints.txt | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$*]"
+	touch $@

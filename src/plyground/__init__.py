@@ -1,0 +1,32 @@
+"""Plyground teaches machines to play board games, and lets people watch, measure and play them.
+
+>>> import plyground as pg
+>>> game = pg.load("connect_four")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plyground.batch import Batch, Step
+    from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
+    from plyground.game import Game, load
+    from plyground.games.interface import Outcome
+    from plyground.position import Position
+
+__version__ = "0.1.0"
+__all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue"]
+__all__ += ["Outcome", "Position", "Step", "UnknownName", "load"]
+
+_HOMES = {"Batch": "batch", "Step": "batch", "Game": "game", "load": "game", "Position": "position"}
+_HOMES |= {"Outcome": "games.interface"}
+_HOMES |= dict.fromkeys(("Error", "IllegalAction", "InvalidText", "InvalidValue", "UnknownName"), "errors")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: `plyground --help` need not wait for a compiler."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"plyground.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'plyground' has no attribute {name!r}")

@@ -1,0 +1,197 @@
+"""`Batch`: many games of one kind at once, for speed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plyground.errors import IllegalAction, InvalidValue
+from plyground.game import Game
+from plyground.games import chance
+from plyground.kernels import threads as threading
+from plyground.position import Position
+
+
+class Step(NamedTuple):
+    """What `Batch.step` returns, a row for each game."""
+
+    rewards: NDArray[np.float32]  # [N] +1, 0 or -1, as the side that acted sees it
+    terminated: NDArray[np.bool_]  # [N] the rules ended the game
+    truncated: NDArray[np.bool_]  # [N] the limit of plies did
+
+
+class Batch:
+    """`n` games side by side. A finished game gives its place to a fresh one within `step`.
+
+    After a step, `after` holds where each action led (the final position, where a game ended) and `states` where play
+    goes on. Both are records; `encode` and `legal_mask` take either.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        n: int,
+        seed: int = 0,
+        device: str = "cpu",
+        *,
+        max_plies: int | None = None,
+        threads: int | None = None,
+        check: bool = True,
+    ) -> None:
+        """`check=False` trusts the caller that every action is legal; the rules then do not look."""
+        if n < 1:
+            raise InvalidValue(f"a batch has at least one game, not {n}")
+        if device != "cpu":
+            raise InvalidValue(f"no device {device!r}; known: cpu")
+        if max_plies is not None and max_plies < 1:
+            raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
+        self.game, self.check = game, check
+        self.max_plies = max_plies or 2**31 - 1
+        self.threads = threads or threading.available()
+        self.states = np.zeros(n, game.rules.STATE)  # [N]
+        self.after = np.zeros(n, game.rules.HEAD)  # [N]
+        self.rngs = chance.seeds(seed, n)  # [N]
+        self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def reset(self) -> None:
+        """Begin a new game in every row."""
+        kernels = self.game.kernels()
+        self._run(lambda part: kernels.reset_all(self.states[part], self.game.blank, self.rngs[part]))
+        self.plies[:] = 0
+        self.after[:] = self.game.heads(self.states)
+
+    def step(self, actions: ArrayLike) -> Step:
+        """Play one action in every row; see `Step` and the class for what comes back."""
+        chosen = self._checked(actions)
+        n, game, kernels = len(self), self.game, self.game.kernels()
+        rewards, terminated, truncated = np.empty(n, np.float32), np.empty(n, np.bool_), np.empty(n, np.bool_)
+        state_bytes, after_bytes = _as_bytes(self.states), _as_bytes(self.after)
+
+        def run(rows: slice) -> None:
+            kernels.step_all(
+                *(self.states[rows], state_bytes[rows], after_bytes[rows], chosen[rows], self.rngs[rows], game.blank),
+                *(self.plies[rows], self.max_plies, rewards[rows], terminated[rows], truncated[rows], game.work()),
+            )
+
+        self._run(run)
+        return Step(rewards, terminated, truncated)
+
+    def legal_mask(
+        self, states: NDArray[np.void] | None = None, out: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """[N, A] which actions are legal, in the batch's states or in others."""
+        rows = self.states if states is None else states
+        masks = np.empty((len(rows), self.game.num_actions), np.bool_) if out is None else out
+        kernels = self.game.kernels()
+        self._run(lambda part: kernels.legal_masks(rows[part], masks[part], self.game.work(), self._scratch()), len(rows))
+        return masks
+
+    def legal_list(self, states: NDArray[np.void] | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
+        rows = self.states if states is None else states
+        actions, counts = np.empty((len(rows), self.game.rules.MAX_LEGAL), np.int32), np.empty(len(rows), np.int32)
+        kernels = self.game.kernels()
+        self._run(lambda part: kernels.legal_lists(rows[part], actions[part], counts[part], self.game.work()), len(rows))
+        return actions, counts
+
+    def encode(
+        self,
+        encoder: str,
+        states: NDArray[np.void] | None = None,
+        *,
+        seat: int | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """[N, *shape] what a network sees of the batch's states or of others, for the seat to act or another one."""
+        return encode(self.game, encoder, self.states if states is None else states, seat, out, self.threads)
+
+    def random_actions(self) -> NDArray[np.int32]:
+        """[N] one legal action in each row, from the games' own generators."""
+        kernels, actions = self.game.kernels(), np.empty(len(self), np.int32)
+        self._run(
+            lambda part: kernels.random_actions(
+                self.states[part], self.rngs[part], actions[part], self.game.work(), self._scratch()
+            )
+        )
+        return actions
+
+    def random_play(self, plies: int) -> NDArray[np.int64]:
+        """Play `plies` random actions in every row, game after game; [4] how many games ended with each outcome."""
+        kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
+
+        def run(rows: slice) -> None:
+            ended.append(np.zeros(4, np.int64))
+            kernels.random_play(
+                *(self.states[rows], self.game.blank, self.rngs[rows], plies, ended[-1], self.game.work(), self._scratch())
+            )
+
+        self._run(run)
+        return np.sum(ended, axis=0)
+
+    def position(self, row: int) -> Position:
+        """One row as a position to look at: a copy."""
+        return Position(self.game, self.states[row : row + 1].copy())
+
+    @property
+    def to_move(self) -> NDArray[np.int8]:
+        """[N] the side that acts in each row."""
+        return self.states["to_move"]
+
+    def _scratch(self) -> NDArray[np.int32]:
+        return np.empty(self.game.rules.MAX_LEGAL, np.int32)
+
+    def _run(self, work: Any, rows: int | None = None) -> None:
+        threading.over_slices(work, len(self) if rows is None else rows, self.threads)
+
+    def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
+        """The actions as an array, each of them legal in its row."""
+        given = np.asarray(actions)
+        if given.shape != (len(self),) or given.dtype.kind not in "iu":
+            raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
+        chosen = np.ascontiguousarray(given, np.int32)
+        if self.check:
+            bad: list[int] = []
+            kernels = self.game.kernels()
+
+            def look(rows: slice) -> None:
+                row = kernels.first_illegal(self.states[rows], chosen[rows], self.game.work(), self._scratch())
+                bad.extend([rows.start + row] if row >= 0 else [])
+
+            self._run(look)
+            for row in sorted(bad)[:1]:
+                raise IllegalAction(f"row {row}: {self.position(row).refusal(int(given[row]))}")
+        return chosen
+
+
+def encode(
+    game: Game,
+    encoder: str,
+    states: NDArray[np.void],
+    seat: int | None = None,
+    out: NDArray[Any] | None = None,
+    threads: int = 1,
+) -> NDArray[Any]:
+    """[N, *shape] what a network sees of `states`, for the seat to act or for `seat`."""
+    chosen = game.encoder(encoder)
+    kernels = game.encode_kernels(chosen)
+    if out is None:
+        out = np.empty((len(states), *chosen.shape), chosen.dtype)
+    if seat is None:
+        threading.over_slices(lambda part: kernels.encode_all(states[part], out[part]), len(states), threads)
+    elif 0 <= seat < game.rules.SEATS:
+        seats = np.full(len(states), seat, np.int32)
+        kernels.encode_for(states, seats, out)
+    else:
+        raise InvalidValue(f"{game} has seats 0 to {game.rules.SEATS - 1}, not {seat}")
+    return out
+
+
+def _as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
+    """[N, itemsize] the same memory."""
+    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)

@@ -1,0 +1,100 @@
+"""What a network sees of Connect Four. Row 0 is the top row; "own" is the side of the seat that looks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.encoders.encoder import Encoder
+from plyground.games.bits import popcount
+from plyground.games.connect_four import COLUMN, COLUMNS, ONE, ROWS, playable, winning_cells
+from plyground.games.interface import State
+
+Grid = NDArray[np.int8]  # [6, 7]
+Floats = NDArray[np.float32]
+
+CENTRE = COLUMN << np.uint64(21)
+
+
+@njit
+def bit(stones: np.uint64, row: int, column: int) -> int:
+    """1 where a stone stands, else 0."""
+    return np.int64((stones >> np.uint64(7 * column + (ROWS - 1 - row))) & ONE)
+
+
+@njit
+def write_board(state: State, seat: int, out: Grid) -> None:
+    """0 empty, 1 the first side, 2 the second, whoever looks."""
+    first, second = state["stones"][0], state["stones"][1]
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            out[row, column] = bit(first, row, column) + 2 * bit(second, row, column)
+
+
+@njit
+def write_relative(state: State, seat: int, out: Floats) -> None:
+    """0.0 empty, 1.0 own, 2.0 the opponent's; cell (row, column) at row * 7 + column."""
+    own, other = state["stones"][seat], state["stones"][1 - seat]
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            out[row * COLUMNS + column] = bit(own, row, column) + 2 * bit(other, row, column)
+
+
+@njit
+def write_signed(state: State, seat: int, out: Grid) -> None:
+    """+1 own, -1 the opponent's."""
+    own, other = state["stones"][seat], state["stones"][1 - seat]
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            out[row, column] = bit(own, row, column) - bit(other, row, column)
+
+
+@njit
+def write_planes(state: State, seat: int, out: Floats) -> None:
+    """Plane 0: own stones; plane 1: the opponent's."""
+    own, other = state["stones"][seat], state["stones"][1 - seat]
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            out[0, row, column] = bit(own, row, column)
+            out[1, row, column] = bit(other, row, column)
+
+
+@njit
+def write_onehot(state: State, seat: int, out: Floats) -> None:
+    """Plane 0: empty cells; plane 1: own stones; plane 2: the opponent's."""
+    own, other = state["stones"][seat], state["stones"][1 - seat]
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            out[0, row, column] = 1 - bit(own | other, row, column)
+            out[1, row, column] = bit(own, row, column)
+            out[2, row, column] = bit(other, row, column)
+
+
+@njit
+def write_features(state: State, seat: int, out: Floats) -> None:
+    """Four counts for the seat that looks, then the same four for the opponent:
+
+    stones in the centre column; open threats (empty cells that would complete four); blocks (cells that can be played
+    now and stop a four of the other side); immediate wins (cells that can be played now and complete four).
+    """
+    taken = state["stones"][0] | state["stones"][1]
+    now = playable(taken)
+    for k in range(2):
+        side = seat if k == 0 else 1 - seat
+        own, other = state["stones"][side], state["stones"][1 - side]
+        threats = winning_cells(own, taken)
+        out[4 * k] = popcount(own & CENTRE)
+        out[4 * k + 1] = popcount(threats)
+        out[4 * k + 2] = popcount(winning_cells(other, taken) & now)
+        out[4 * k + 3] = popcount(threats & now)
+
+
+ENCODERS = (
+    Encoder("board", 1, (ROWS, COLUMNS), np.int8, write_board, "0 empty, 1 first side, 2 second side"),
+    Encoder("relative", 1, (ROWS * COLUMNS,), np.float32, write_relative, "0 empty, 1 own, 2 opponent's, flat"),
+    Encoder("signed", 1, (ROWS, COLUMNS), np.int8, write_signed, "+1 own, -1 opponent's"),
+    Encoder("planes", 1, (2, ROWS, COLUMNS), np.float32, write_planes, "own stones; opponent's stones"),
+    Encoder("onehot", 1, (3, ROWS, COLUMNS), np.float32, write_onehot, "empty cells; own stones; opponent's stones"),
+    Encoder("features", 1, (8,), np.float32, write_features, "centre, threats, blocks, wins: own, then opponent's"),
+)

@@ -1,0 +1,49 @@
+"""What a network sees: an encoder turns one state, as one seat may know it, into an array of numbers.
+
+An encoder has a name and a version, `planes-v1`; what has learned from one says so. A game's encoders stand in the
+module of its name in this folder, or, for a game in a file of its own, in that file: `ENCODERS = (Encoder(...), ...)`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from plyground.errors import unknown
+from plyground.games.interface import Function, Rules
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A compiled function `write(state, seat, out)` that fills all of `out`, of this shape and type."""
+
+    name: str
+    version: int
+    shape: tuple[int, ...]
+    dtype: type[np.generic]
+    write: Function = field(repr=False)
+    meaning: str
+
+    def __str__(self) -> str:
+        return f"{self.name}-v{self.version}"
+
+
+def encoders_of(rules: Rules) -> Mapping[str, Encoder]:
+    """A game's encoders by full name (`planes-v1`), and the newest of each also by its short one (`planes`)."""
+    found: Any = getattr(rules.module, "ENCODERS", None)
+    home, _, name = rules.module.__name__.rpartition(".")
+    if found is None and home == "plyground.games":
+        found = importlib.import_module(f"plyground.encoders.{name}").ENCODERS
+    encoders: tuple[Encoder, ...] = tuple(sorted(found or (), key=lambda each: each.version))
+    return {each.name: each for each in encoders} | {str(each): each for each in encoders}
+
+
+def pick(encoders: Mapping[str, Encoder], name: str) -> Encoder:
+    """The encoder of that name, or an error that lists the names."""
+    if name not in encoders:
+        raise unknown("encoder", name, dict.fromkeys(str(each) for each in encoders.values()))
+    return encoders[name]

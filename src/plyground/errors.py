@@ -1,0 +1,43 @@
+"""Everything that can go wrong on purpose. Each message names the value and what would have been right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class Error(Exception):
+    """The parent of every error Plyground raises on purpose."""
+
+
+class UnknownName(Error):
+    """A game, agent, encoder or setting that does not exist."""
+
+
+class InvalidValue(Error):
+    """A number or word outside its range: a batch of no games, a depth below zero."""
+
+
+class InvalidText(Error):
+    """A text (or array) that describes no position of the game."""
+
+
+class IllegalAction(Error):
+    """An action that the rules do not allow in this position."""
+
+
+class BrokenGame(Error):
+    """A game's module that does not keep the contract of `plyground.games.interface`."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """The error for a name that is not among `known`, with the nearest one suggested."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return UnknownName(f"no {kind} {shorten(name)!r}; {hint}known: {', '.join(names) or 'none'}")
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """`text` cut to `limit` characters, so that an error stays one line whatever was typed."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

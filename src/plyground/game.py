@@ -1,0 +1,178 @@
+"""`load`: a game by name, with its settings, its compiled kernels and its positions."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground import words
+from plyground.encoders.encoder import Encoder, encoders_of, pick
+from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
+from plyground.games import GAMES
+from plyground.games.interface import Rules, Value, read
+from plyground.kernels.cache import load_kernels
+
+if TYPE_CHECKING:
+    from plyground.position import Position
+
+
+def load(name: str | ModuleType, **settings: Value) -> Game:
+    """A game: `load("connect_four")`, `load("my_game.py")`, or a module; settings by keyword or in the name.
+
+    `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game.
+    """
+    if isinstance(name, ModuleType):
+        return Game(name.__name__.rpartition(".")[2], read(name), settings)
+    word, options = words.split(name)
+    return Game(word, read(_module(word)), {**options, **settings})
+
+
+def _module(word: str) -> ModuleType:
+    """The module of a known game, or of a file with one."""
+    if word in GAMES:
+        return importlib.import_module(f"plyground.games.{word}")
+    if not word.endswith(".py"):
+        raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
+    path = Path(word)
+    if not path.is_file():
+        raise InvalidValue(f"no game file {word!r}: there is no such file")
+    stem = "".join(c if c.isalnum() else "_" for c in path.stem)
+    name = f"plyground_file_{stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # read anew each time: somebody may be editing it
+    try:
+        spec.loader.exec_module(module)
+    except Error:
+        raise
+    except Exception as error:
+        raise InvalidValue(f"the game file {word!r} does not run: {type(error).__name__}: {error}") from error
+    return module
+
+
+class Game:
+    """The rules of one game with its settings, compiled on first use."""
+
+    def __init__(self, word: str, rules: Rules, settings: Mapping[str, Value]) -> None:
+        self.word = word
+        self.rules = rules
+        self.settings = _checked(rules, word, settings)
+        self.blank = np.zeros(1, rules.STATE)  # [1]: what `reset` and `parse` get: settings and zeros
+        for name, value in self.settings.items():
+            self.blank[name] = rules.SETTINGS[name].code(value)
+
+    def __str__(self) -> str:
+        """The name with every setting that differs from its default: `sequence:seats=4`."""
+        return words.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
+
+    def __repr__(self) -> str:
+        return f"<game {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and str(self) == str(other) and self.rules.module is other.rules.module
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def label(self) -> str:
+        """A short name for files and notices: `three_in_a_row` for `examples/three_in_a_row.py`."""
+        return Path(self.word).stem
+
+    @property
+    def num_actions(self) -> int:
+        return self.rules.NUM_ACTIONS
+
+    @functools.cached_property
+    def encoders(self) -> Mapping[str, Encoder]:
+        return encoders_of(self.rules)
+
+    def encoder(self, name: str) -> Encoder:
+        """The encoder `planes-v1`; `planes` means its newest version."""
+        return pick(self.encoders, name)
+
+    def kernels(self, template: str = "rules") -> Any:
+        """The compiled loops of `kernels/<template>.py` for this game."""
+        return _kernels(template, self.rules, self.label)
+
+    def encode_kernels(self, encoder: Encoder) -> Any:
+        return _encode_kernels(encoder, self.rules, self.label)
+
+    def work(self) -> NDArray[np.void]:
+        """[1] working memory for one thread."""
+        return np.zeros(1, self.rules.WORK)
+
+    def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
+        """[N] the part of each state that memory keeps, as a copy."""
+        size = self.rules.HEAD.itemsize
+        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
+        return np.ascontiguousarray(rows[:, :size]).reshape(-1).view(self.rules.HEAD)
+
+    def start(self, seed: int = 0) -> Position:
+        """A fresh game; `seed` decides what chance does in it."""
+        from plyground.position import Position
+
+        return Position.start(self, seed)
+
+    def position(self, source: Any = "startpos", seed: int = 0) -> Position:
+        """A position from a text (or an array, where the game reads one). `startpos` is a fresh game."""
+        from plyground.position import Position
+
+        if isinstance(source, str) and source.strip() in ("", "startpos"):
+            return self.start(seed)
+        state = self.blank.copy()
+        if isinstance(source, str):
+            self.rules.parse(source.strip(), state[0])
+        elif self.rules.from_array is not None:
+            self.rules.from_array(source, state[0])
+        else:
+            raise InvalidText(f"{self} reads positions from texts, not from {type(source).__name__}")
+        problems = self.rules.problems(state[0])
+        if problems:
+            raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
+        return Position(self, state, seed)
+
+
+@functools.cache
+def _kernels_of(template: str, module: ModuleType, label: str) -> Any:
+    return load_kernels(template, read(module).compiled, label)
+
+
+def _kernels(template: str, rules: Rules, label: str) -> Any:
+    return _kernels_of(template, rules.module, label)
+
+
+@functools.cache
+def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
+    functions = {"write": encoder.write, **read(module).compiled}
+    return load_kernels("encode", functions, f"{label} {encoder}")
+
+
+def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
+    return _encode_kernels_of(encoder, rules.module, label)
+
+
+def _checked(rules: Rules, word: str, given: Mapping[str, Value]) -> dict[str, Value]:
+    """All settings of a game, the given ones checked, the others at their defaults."""
+    settings = {name: setting.default for name, setting in rules.SETTINGS.items()}
+    for name, value in given.items():
+        if name not in settings:
+            raise unknown(f"setting of {word}", name, settings)
+        choices = rules.SETTINGS[name].choices
+        matching = [choice for choice in choices if words.same(choice, value)]
+        if not matching:
+            allowed = ", ".join(map(str, choices)) if len(choices) < 12 else f"{choices[0]} to {choices[-1]}"
+            raise InvalidValue(f"{word}: {name} cannot be {shorten(str(value))!r}; it is one of: {allowed}")
+        settings[name] = matching[0]
+    return settings

@@ -1,0 +1,215 @@
+"""What a game is: one numpy record type and a handful of plain functions over single records.
+
+A game is a module. `load` reads the names below from it; everything else (batches, encoders, agents, matches, the
+command line) is generic. The functions marked *compiled* are decorated with `numba.njit`, work on ONE record, change
+it in place, and never allocate, recurse or raise, so that the same source also runs on a GPU. Read a field as
+`state["ply"]`, never `state.ply`: only the first also runs with the compiler switched off.
+
+Required                                  | law
+------------------------------------------|--------------------------------------------------------------------------
+STATE       an aligned record dtype       | has the fields `to_move` (side 0 or 1) and `outcome`; it is absolute:
+                                          | "mine" and "theirs" exist only in encoders
+NUM_ACTIONS how many actions there are    | actions are the integers 0 .. NUM_ACTIONS - 1
+MAX_LEGAL   most legal actions of a state | `legal` never writes more
+MAX_PLIES   most actions of a game        | every game has ended by then (a match stops there and counts a draw)
+reset(state, rng)             *compiled*  | receives a record that holds the settings and zeros, leaves a running game
+legal(state, actions) -> n    *compiled*  | writes the n legal actions in ascending order; n > 0 while the game runs,
+                                          | n = 0 when it is over
+play(state, action, rng)      *compiled*  | plays a legal action, sets `to_move` and `outcome`
+text(state) -> str                        | `parse` reads it back to an equal head (see HEAD)
+parse(text, state)                        | fills a record as `reset` gets it from any arrangement, raises InvalidText
+action_name(state, action) -> str         | different legal actions of one state have different names
+
+Optional                                  | law, and what holds without it
+------------------------------------------|--------------------------------------------------------------------------
+evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
+problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
+draw(state) -> str                        | a picture of characters for people; otherwise `text`
+reason(state) -> str                      | how the game ended; otherwise ""
+from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
+SETTINGS    {name: Setting}               | each is also a field of STATE; `reset` and `play` obey it
+HEAD        a record dtype                | the leading fields of STATE: all that memory keeps. `legal`, `evaluate`,
+                                          | `text` and the encoders read no other. Otherwise the whole record.
+UNCOUNTED   tuple of HEAD's fields        | repetition counters, which a text does not carry
+SYMMETRIES  how many, identity included   | `transform(state, k)` changes the record, `transform_action(action, k)`
+                                          | the action; both *compiled*. Playing and transforming commute
+WORK        a record dtype                | working memory: `legal` and `play` take one more argument, `work`, one
+                                          | record of it for each thread, whose content means nothing between calls
+OPENING_PLIES  random plies that open a game of a match (4)
+CHANCE      True if `reset` or `play` draw from `rng` (False)
+
+Turns need not alternate: `to_move` says who acts, and one side may act several times. A value changes its sign only
+where `to_move` changes.
+
+Hidden information and chance. `rng` is an array of one uint64, the game's own generator (`games/chance.py`): results
+depend on the seed alone. Where a seat does not see everything, the game also defines
+
+seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
+SEATS       how many seats (2)
+determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
+                                          | and what the encoders show it stay the same
+
+An encoder is handed the seat that looks, and may read only what that seat may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.errors import BrokenGame
+from plyground.games.chance import Rng
+
+__all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
+
+State = np.void  # one record of STATE; in compiled code a view into the batch
+Actions = NDArray[np.int32]  # [MAX_LEGAL]
+Value = bool | int | str
+
+RUNNING, DRAW, FIRST_WINS, SECOND_WINS = range(4)  # what happened, whoever asks
+
+
+class Outcome(IntEnum):
+    """The same four words for people."""
+
+    RUNNING = RUNNING
+    DRAW = DRAW
+    FIRST_WINS = FIRST_WINS
+    SECOND_WINS = SECOND_WINS
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@njit
+def value_for(outcome: int, side: int) -> float:
+    """+1 for a side that won, -1 for one that lost, else 0: the only place where an outcome gets a point of view."""
+    if outcome < FIRST_WINS:
+        return 0.0
+    return 1.0 if outcome == FIRST_WINS + side else -1.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One choice a game offers: `game:name=value`. In the record a number stands for itself, a word for its place."""
+
+    default: Value
+    choices: Sequence[Value]
+    meaning: str = ""
+
+    def code(self, value: Value) -> int:
+        """What the record's field holds."""
+        return self.choices.index(value) if isinstance(value, str) else int(value)
+
+
+Function = Callable[..., Any]
+REQUIRED = (
+    ("STATE", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES")
+    + ("reset", "legal", "play")
+    + ("text", "parse", "action_name")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A game's module, read and checked: the names of this file's table with their defaults filled in."""
+
+    module: ModuleType
+    STATE: np.dtype[np.void]
+    HEAD: np.dtype[np.void]
+    WORK: np.dtype[np.void]
+    NUM_ACTIONS: int
+    MAX_LEGAL: int
+    MAX_PLIES: int
+    OPENING_PLIES: int
+    SEATS: int
+    SYMMETRIES: int
+    CHANCE: bool
+    UNCOUNTED: tuple[str, ...]
+    SETTINGS: Mapping[str, Setting]
+    compiled: Mapping[str, Function] = field(repr=False)
+    """the compiled functions that the module defines, by name"""
+    text: Function
+    parse: Function
+    action_name: Function
+    problems: Function
+    draw: Function
+    reason: Function
+    from_array: Function | None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether some seat does not see everything."""
+        return "determinize" in self.compiled
+
+
+COMPILED = ("reset", "legal", "play", "evaluate", "seat", "determinize", "transform", "transform_action")
+NO_WORK = np.dtype([("unused", np.int8)], align=True)
+
+
+def read(module: ModuleType) -> Rules:
+    """Read a game's module, or raise `BrokenGame` with everything that is missing or wrong."""
+
+    def get(name: str, default: Any = None) -> Any:
+        return getattr(module, name, default)
+
+    missing = [name for name in REQUIRED if get(name) is None]
+    if missing:
+        raise BrokenGame(f"the game {module.__name__} does not define {', '.join(missing)}")
+    faults = list(_faults(get))
+    if faults:
+        raise BrokenGame(f"the game {module.__name__}: {'; '.join(faults)}")
+    return Rules(
+        module=module,
+        STATE=get("STATE"),
+        HEAD=get("HEAD", get("STATE")),
+        WORK=get("WORK", NO_WORK),
+        NUM_ACTIONS=get("NUM_ACTIONS"),
+        MAX_LEGAL=get("MAX_LEGAL"),
+        MAX_PLIES=get("MAX_PLIES"),
+        OPENING_PLIES=get("OPENING_PLIES", 4),
+        SEATS=get("SEATS", 2),
+        SYMMETRIES=get("SYMMETRIES", 1),
+        CHANCE=get("CHANCE", False),
+        UNCOUNTED=get("UNCOUNTED", ()),
+        SETTINGS=get("SETTINGS", {}),
+        compiled={name: get(name) for name in COMPILED if get(name) is not None},
+        text=get("text"),
+        parse=get("parse"),
+        action_name=get("action_name"),
+        problems=get("problems", _no_problems),
+        draw=get("draw", get("text")),
+        reason=get("reason", _no_reason),
+        from_array=get("from_array"),
+    )
+
+
+def _faults(get: Function) -> Sequence[str]:
+    """What is wrong with the values a module does define."""
+    state: np.dtype[np.void] = get("STATE")
+    head: np.dtype[np.void] = get("HEAD", state)
+    faults: list[str] = []
+    if not state.isalignedstruct:
+        faults.append("STATE must be an aligned record: np.dtype([...], align=True)")
+    fields, leading = dict(state.fields or {}), dict(head.fields or {})
+    needed = ["to_move", "outcome", *get("SETTINGS", {})]
+    faults += [f"STATE has no field {name!r}" for name in needed if name not in fields]
+    faults += [f"HEAD's field {name!r} differs from STATE's" for name, where in leading.items() if fields.get(name) != where]
+    if get("SYMMETRIES", 1) > 1 and not (get("transform") and get("transform_action")):
+        faults.append("SYMMETRIES needs `transform` and `transform_action`")
+    return faults
+
+
+def _no_problems(state: State) -> list[str]:
+    return []
+
+
+def _no_reason(state: State) -> str:
+    return ""

@@ -1,0 +1,202 @@
+"""From a template and a game's functions to a compiled module, kept on disk and never stale.
+
+numba's own cache looks at one file's time stamp: after an edit in another file it would run the old rules. Here each
+game's kernels are written out as a module of their own, whose name carries a fingerprint of the text and of everything
+it reaches: every function's code, every table, every constant. Other rules, other name, nothing to invalidate.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from plyground.games.interface import Function
+from plyground.kernels import slots
+
+SLOTS = re.compile(r"^from plyground\.kernels\.slots import (.+)$", re.MULTILINE)
+LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
+"""what they hold changes only with their version, which is part of every fingerprint"""
+WEEKS_KEPT = 6
+
+
+def load_kernels(template: str, functions: Mapping[str, Function], subject: str) -> types.ModuleType:
+    """The module that `template` (a file beside this one) becomes with `functions` in its slots.
+
+    `subject` says in the notice, while it compiles for the first time, what it is: "connect_four".
+    """
+    source = Path(__file__).with_name(f"{template}.py").read_text(encoding="utf-8")
+    source = SLOTS.sub(lambda found: _imports(found[1].split(", "), functions), source)
+    label = re.sub(r"\W+", "_", subject)
+    name = f"plyground_{template}_{label}_{fingerprint(source)}"
+    if name not in sys.modules:
+        path = _written(name, f"plyground_{template}_{label}_", source)
+        if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
+            print(f"plyground: compiling {subject} ({template}), once for this machine ...", file=sys.stderr, flush=True)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # before it runs: numba finds a cached kernel's module by its name
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
+    """The lines that bind each slot to the game's function; a game without working memory gets an adapter."""
+    lines: list[str] = []
+    for name in names:
+        function = functions.get(name) or getattr(slots, name)
+        lines.append(f"from {function.__module__} import {function.__name__} as {name}")
+        wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
+        if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
+            lines[-1] += "_without_work"
+            lines += ["@njit", f"def {name}({', '.join(wanted)}):", f"    return {name}_without_work({', '.join(wanted[:-1])})"]
+    return "\n".join(lines)
+
+
+# ---- fingerprints ----
+
+
+def fingerprint(source: str) -> str:
+    """Sixteen characters that change when anything changes that the compiled module depends on."""
+    digest = hashlib.sha256(source.encode())
+    versions = (numba.__version__, np.__version__, sys.version_info[:3], numba.config.BOUNDSCHECK, numba.config.OPT)  # pyright: ignore
+    digest.update(repr(versions).encode())
+    seen: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] not in LIBRARIES | {"__future__"}:
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                _feed(digest, getattr(module, alias.name), seen)
+    return digest.hexdigest()[:16]
+
+
+def _feed(digest: Any, value: Any, seen: set[int]) -> None:
+    """Add a value and all it reaches. An object it does not understand is an error, never a silent gap."""
+    if hasattr(value, "targetoptions"):
+        digest.update(repr(sorted(value.targetoptions.items())).encode())  # what `njit(...)` was told
+    value = _plain(value)
+    if isinstance(value, types.FunctionType):
+        if id(value) not in seen:
+            seen.add(id(value))
+            _feed_function(digest, value, seen)
+    elif isinstance(value, np.ndarray):
+        digest.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
+    elif isinstance(value, tuple | list):
+        for item in value:
+            _feed(digest, item, seen)
+        digest.update(repr((type(value), len(value))).encode())
+    elif isinstance(value, Enum):
+        digest.update(repr((type(value), value.value)).encode())
+    elif isinstance(value, int | float | complex | str | bytes | None | np.generic | np.dtype | range | slice):
+        digest.update(repr((type(value), value)).encode())
+    elif isinstance(value, type) or _from_library(value):
+        digest.update(repr(getattr(value, "__qualname__", value)).encode())
+    else:
+        raise TypeError(f"compiled code may not use the global {value!r}: its changes could not be noticed")
+
+
+def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) -> None:
+    if _from_library(function):
+        digest.update(function.__qualname__.encode())
+        return
+    for code in _codes(function.__code__):
+        constants = [constant for constant in code.co_consts if not isinstance(constant, types.CodeType)]
+        digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+        for name in code.co_names:
+            if name in function.__globals__:
+                _feed_global(digest, function.__globals__[name], code.co_names, seen)
+            elif not hasattr(builtins, name):
+                digest.update(name.encode())  # an attribute, or a global that does not exist: the compiler will say so
+    _feed(digest, function.__defaults__, seen)
+    for cell in function.__closure__ or ():
+        _feed(digest, cell.cell_contents, seen)
+
+
+def _feed_global(digest: Any, value: Any, names: tuple[str, ...], seen: set[int]) -> None:
+    """Add a global; of a module, every member that the code might name (`bits.popcount`)."""
+    if not isinstance(value, types.ModuleType):
+        _feed(digest, value, seen)
+    elif not _from_library(value):
+        for name in names:
+            if hasattr(value, name):
+                _feed_global(digest, getattr(value, name), names, seen)
+
+
+def _codes(code: types.CodeType) -> list[types.CodeType]:
+    """A function's code and that of the functions inside it."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return [code, *(deeper for each in inner for deeper in _codes(each))]
+
+
+def _plain(function: Any) -> Any:
+    """The Python function behind a compiled one (itself where the compiler is switched off)."""
+    return getattr(function, "py_func", function)
+
+
+def _from_library(value: Any) -> bool:
+    home = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
+    return home.split(".")[0] in LIBRARIES
+
+
+# ---- the folder ----
+
+
+def cache_folder() -> Path:
+    """Where compiled games are kept: $PLYGROUND_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("PLYGROUND_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "plyground"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "plyground"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plyground"
+
+
+def _written(name: str, prefix: str, source: str) -> Path:
+    """The file of a generated module, written if it is not there yet."""
+    folder = cache_folder()
+    try:
+        path = _write(folder / name / "kernels.py", source)
+    except OSError as error:
+        print(f"plyground: cannot keep compiled games in {folder} ({error.strerror}); compiling anew", file=sys.stderr)
+        return _write(Path(tempfile.mkdtemp(prefix="plyground-")) / name / "kernels.py", source)
+    _forget(folder, prefix)
+    return path
+
+
+def _write(path: Path, source: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        aside = path.with_suffix(f".{os.getpid()}")
+        aside.write_text(source, encoding="utf-8")
+        os.replace(aside, path)  # several processes may start at once
+    (path.parent / "used").touch()
+    return path
+
+
+def _forget(folder: Path, prefix: str) -> None:
+    """Remove kernels of the same subject that nobody has used for weeks."""
+    for old in folder.glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - (old / "used").stat().st_mtime > WEEKS_KEPT * 7 * 86400:
+                shutil.rmtree(old)

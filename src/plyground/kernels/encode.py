@@ -1,0 +1,25 @@
+"""Template: one encoder as a loop over a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.kernels.slots import seat, write
+
+Records = NDArray[np.void]
+
+
+@njit(cache=True, nogil=True)
+def encode_all(states: Records, out: NDArray[np.generic]) -> None:
+    """What the seat to act sees of each state: `out` [N, *shape]."""
+    for i in range(len(states)):
+        write(states[i], seat(states[i]), out[i])
+
+
+@njit(cache=True, nogil=True)
+def encode_for(states: Records, seats: NDArray[np.int32], out: NDArray[np.generic]) -> None:
+    """What the given seats see."""
+    for i in range(len(states)):
+        write(states[i], seats[i], out[i])

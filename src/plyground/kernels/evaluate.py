@@ -1,0 +1,16 @@
+"""Template: a game's own judgement of its states, as a loop over a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.kernels.slots import evaluate
+
+
+@njit(cache=True, nogil=True)
+def evaluate_all(states: NDArray[np.void], values: NDArray[np.float32]) -> None:
+    """values [N]: in [-1, 1], for the side to move."""
+    for i in range(len(states)):
+        values[i] = evaluate(states[i])

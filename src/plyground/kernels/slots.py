@@ -1,0 +1,72 @@
+"""The functions a kernel template calls and a game fills in: their types, and what holds where a game has none.
+
+A template says `from plyground.kernels.slots import legal, play`; `cache.load_kernels` puts the game's own functions
+in their place. So a template is an ordinary module that editors, linters and type checkers understand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.games.interface import Actions, Rng, State
+
+Out = NDArray[np.generic]
+
+
+# ---- a game always has these ----
+
+
+@njit
+def reset(state: State, rng: Rng) -> None: ...
+
+
+@njit
+def legal(state: State, actions: Actions, work: State) -> int:
+    return 0
+
+
+@njit
+def play(state: State, action: int, rng: Rng, work: State) -> None: ...
+
+
+# ---- a game may have these; otherwise ----
+
+
+@njit
+def seat(state: State) -> int:
+    """The side to move sits on the seat of its number."""
+    return np.int64(state["to_move"])
+
+
+@njit
+def determinize(state: State, seat: int, rng: Rng) -> None:
+    """Nothing is hidden, nothing is redrawn."""
+
+
+@njit
+def transform(state: State, symmetry: int) -> None:
+    """The identity is the only symmetry."""
+
+
+@njit
+def transform_action(action: int, symmetry: int) -> int:
+    return action
+
+
+@njit
+def evaluate(state: State) -> float:
+    return 0.0
+
+
+# ---- filled by encoders and agents ----
+
+
+@njit
+def write(state: State, seat: int, out: Out) -> None: ...
+
+
+@njit
+def choose(state: State, rng: Rng) -> int:
+    return 0

@@ -1,0 +1,34 @@
+"""Several threads over slices of a batch. Compiled kernels release the interpreter's lock, so plain threads do."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+CHUNK = 4096  # rows a thread must have to be worth waking: that costs about as much as playing a thousand
+
+
+def available() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = CHUNK) -> None:
+    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows."""
+    parts = max(1, min(threads, rows // chunk))
+    if parts == 1:
+        work(slice(0, rows))
+        return
+    edges = [rows * part // parts for part in range(parts + 1)]
+    slices = [slice(start, stop) for start, stop in zip(edges, edges[1:], strict=False)]
+    waiting = [_pool(parts - 1).submit(work, part) for part in slices[1:]]
+    work(slices[0])  # the calling thread takes its share
+    for future in waiting:
+        future.result()
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="plyground")

@@ -1,0 +1,144 @@
+"""`Position`: one game, for people. Checks what it is told and answers in words; for speed there is `Batch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import IllegalAction, InvalidValue, shorten
+from plyground.game import Game
+from plyground.games import chance
+from plyground.games.interface import Outcome
+
+
+class Position:
+    """A game's state that one can look at and play on."""
+
+    def __init__(self, game: Game, states: NDArray[np.void], seed: int = 0) -> None:
+        self.game = game
+        self.states = states  # [1]
+        self.rngs = chance.seeds(seed, 1)  # [1]
+
+    @classmethod
+    def start(cls, game: Game, seed: int = 0) -> Position:
+        """A fresh game."""
+        position = cls(game, game.blank.copy(), seed)
+        game.kernels().reset_all(position.states, game.blank, position.rngs)
+        return position
+
+    @property
+    def state(self) -> np.void:
+        """The record itself."""
+        return self.states[0]
+
+    @property
+    def to_move(self) -> int:
+        """The side that acts: 0 or 1."""
+        return int(self.state["to_move"])
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(int(self.state["outcome"]))
+
+    @property
+    def over(self) -> bool:
+        return self.outcome != Outcome.RUNNING
+
+    @property
+    def reason(self) -> str:
+        """How the game ended; empty while it runs."""
+        return self.game.rules.reason(self.state)
+
+    @property
+    def text(self) -> str:
+        """The position in one line, which `game.position` reads back."""
+        return self.game.rules.text(self.state)
+
+    def __str__(self) -> str:
+        """The drawn board."""
+        return self.game.rules.draw(self.state)
+
+    def __repr__(self) -> str:
+        return f"<{self.game} {self.text}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Equal heads, counters of repetition aside."""
+        if not isinstance(other, Position) or self.game != other.game:
+            return False
+        names = [name for name in self.game.rules.HEAD.names or () if name not in self.game.rules.UNCOUNTED]
+        return all(np.array_equal(self.state[name], other.state[name]) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> Position:
+        twin = Position(self.game, self.states.copy())
+        twin.rngs = self.rngs.copy()
+        return twin
+
+    def legal(self) -> list[int]:
+        """The legal actions, ascending; none when the game is over."""
+        actions = np.empty((1, self.game.rules.MAX_LEGAL), np.int32)
+        counts = np.empty(1, np.int32)
+        self.game.kernels().legal_lists(self.states, actions, counts, self.game.work())
+        return [int(action) for action in actions[0, : counts[0]]]
+
+    def names(self) -> list[str]:
+        """The legal actions' names, in the order of `legal()`."""
+        return [self.name(action) for action in self.legal()]
+
+    def name(self, action: int) -> str:
+        """What an action is called here."""
+        return self.game.rules.action_name(self.state, action)
+
+    def action(self, move: int | str) -> int:
+        """The legal action of that number or name, or `IllegalAction` with those that are legal."""
+        legal = self.legal()
+        if isinstance(move, str):
+            found = [action for action in legal if self.name(action) == move.strip()]
+        else:
+            found = [action for action in legal if action == move]
+        if not found:
+            raise IllegalAction(self.refusal(move))
+        return found[0]
+
+    def refusal(self, move: int | str) -> str:
+        """Why a move cannot be played, and what could be."""
+        legal = self.legal()
+        if self.over:
+            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.text!r}"
+        names = shorten(", ".join(map(self.name, legal)), 400)
+        numbers = "" if isinstance(move, str) else f" (numbers {shorten(', '.join(map(str, legal)), 400)})"
+        return f"{shorten(repr(move))} is not legal in {self.text!r}; legal: {names}{numbers}"
+
+    def play(self, move: int | str) -> Position:
+        """Play an action, given by number or name; returns the position itself, changed."""
+        action = np.array([self.action(move)], np.int32)
+        self.game.kernels().play_all(self.states, action, self.rngs, self.game.work())
+        return self
+
+    def perft(self, depth: int) -> int:
+        """How many sequences of `depth` actions can be played from here."""
+        if self.game.rules.CHANCE:
+            raise InvalidValue(f"perft needs a game without chance; {self.game} has it")
+        if not 0 <= depth <= 64:
+            raise InvalidValue(f"perft's depth is 0 to 64, not {depth}")
+        if depth == 0:
+            return 1
+        rules, leaves = self.game.rules, np.zeros(1, np.int64)
+        stack, lists = np.zeros(depth, rules.STATE), np.empty((depth, rules.MAX_LEGAL), np.int32)
+        self.game.kernels().perft_all(self.states, depth, leaves, stack, lists, self.rngs, self.game.work())
+        return int(leaves[0])
+
+    def divide(self, depth: int) -> dict[str, int]:
+        """`perft` for each legal action's name: what lies behind it."""
+        if depth < 1:
+            raise InvalidValue(f"divide's depth is at least 1, not {depth}")
+        return {self.name(action): self.copy().play(action).perft(depth - 1) for action in self.legal()}
+
+    def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
+        """What a network sees of this position, for the seat to act unless another is named."""
+        from plyground.batch import encode
+
+        return encode(self.game, encoder, self.states, seat)[0]
