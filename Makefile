@@ -21,7 +21,7 @@ test-slow: .venv/.test  ## the proofs that take minutes
 lint: .venv/.lint  ## format, rules and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright --warnings
+	$(BIN)/pyright
 
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py

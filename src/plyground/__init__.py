@@ -20,9 +20,13 @@ __version__ = "0.1.0"
 __all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue"]
 __all__ += ["Outcome", "Position", "Step", "UnknownName", "load"]
 
-_HOMES = {"Batch": "batch", "Step": "batch", "Game": "game", "load": "game", "Position": "position"}
-_HOMES |= {"Outcome": "games.interface"}
-_HOMES |= dict.fromkeys(("Error", "IllegalAction", "InvalidText", "InvalidValue", "UnknownName"), "errors")
+_HOMES = {
+    **dict.fromkeys(("Batch", "Step"), "batch"),
+    **dict.fromkeys(("Error", "IllegalAction", "InvalidText", "InvalidValue", "UnknownName"), "errors"),
+    **dict.fromkeys(("Game", "load"), "game"),
+    "Outcome": "games.interface",
+    "Position": "position",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,9 @@ class Batch:
         rows = self.states if states is None else states
         masks = np.empty((len(rows), self.game.num_actions), np.bool_) if out is None else out
         kernels = self.game.kernels()
-        self._run(lambda part: kernels.legal_masks(rows[part], masks[part], self.game.work(), self._scratch()), len(rows))
+        self._run(
+            lambda part: kernels.legal_masks(rows[part], masks[part], self.game.work(), self._scratch()), len(rows)
+        )
         return masks
 
     def legal_list(self, states: NDArray[np.void] | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -97,7 +100,9 @@ class Batch:
         rows = self.states if states is None else states
         actions, counts = np.empty((len(rows), self.game.rules.MAX_LEGAL), np.int32), np.empty(len(rows), np.int32)
         kernels = self.game.kernels()
-        self._run(lambda part: kernels.legal_lists(rows[part], actions[part], counts[part], self.game.work()), len(rows))
+        self._run(
+            lambda part: kernels.legal_lists(rows[part], actions[part], counts[part], self.game.work()), len(rows)
+        )
         return actions, counts
 
     def encode(
@@ -128,7 +133,15 @@ class Batch:
         def run(rows: slice) -> None:
             ended.append(np.zeros(4, np.int64))
             kernels.random_play(
-                *(self.states[rows], self.game.blank, self.rngs[rows], plies, ended[-1], self.game.work(), self._scratch())
+                *(
+                    self.states[rows],
+                    self.game.blank,
+                    self.rngs[rows],
+                    plies,
+                    ended[-1],
+                    self.game.work(),
+                    self._scratch(),
+                )
             )
 
         self._run(run)
@@ -146,7 +159,7 @@ class Batch:
     def _scratch(self) -> NDArray[np.int32]:
         return np.empty(self.game.rules.MAX_LEGAL, np.int32)
 
-    def _run(self, work: Any, rows: int | None = None) -> None:
+    def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:

@@ -49,7 +49,8 @@ def _module(word: str) -> ModuleType:
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     name = f"plyground_file_{stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # read anew each time: somebody may be editing it
     try:

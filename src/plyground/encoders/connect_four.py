@@ -18,9 +18,9 @@ CENTRE = COLUMN << np.uint64(21)
 
 
 @njit
-def bit(stones: np.uint64, row: int, column: int) -> int:
+def bit(stones: np.uint64, row: int, column: int) -> np.int32:
     """1 where a stone stands, else 0."""
-    return np.int64((stones >> np.uint64(7 * column + (ROWS - 1 - row))) & ONE)
+    return np.int32((stones >> np.uint64(7 * column + (ROWS - 1 - row))) & ONE)
 
 
 @njit
@@ -91,10 +91,10 @@ def write_features(state: State, seat: int, out: Floats) -> None:
 
 
 ENCODERS = (
-    Encoder("board", 1, (ROWS, COLUMNS), np.int8, write_board, "0 empty, 1 first side, 2 second side"),
-    Encoder("relative", 1, (ROWS * COLUMNS,), np.float32, write_relative, "0 empty, 1 own, 2 opponent's, flat"),
-    Encoder("signed", 1, (ROWS, COLUMNS), np.int8, write_signed, "+1 own, -1 opponent's"),
     Encoder("planes", 1, (2, ROWS, COLUMNS), np.float32, write_planes, "own stones; opponent's stones"),
     Encoder("onehot", 1, (3, ROWS, COLUMNS), np.float32, write_onehot, "empty cells; own stones; opponent's stones"),
+    Encoder("signed", 1, (ROWS, COLUMNS), np.int8, write_signed, "+1 own, -1 opponent's"),
+    Encoder("relative", 1, (ROWS * COLUMNS,), np.float32, write_relative, "0 empty, 1 own, 2 opponent's, flat"),
+    Encoder("board", 1, (ROWS, COLUMNS), np.int8, write_board, "0 empty, 1 first side, 2 second side"),
     Encoder("features", 1, (8,), np.float32, write_features, "centre, threats, blocks, wins: own, then opponent's"),
 )

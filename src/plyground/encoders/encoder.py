@@ -2,6 +2,7 @@
 
 An encoder has a name and a version, `planes-v1`; what has learned from one says so. A game's encoders stand in the
 module of its name in this folder, or, for a game in a file of its own, in that file: `ENCODERS = (Encoder(...), ...)`.
+The first of them is the one to begin with.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def encoders_of(rules: Rules) -> Mapping[str, Encoder]:
     home, _, name = rules.module.__name__.rpartition(".")
     if found is None and home == "plyground.games":
         found = importlib.import_module(f"plyground.encoders.{name}").ENCODERS
-    encoders: tuple[Encoder, ...] = tuple(sorted(found or (), key=lambda each: each.version))
-    return {each.name: each for each in encoders} | {str(each): each for each in encoders}
+    encoders: tuple[Encoder, ...] = tuple(found or ())
+    newest = {each.name: each for each in sorted(encoders, key=lambda each: each.version)}
+    return {str(each): each for each in encoders} | newest
 
 
 def pick(encoders: Mapping[str, Encoder], name: str) -> Encoder:

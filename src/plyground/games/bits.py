@@ -1,4 +1,4 @@
-"""Helpers for bitboards. Every constant is a `np.uint64`: in compiled code a plain literal would turn the sum signed."""
+"""Helpers for bitboards. Every constant is a `np.uint64`: a plain literal would turn a compiled sum signed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ONES, S1, S2, S4, S56 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(2
 
 
 @njit
-def popcount(x: np.uint64) -> int:
+def popcount(x: np.uint64) -> np.int64:
     """How many bits are set."""
     x = x - ((x >> S1) & M1)
     x = (x & M2) + ((x >> S2) & M2)

@@ -6,6 +6,8 @@ has its own generator, hence results depend on the seed alone: not on threads, n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ MIX_2 = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
-def scatter(x: np.uint64) -> np.uint64:
+def scatter(x: Any) -> Any:
     """Mix 64 bits: a bijection in which each input bit changes about half of the output."""
     x = (x ^ (x >> S30)) * MIX_1
     x = (x ^ (x >> S27)) * MIX_2
@@ -36,13 +38,13 @@ def next_bits(rng: Rng) -> np.uint64:
 
 
 @njit
-def below(rng: Rng, n: int) -> int:
+def below(rng: Rng, n: int) -> np.int64:
     """A random integer of 0 .. n - 1, for n below 2**32 (bias under n / 2**32)."""
     return np.int64(((next_bits(rng) >> S32) * np.uint64(n)) >> S32)
 
 
 @njit
-def uniform(rng: Rng) -> float:
+def uniform(rng: Rng) -> np.float64:
     """A random float in [0, 1)."""
     return np.float64(next_bits(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 

@@ -28,7 +28,9 @@ from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Ac
 ROWS, COLUMNS = 6, 7
 NUM_ACTIONS = MAX_LEGAL = COLUMNS
 MAX_PLIES = ROWS * COLUMNS
-STATE = np.dtype([("stones", np.uint64, (2,)), ("ply", np.int8), ("to_move", np.int8), ("outcome", np.int8)], align=True)
+STATE = np.dtype(
+    [("stones", np.uint64, (2,)), ("ply", np.int8), ("to_move", np.int8), ("outcome", np.int8)], align=True
+)
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 COLUMN = np.uint64(0b111111)  # the six cells of column 0
@@ -53,8 +55,9 @@ def legal(state: State, actions: Actions) -> int:
     taken = state["stones"][0] | state["stones"][1]
     count = 0
     for column in range(COLUMNS):
-        actions[count] = column
-        count += np.int64(((taken >> np.uint64(7 * column + 5)) & ONE) ^ ONE)
+        if (taken >> np.uint64(7 * column + 5)) & ONE == ZERO:
+            actions[count] = column
+            count += 1
     return count
 
 
@@ -80,7 +83,12 @@ def play(state: State, action: int, rng: Rng) -> None:
 @njit
 def fours(stones: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """The first cell of each line of four in `stones`: flat, falling, rising, upright."""
-    flat, falling, rising, upright = stones & (stones >> S7), stones & (stones >> S6), stones & (stones >> S8), stones & (stones >> S1)
+    flat, falling, rising, upright = (
+        stones & (stones >> S7),
+        stones & (stones >> S6),
+        stones & (stones >> S8),
+        stones & (stones >> S1),
+    )
     return flat & (flat >> S14), falling & (falling >> S12), rising & (rising >> S16), upright & (upright >> S2)
 
 
@@ -100,7 +108,7 @@ def playable(taken: np.uint64) -> np.uint64:
 @njit
 def winning_cells(stones: np.uint64, taken: np.uint64) -> np.uint64:
     """The empty cells, reachable now or not, where one more stone makes four."""
-    cells = ZERO
+    cells: np.uint64 = ZERO
     for s in (S1, S6, S7, S8):
         up, down = stones >> s, stones << s
         up_2, down_2 = up >> s, down << s
@@ -116,7 +124,7 @@ def evaluate(state: State) -> float:
 
 
 @njit
-def open_lines(cells: np.uint64) -> int:
+def open_lines(cells: np.uint64) -> np.int64:
     """How many lines of four lie within `cells`."""
     flat, falling, rising, upright = fours(cells)
     return popcount(flat) + popcount(falling) + popcount(rising) + popcount(upright)
@@ -124,7 +132,7 @@ def open_lines(cells: np.uint64) -> int:
 
 def reason(state: State) -> str:
     """How the game ended."""
-    return ("", "board full", "four in a row", "four in a row")[state["outcome"]]
+    return ("", "board full", "four in a row", "four in a row")[int(state["outcome"])]
 
 
 # ---- symmetries ----
@@ -186,7 +194,9 @@ def from_array(array: Any, state: State) -> None:
     """Read a 6x7 array of 0 (empty), 1 (first side), 2 (second side), row 0 on top."""
     board = np.asarray(array)
     if board.shape != (ROWS, COLUMNS) or not np.isin(board, (0, 1, 2)).all():
-        raise InvalidText(f"a Connect Four array is {ROWS}x{COLUMNS} of 0, 1 and 2, row 0 on top; got shape {board.shape}")
+        raise InvalidText(
+            f"a Connect Four array is {ROWS}x{COLUMNS} of 0, 1 and 2, row 0 on top; got shape {board.shape}"
+        )
     _set_cells(state, [[int(cell) - 1 for cell in row] for row in board])
 
 
@@ -200,7 +210,9 @@ def problems(state: State) -> list[str]:
     if floating:
         found.append(f"a stone floats in column {', '.join(floating)}")
     if more not in (0, 1):
-        found.append(f"{first.bit_count()} stones of x against {second.bit_count()} of o (x begins: it has as many or one more)")
+        found.append(
+            f"{first.bit_count()} stones of x against {second.bit_count()} of o (x begins: it has as many or one more)"
+        )
     if all(won):
         found.append("both sides have four in a row")
     elif (won[0] and more == 0) or (won[1] and more == 1):
@@ -270,7 +282,9 @@ def _parse_columns(source: str, state: State) -> None:
             raise InvalidText(f"no column {digit!r} (move {number} of {shorten(source)!r}); columns are 1 to {COLUMNS}")
         if taken[digit] == 0b111111:
             free = ", ".join(name for name, column in taken.items() if column != 0b111111)
-            raise InvalidText(f"column {digit} is full at move {number} of {shorten(source)!r}; open columns: {free or 'none'}")
+            raise InvalidText(
+                f"column {digit} is full at move {number} of {shorten(source)!r}; open columns: {free or 'none'}"
+            )
         stones[(number - 1) % 2] |= 1 << (7 * int(digit) - 7 + taken[digit].bit_length())
     _set_stones(state, stones)
 
@@ -285,7 +299,9 @@ def _parse_board(source: str, state: State) -> None:
         )
     strange = sorted({cell for row in rows for cell in row} - set(READS))
     if strange:
-        raise InvalidText(f"no stone is written {', '.join(map(repr, strange))} in {shorten(source)!r}; cells are '.', 'x' and 'o'")
+        raise InvalidText(
+            f"no stone is written {', '.join(map(repr, strange))} in {shorten(source)!r}; cells are '.', 'x' and 'o'"
+        )
     _set_cells(state, [[READS[cell] for cell in row] for row in rows])
 
 

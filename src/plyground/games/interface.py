@@ -110,11 +110,7 @@ class Setting:
 
 
 Function = Callable[..., Any]
-REQUIRED = (
-    ("STATE", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES")
-    + ("reset", "legal", "play")
-    + ("text", "parse", "action_name")
-)  # fmt: skip
+REQUIRED = ("STATE", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "reset", "legal", "play", "text", "parse", "action_name")
 
 
 @dataclass(frozen=True)
@@ -201,7 +197,9 @@ def _faults(get: Function) -> Sequence[str]:
     fields, leading = dict(state.fields or {}), dict(head.fields or {})
     needed = ["to_move", "outcome", *get("SETTINGS", {})]
     faults += [f"STATE has no field {name!r}" for name in needed if name not in fields]
-    faults += [f"HEAD's field {name!r} differs from STATE's" for name, where in leading.items() if fields.get(name) != where]
+    faults += [
+        f"HEAD's field {name!r} differs from STATE's" for name, where in leading.items() if fields.get(name) != where
+    ]
     if get("SYMMETRIES", 1) > 1 and not (get("transform") and get("transform_action")):
         faults.append("SYMMETRIES needs `transform` and `transform_action`")
     return faults

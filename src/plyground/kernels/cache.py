@@ -5,6 +5,9 @@ game's kernels are written out as a module of their own, whose name carries a fi
 it reaches: every function's code, every table, every constant. Other rules, other name, nothing to invalidate.
 """
 
+# It looks into objects of any kind:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import ast
@@ -50,9 +53,12 @@ def load_kernels(template: str, functions: Mapping[str, Function], subject: str)
     if name not in sys.modules:
         path = _written(name, f"plyground_{template}_{label}_", source)
         if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
-            print(f"plyground: compiling {subject} ({template}), once for this machine ...", file=sys.stderr, flush=True)
+            print(
+                f"plyground: compiling {subject} ({template}), once for this machine ...", file=sys.stderr, flush=True
+            )
         spec = importlib.util.spec_from_file_location(name, path)
-        assert spec and spec.loader
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # before it runs: numba finds a cached kernel's module by its name
         spec.loader.exec_module(module)
@@ -68,7 +74,11 @@ def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
             lines[-1] += "_without_work"
-            lines += ["@njit", f"def {name}({', '.join(wanted)}):", f"    return {name}_without_work({', '.join(wanted[:-1])})"]
+            lines += [
+                "@njit",
+                f"def {name}({', '.join(wanted)}):",
+                f"    return {name}_without_work({', '.join(wanted[:-1])})",
+            ]
     return "\n".join(lines)
 
 
@@ -82,7 +92,11 @@ def fingerprint(source: str) -> str:
     digest.update(repr(versions).encode())
     seen: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] not in LIBRARIES | {"__future__"}:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] not in LIBRARIES | {"__future__"}
+        ):
             module = importlib.import_module(node.module)
             for alias in node.names:
                 _feed(digest, getattr(module, alias.name), seen)
@@ -189,7 +203,7 @@ def _write(path: Path, source: str) -> Path:
     if not path.exists():
         aside = path.with_suffix(f".{os.getpid()}")
         aside.write_text(source, encoding="utf-8")
-        os.replace(aside, path)  # several processes may start at once
+        aside.replace(path)  # several processes may start at once
     (path.parent / "used").touch()
     return path
 

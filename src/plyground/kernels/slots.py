@@ -37,7 +37,7 @@ def play(state: State, action: int, rng: Rng, work: State) -> None: ...
 @njit
 def seat(state: State) -> int:
     """The side to move sits on the seat of its number."""
-    return np.int64(state["to_move"])
+    return state["to_move"]
 
 
 @njit

@@ -1,0 +1,76 @@
+"""Who chooses a move. An agent acts on many games at once, and never learns.
+
+Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
+`minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
+in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground import words
+from plyground.agents.minimax import Minimax
+from plyground.agents.simple import Policy, Random
+from plyground.errors import InvalidValue, shorten, unknown
+from plyground.game import Game
+from plyground.games.interface import Function
+
+
+class Agent(Protocol):
+    """Whoever can do this can play."""
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """[N] a legal action for each running state [N]. Chance comes from `rngs` [N], each row from its own."""
+        ...
+
+
+def make(word: str, game: Game) -> Agent:
+    """The agent that a word names."""
+    name, options = words.split(word)
+    policies = policies_of(game)
+    if name == "random":
+        agent: Agent = Random(game)
+    elif name == "minimax":
+        agent = Minimax(game, depth=_number(word, "depth", options.pop("depth", 3)))
+    elif name in policies:
+        agent = Policy(game, name, policies[name])
+    elif name == "greedy" and _can_search(game):
+        agent = Minimax(game, depth=1)
+    else:
+        raise unknown(f"agent for {game}", name, known(game))
+    if options:
+        raise unknown(f"option of the agent {name}", next(iter(options)), ["depth"] if name == "minimax" else [])
+    return agent
+
+
+def known(game: Game) -> list[str]:
+    """The words that name an agent of this game."""
+    search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
+    return list(dict.fromkeys(["random", *policies_of(game), *search]))
+
+
+def policies_of(game: Game) -> Mapping[str, Function]:
+    """The policies a game brings along."""
+    module = game.rules.module
+    found: Any = getattr(module, "POLICIES", None)
+    home, _, name = module.__name__.rpartition(".")
+    if found is None and home == "plyground.games":
+        found = importlib.import_module(f"plyground.agents.{name}").POLICIES
+    return found or {}
+
+
+def _can_search(game: Game) -> bool:
+    return "evaluate" in game.rules.compiled and not game.rules.hidden and not game.rules.CHANCE
+
+
+def _number(word: str, key: str, value: words.Value) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise InvalidValue(f"{key} in {shorten(word)!r} is a whole number, not {shorten(str(value))!r}") from None

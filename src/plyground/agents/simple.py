@@ -1,0 +1,46 @@
+"""Agents that look at one state at a time: the random mover, and compiled policies."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.game import Game
+from plyground.games.interface import Function
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.threads import available, over_slices
+
+
+class Random:
+    """Every legal action is equally likely."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        actions = np.empty(len(states), np.int32)
+        scratch = np.empty(self.game.rules.MAX_LEGAL, np.int32)
+        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), scratch)
+        return actions
+
+
+class Policy:
+    """A compiled function `(state, rng) -> action`, over many states."""
+
+    def __init__(self, game: Game, name: str, choose: Function) -> None:
+        self.kernels = _policy_kernels(choose, f"{game.label} {name}")
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        actions = np.empty(len(states), np.int32)
+        over_slices(
+            lambda part: self.kernels.choose_all(states[part], rngs[part], actions[part]), len(states), available()
+        )
+        return actions
+
+
+@functools.cache
+def _policy_kernels(choose: Function, subject: str) -> Any:
+    return load_kernels("choose", {"choose": choose}, subject)

@@ -1,0 +1,1 @@
+"""Matches in pairs and what they say about strength."""

@@ -1,0 +1,153 @@
+"""A match: two agents, many openings, each played from both sides, all games at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.agents.agent import Agent
+from plyground.arena.rating import elo, mean_and_interval
+from plyground.errors import Error, InvalidValue
+from plyground.game import Game
+from plyground.games import chance
+from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
+from plyground.position import Position
+
+OPENING_TRIES = 1000
+
+
+@dataclass(frozen=True)
+class Match:
+    """The result, seen by the first-named agent."""
+
+    scores: NDArray[np.float64] = field(repr=False)  # [pairs, 2]: 1, 1/2 or 0; as first side, as second side
+    plies: float
+    """mean length of a game, its opening included"""
+    unfinished: int
+    """games stopped at the game's MAX_PLIES and counted as draws"""
+
+    @property
+    def games(self) -> int:
+        return self.scores.size
+
+    @property
+    def wins(self) -> int:
+        return int((self.scores == 1).sum())
+
+    @property
+    def draws(self) -> int:
+        return int((self.scores == 0.5).sum())
+
+    @property
+    def losses(self) -> int:
+        return int((self.scores == 0).sum())
+
+    @property
+    def score(self) -> float:
+        """Wins and half the draws, as a share of the games."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the score lies with 95% confidence."""
+        return mean_and_interval([float(pair) for pair in self.scores.mean(axis=1)])[1]
+
+    @property
+    def elo(self) -> float:
+        return elo(self.score)
+
+    @property
+    def elo_interval(self) -> tuple[float, float]:
+        return elo(self.interval[0]), elo(self.interval[1])
+
+
+def play_match(
+    game: Game,
+    first: Agent,
+    second: Agent,
+    games: int = 100,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Match:
+    """Play `games` games in pairs. Rows 2k and 2k + 1 begin alike, in opening and deal; the agents swap sides.
+
+    `progress` is told how many games have ended, after every ply.
+    """
+    if games < 2 or games % 2:
+        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+    states, chances, plies = openings(game, games // 2, seed, opening_plies)
+    states, chances, plies = np.repeat(states, 2), np.repeat(chances, 2), np.repeat(plies, 2)  # [games]
+    rngs = chance.seeds(seed + 1, games)  # the agents' own chance
+    swapped = np.arange(games) % 2  # in odd rows `second` has the first side
+    for _ in range(game.rules.MAX_PLIES):
+        running = states["outcome"] == RUNNING
+        if not running.any():
+            break
+        actor = states["to_move"] ^ swapped  # 0: `first` acts, 1: `second`
+        for index, agent in enumerate((first, second)):
+            rows = np.flatnonzero(running & (actor == index))
+            if len(rows):
+                _act(game, agent, rows, states, chances, rngs)
+        plies[running] += 1
+        if progress:
+            progress(int((states["outcome"] != RUNNING).sum()))
+    return _result(states, swapped, plies)
+
+
+def _act(
+    game: Game,
+    agent: Agent,
+    rows: NDArray[np.intp],
+    states: NDArray[np.void],
+    chances: NDArray[np.uint64],
+    rngs: NDArray[np.uint64],
+) -> None:
+    """Let one agent move in its rows, having looked that it may."""
+    kernels, work = game.kernels(), game.work()
+    mine, luck, own = states[rows], chances[rows], rngs[rows]  # copies
+    actions = np.ascontiguousarray(agent.act(mine.copy(), own), np.int32)
+    bad = kernels.first_illegal(mine, actions, work, np.empty(game.rules.MAX_LEGAL, np.int32))
+    if bad >= 0:
+        refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
+        raise Error(f"the agent {agent} chose an illegal action: {refusal}")
+    kernels.play_all(mine, actions, luck, work)
+    states[rows], chances[rows], rngs[rows] = mine, luck, own
+
+
+def _result(states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32]) -> Match:
+    outcome = states["outcome"].astype(np.int64)
+    won = outcome == FIRST_WINS + swapped  # by the agent named first
+    scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
+    return Match(scores.reshape(-1, 2), float(plies.mean()), int((outcome == RUNNING).sum()))
+
+
+def openings(
+    game: Game, n: int, seed: int = 0, plies: int | None = None
+) -> tuple[NDArray[np.void], NDArray[np.uint64], NDArray[np.int32]]:
+    """`n` games after some random plies, none of them decided: states, generators, plies played, each [n]."""
+    wanted = game.rules.OPENING_PLIES if plies is None else plies
+    if wanted < 0:
+        raise InvalidValue(f"an opening has no fewer than 0 plies, not {wanted}")
+    kernels, work, scratch = game.kernels(), game.work(), np.empty(game.rules.MAX_LEGAL, np.int32)
+    states, chances = np.zeros(n, game.rules.STATE), chance.seeds(seed, n)
+    picks = chance.seeds(seed + 2, n)
+    rows = np.arange(n)  # those still without an opening
+    for _ in range(OPENING_TRIES):
+        tried, luck, pick = states[rows], chances[rows], picks[rows]
+        kernels.reset_all(tried, game.blank, luck)
+        actions = np.empty(len(rows), np.int32)
+        for _ in range(wanted):
+            kernels.random_actions(tried, pick, actions, work, scratch)
+            going = np.flatnonzero(actions >= 0)
+            part, part_luck = tried[going], luck[going]
+            kernels.play_all(part, actions[going], part_luck, work)
+            tried[going], luck[going] = part, part_luck
+        states[rows], chances[rows], picks[rows] = tried, luck, pick
+        rows = rows[tried["outcome"] != RUNNING]
+        if not len(rows):
+            return states, chances, np.full(n, wanted, np.int32)
+    raise InvalidValue(f"{wanted} random plies nearly always end a game of {game}: ask for fewer")

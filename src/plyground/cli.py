@@ -1,0 +1,153 @@
+"""The command line. Thin: each command imports what it needs when it runs, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated, Literal
+
+import tyro
+from tyro.conf import FlagCreatePairsOff, Positional, arg
+
+from plyground.errors import Error, InvalidValue
+
+GameWord = Annotated[
+    str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
+]
+
+
+def games() -> None:
+    """List the games, with their settings, encoders and agents."""
+    from plyground import terminal
+    from plyground.game import load
+    from plyground.games import GAMES
+
+    terminal.show_games([load(name) for name in GAMES])
+
+
+def perft(game: Positional[GameWord], depth: int, position: str = "startpos", divide: bool = False) -> None:
+    """Count the sequences of DEPTH moves: the classic test of a move generator.
+
+    Args:
+        game: see `plyground games`
+        depth: how many moves
+        position: where to begin, in the game's own text
+        divide: one line for each first move
+    """
+    from plyground.game import load
+
+    start = load(game).position(position)
+    start.perft(min(depth, 1))  # the compiler's time is not the rules'
+    begun = time.process_time()
+    if divide:
+        counts = start.divide(depth)
+        print("\n".join(f"{name}: {count}" for name, count in counts.items()))
+        print(f"\nNodes searched: {sum(counts.values())}")
+    else:
+        print(f"depth {depth}: {start.perft(depth)}")
+    print(f"{time.process_time() - begun:.3f} s of CPU", file=sys.stderr)
+
+
+def match(
+    a: Positional[str],
+    b: Positional[str],
+    game: GameWord = "connect_four",
+    games: int = 100,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    json: bool = False,
+) -> None:
+    """Let agents A and B play each other: random openings, each from both sides.
+
+    Args:
+        a: an agent: random, greedy, punisher, minimax:depth=3, ...
+        b: another
+        games: how many, in pairs
+        seed: the same seed gives the same match
+        opening_plies: random moves before the agents begin (default: what suits the game)
+        json: print one JSON object instead
+    """
+    from plyground import terminal
+    from plyground.agents.agent import make
+    from plyground.arena.match import play_match
+    from plyground.game import load
+
+    rules = load(game)
+    agents = make(a, rules), make(b, rules)
+    with terminal.progress(games, f"{a} against {b}", hide=json) as advance:
+        result = play_match(rules, *agents, games, seed, opening_plies, advance)
+    terminal.show_match(result, a, b, rules, json)
+
+
+def play(
+    game: Positional[GameWord] = "connect_four",
+    against: str = "greedy",
+    side: Literal["first", "second"] = "first",
+    position: str = "startpos",
+    seed: int | None = None,
+) -> None:
+    """Play against an agent in the terminal.
+
+    Args:
+        against: the agent: random, greedy, punisher, minimax:depth=5, ...
+        side: which side you take
+        position: where to begin, in the game's own text
+        seed: what the agent's chance begins with (default: the clock)
+    """
+    from plyground import terminal
+    from plyground.agents.agent import make
+    from plyground.game import load
+
+    rules = load(game)
+    begun = time.time_ns() if seed is None else seed
+    start = rules.position(position, begun)
+    terminal.play(start, make(against, rules), against, 0 if side == "first" else 1, begun)
+
+
+def bench(
+    what: Positional[Literal["rules"]],
+    game: GameWord = "connect_four",
+    encoder: str | None = None,
+    batch: int = 4096,
+    seconds: float = 2.0,
+    json: bool = False,
+) -> None:
+    """Measure how fast the rules play: random moves, with the legal mask and an observation written at each ply.
+
+    Args:
+        what: what to measure
+        encoder: the observation (default: the game's first)
+        batch: games a thread plays side by side
+        seconds: how long to measure, about
+        json: print one JSON object instead
+    """
+    from plyground import terminal
+    from plyground.bench import measure_rules
+    from plyground.game import load
+
+    if batch < 1 or not 0.01 <= seconds <= 600:
+        raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
+    terminal.show_speed(measure_rules(load(game), encoder, batch, seconds), json)
+
+
+COMMANDS = {"games": games, "perft": perft, "match": match, "play": play, "bench": bench}
+
+
+def main() -> None:
+    """Run a command; what goes wrong on purpose is one line and exit code 2."""
+    try:
+        tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog="plyground",
+            description="Teach machines to play board games; watch, measure and play them.",
+            config=(FlagCreatePairsOff,),
+        )
+    except Error as error:
+        print(f"plyground: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has had enough
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,187 @@
+"""What a person sees in the terminal: tables, progress, boards, and the game played there."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from plyground.agents.agent import Agent, known, make
+from plyground.agents.simple import Random
+from plyground.arena.match import Match
+from plyground.bench import Speed
+from plyground.errors import Error
+from plyground.game import Game
+from plyground.games import chance
+from plyground.games.interface import Outcome
+from plyground.position import Position
+
+SIDES = ("first", "second")
+STYLES = {
+    "●": "bold blue",
+    "○": "bold yellow",
+}  # told apart by shape, and by two colours nearly everybody can tell apart
+HINT = "minimax:depth=4"
+
+console = Console(highlight=False)
+
+
+# ---- tables ----
+
+
+def show_games(games: list[Game]) -> None:
+    table = Table("game", "actions", "settings", "encoders", "agents")
+    for game in games:
+        settings = [f"{k}={'|'.join(map(str, v.choices))} ({v.default})" for k, v in game.rules.SETTINGS.items()]
+        encoders = dict.fromkeys(str(each) for each in game.encoders.values())
+        table.add_row(
+            str(game), str(game.num_actions), "\n".join(settings), "\n".join(encoders), "\n".join(known(game))
+        )
+    console.print(table)
+
+
+@contextmanager
+def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[int], None]]:
+    """A bar on standard error that is told how much is done."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hide) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def show_match(result: Match, a: str, b: str, game: Game, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"game": str(game), "a": a, "b": b, **_numbers(result)}))
+        return
+    low, high = result.interval
+    table = Table(
+        "", "games", "wins", "draws", "losses", "score", title=f"{a} against {b}, {game}", title_justify="left"
+    )
+    for column, name in enumerate((*(f"{a} as {side}" for side in SIDES), f"{a} in all")):
+        part = result.scores[:, column] if column < 2 else result.scores
+        counts = [str((part == value).sum()) for value in (1, 0.5, 0)]
+        table.add_row(name, str(part.size), *counts, f"{part.mean():.1%}")
+    console.print(table)
+    console.print(f"score of {a}: {result.score:.1%}, 95% interval {low:.1%} to {high:.1%}")
+    elo_low, elo_high = (_elo(end) for end in result.elo_interval)
+    console.print(f"Elo difference: {_elo(result.elo)}, 95% interval {elo_low} to {elo_high}")
+    if result.unfinished:
+        console.print(f"{result.unfinished} games were stopped at {game.rules.MAX_PLIES} plies and count as draws")
+
+
+def _numbers(result: Match) -> Mapping[str, object]:
+    """A match for machines; an infinite rating is null."""
+    names = ("games", "wins", "draws", "losses", "score", "interval", "plies", "unfinished")
+    elo, low, high = (value if math.isfinite(value) else None for value in (result.elo, *result.elo_interval))
+    return {name: getattr(result, name) for name in names} | {"elo": elo, "elo_interval": (low, high)}
+
+
+def _elo(value: float) -> str:
+    return f"{value:+.0f}" if math.isfinite(value) else ("+" if value > 0 else "-") + "∞"
+
+
+def show_speed(speed: Speed, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(speed))
+        return
+    cpu, wall = speed["plies_per_cpu_second"] / 1e6, speed["plies_per_second"] / 1e6
+    console.print(f"{speed['game']}: random play, legal mask and {speed['encoder']} written at each ply")
+    console.print(f"  {cpu:7.2f} M plies per CPU-second, one thread with {speed['batch']} games")
+    console.print(
+        f"  {wall:7.2f} M plies per second, {speed['threads']} threads with {speed['batch_of_a_thread']} games each"
+    )
+
+
+# ---- boards ----
+
+
+def board(position: Position) -> Text:
+    """The drawn board in colours."""
+    drawn = Text(str(position))
+    for character, style in STYLES.items():
+        drawn.highlight_regex(character, style)
+    return drawn
+
+
+# ---- a game against an agent ----
+
+
+def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
+    """One game between a person and an agent, typed in the terminal."""
+    console.print(f"You are the {SIDES[side]} side, against {name}. Type a move, or: undo, hint, moves, help, quit.")
+    history, position = list[Position](), start.copy()
+    rngs = chance.seeds(seed, 1)
+    while not position.over:
+        if position.to_move != side:
+            move = int(agent.act(position.states.copy(), rngs)[0])
+            console.print(f"{name} plays {position.name(move)}")
+            position.play(move)
+            continue
+        console.print(board(position))
+        answer = _ask()
+        if answer is None:
+            console.print("Good-bye.")
+            return
+        if answer == "undo":
+            position = _undone(history, position, side)
+        elif answer in ("hint", "moves", "help"):
+            _help(answer, position)
+        elif answer:
+            before = position.copy()
+            try:
+                position.play(answer)
+                history.append(before)
+            except Error as error:
+                console.print(str(error), markup=False)
+    console.print(board(position))
+    console.print(_ending(position, side))
+
+
+def _ask() -> str | None:
+    """What the person typed; None to stop."""
+    try:
+        answer = console.input("your move> ").strip()
+    except EOFError:
+        console.print()
+        return None
+    return None if answer.lower() in ("quit", "exit", "q") else answer
+
+
+def _undone(history: list[Position], position: Position, side: int) -> Position:
+    """The position before the person's last move."""
+    if not history:
+        console.print("There is nothing to take back.")
+        return position
+    return history.pop()
+
+
+def _help(word: str, position: Position) -> None:
+    if word == "hint":
+        game = position.game
+        adviser = make(HINT, game) if HINT.partition(":")[0] in " ".join(known(game)) else Random(game)
+        move = int(adviser.act(position.states.copy(), chance.seeds(0, 1))[0])
+        console.print(
+            f"{HINT} would play {position.name(move)}"
+            if not isinstance(adviser, Random)
+            else f"try {position.name(move)}"
+        )
+    elif word == "moves":
+        console.print("legal: " + ", ".join(position.names()), markup=False)
+    else:
+        console.print(
+            "a move by its name (`moves` lists them) · undo: take back your last move · hint: ask for advice · quit"
+        )
+
+
+def _ending(position: Position, side: int) -> str:
+    how = f" ({position.reason})" if position.reason else ""
+    if position.outcome == Outcome.DRAW:
+        return f"A draw{how}."
+    won = position.outcome == (Outcome.FIRST_WINS, Outcome.SECOND_WINS)[side]
+    return f"You win{how}!" if won else f"You lose{how}."
