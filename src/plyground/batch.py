@@ -87,13 +87,7 @@ class Batch:
         self, states: NDArray[np.void] | None = None, out: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
         """[N, A] which actions are legal, in the batch's states or in others."""
-        rows = self.states if states is None else states
-        masks = np.empty((len(rows), self.game.num_actions), np.bool_) if out is None else out
-        kernels = self.game.kernels()
-        self._run(
-            lambda part: kernels.legal_masks(rows[part], masks[part], self.game.work(), self._scratch()), len(rows)
-        )
-        return masks
+        return legal_mask(self.game, self.states if states is None else states, out, self.threads)
 
     def legal_list(self, states: NDArray[np.void] | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
@@ -180,6 +174,20 @@ class Batch:
             for row in sorted(bad)[:1]:
                 raise IllegalAction(f"row {row}: {self.position(row).refusal(int(given[row]))}")
         return chosen
+
+
+def legal_mask(
+    game: Game, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
+) -> NDArray[np.bool_]:
+    """[N, A] which actions are legal in `states` [N]."""
+    kernels, masks = game.kernels(), np.empty((len(states), game.num_actions), np.bool_) if out is None else out
+
+    def run(rows: slice) -> None:
+        scratch = np.empty(game.rules.MAX_LEGAL, np.int32)
+        kernels.legal_masks(states[rows], masks[rows], game.work(), scratch)
+
+    threading.over_slices(run, len(states), threads)
+    return masks
 
 
 def encode(

@@ -118,7 +118,7 @@ class Game:
         """[N] the part of each state that memory keeps, as a copy."""
         size = self.rules.HEAD.itemsize
         rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        return np.ascontiguousarray(rows[:, :size]).reshape(-1).view(self.rules.HEAD)
+        return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
 
     def start(self, seed: int = 0) -> Position:
         """A fresh game; `seed` decides what chance does in it."""

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import types
+import warnings
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -31,6 +32,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from plyground.games.interface import Function
 from plyground.kernels import slots
@@ -39,6 +41,9 @@ SLOTS = re.compile(r"^from plyground\.kernels\.slots import (.+)$", re.MULTILINE
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT = 6
+
+# A function compiled for a game's HEAD also serves the whole record, which begins alike: that is what we want.
+warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimentalFeatureWarning)
 
 
 def load_kernels(template: str, functions: Mapping[str, Function], subject: str) -> types.ModuleType:

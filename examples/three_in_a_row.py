@@ -1,0 +1,83 @@
+"""Three in a row on a 3x3 board: the whole game in one file. `docs/adding_a_game.md` walks through it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.encoders.encoder import Encoder
+from plyground.errors import InvalidText
+from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, State
+
+STATE = np.dtype([("cells", np.int8, (9,)), ("to_move", np.int8), ("outcome", np.int8)], align=True)
+NUM_ACTIONS = MAX_LEGAL = MAX_PLIES = 9  # an action is a cell; cells hold 0 (empty), 1 (first side) or 2 (second)
+OPENING_PLIES = 2
+LINES = np.array([(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)])
+
+
+@njit
+def reset(state: State, rng: Rng) -> None: ...
+
+
+@njit
+def legal(state: State, actions: Actions) -> int:
+    count = 0
+    for cell in range(9):
+        if state["outcome"] == RUNNING and state["cells"][cell] == 0:
+            actions[count] = cell
+            count += 1
+    return count
+
+
+@njit
+def play(state: State, action: int, rng: Rng) -> None:
+    side, cells = state["to_move"], state["cells"]
+    cells[action] = 1 + side
+    state["to_move"] = 1 - side
+    for k in range(8):
+        if cells[LINES[k, 0]] == cells[LINES[k, 1]] == cells[LINES[k, 2]] == 1 + side:
+            state["outcome"] = FIRST_WINS + side
+            return
+    if cells.all():
+        state["outcome"] = DRAW
+
+
+@njit
+def evaluate(state: State) -> float:
+    return 0.0
+
+
+@njit
+def write_planes(state: State, seat: int, out: NDArray[np.float32]) -> None:
+    for cell in range(9):
+        out[0, cell] = state["cells"][cell] == 1 + seat
+        out[1, cell] = state["cells"][cell] == 2 - seat
+
+
+ENCODERS = (Encoder("planes", 1, (2, 9), np.float32, write_planes, "own cells; the opponent's"),)
+
+
+def action_name(state: State, action: int) -> str:
+    return "abc"[action % 3] + "123"[action // 3]
+
+
+def text(state: State) -> str:
+    return "".join(".xo"[cell] for cell in state["cells"])
+
+
+def draw(state: State) -> str:
+    rows = [" ".join(text(state)[start : start + 3]) for start in (6, 3, 0)]
+    return "\n".join(f"{3 - k} {row}" for k, row in enumerate(rows)) + "\n  a b c"
+
+
+def parse(source: str, state: State) -> None:
+    if len(source) != 9 or set(source) - set(".xo"):
+        raise InvalidText(f"nine cells of '.', 'x' and 'o' from a1 to c3, such as '....x....', not {source[:80]!r}")
+    state["cells"] = [".xo".index(cell) for cell in source]
+    state["to_move"] = source.count("x") > source.count("o")
+    for mark, outcome in (("o", SECOND_WINS), ("x", FIRST_WINS)):
+        if any(all(source[cell] == mark for cell in line) for line in LINES):
+            state["outcome"] = outcome
+    if state["outcome"] == RUNNING and "." not in source:
+        state["outcome"] = DRAW

@@ -1,0 +1,63 @@
+"""Pictures: boards and learning curves. Needs matplotlib (the extra `learn`)."""
+
+# matplotlib's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: there may be no screen
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
+
+from plyground.position import Position
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, FRAME, HOLE = "#0072b2", "#e69f00", "#dfe6ee", "#ffffff"  # told apart by nearly every eye
+
+
+def save_board(path: Path, position: Position) -> None:
+    """One board as a picture."""
+    figure = Figure(figsize=(4.2, 3.9), layout="tight")
+    draw_board(figure.add_subplot(), position)
+    figure.savefig(path, dpi=100)
+
+
+def save_learning(path: Path, scores: Mapping[str, Sequence[tuple[float, float]]], position: Position) -> None:
+    """Scores over time, a line for each opponent, beside the end of a game."""
+    figure = Figure(figsize=(10, 4.2), layout="tight")
+    axes = figure.add_subplot(1, 2, 1)
+    for (opponent, points), colour in zip(scores.items(), (BLUE, ORANGE, "#009e73"), strict=False):
+        axes.plot(*zip(*points, strict=True), marker="o", color=colour, label=f"against {opponent}")
+    axes.set(xlabel="seconds of learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
+    draw_board(figure.add_subplot(1, 2, 2), position)
+    figure.savefig(path, dpi=100)
+
+
+def draw_board(axes: Axes, position: Position) -> None:
+    """A board of discs as discs, any other as its text."""
+    axes.set_axis_off()
+    drawn = str(position)
+    if "●" not in drawn and "○" not in drawn:
+        axes.text(0.5, 0.5, drawn, family="monospace", ha="center", va="center", transform=axes.transAxes)
+        return
+    *rows, names = [line.split() for line in drawn.splitlines()]
+    axes.add_patch(Rectangle((-0.6, -0.6), len(names) + 0.2, len(rows) + 0.2, color=FRAME))
+    for y, row in enumerate(reversed(rows)):
+        for x, cell in enumerate(row):
+            colour = {"●": BLUE, "○": ORANGE}.get(cell, HOLE)
+            axes.add_patch(Circle((x, y), 0.42, color=colour))
+            if cell == "○":  # a ring, so that shape tells the sides apart too
+                axes.add_patch(Circle((x, y), 0.22, color=HOLE))
+    for x, name in enumerate(names):
+        axes.text(x, -0.95, name, ha="center", va="center")
+    axes.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.3, len(rows) - 0.3), aspect="equal")
