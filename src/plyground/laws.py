@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from plyground.batch import Batch, encode, legal_mask
@@ -169,13 +170,16 @@ def heads_suffice(s: Sample) -> None:
     rules, heads = s.game.rules, s.game.heads(s.every)
     if rules.HEAD == rules.STATE:
         return
-    same = np.array_equal(legal_mask(s.game, heads), legal_mask(s.game, s.every))
-    _need(same, s.game, "`legal` reads beyond HEAD")
-    for name in s.game.encoders:
-        same = np.array_equal(encode(s.game, name, heads), encode(s.game, name, s.every))
-        _need(same, s.game, f"the encoder {name} reads beyond HEAD")
-    for state, head in zip(_some(s.every), _some(heads), strict=True):
-        _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
+    try:
+        same = np.array_equal(legal_mask(s.game, heads), legal_mask(s.game, s.every))
+        _need(same, s.game, "`legal` reads beyond HEAD")
+        for name in s.game.encoders:
+            same = np.array_equal(encode(s.game, name, heads), encode(s.game, name, s.every))
+            _need(same, s.game, f"the encoder {name} reads beyond HEAD")
+        for state, head in zip(_some(s.every), _some(heads), strict=True):
+            _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
+    except (NumbaError, ValueError) as error:  # the compiler, or numpy, finds no such field
+        raise BrokenGame(f"{s.game}: `legal`, `text` or an encoder reads beyond HEAD: {error}") from error
 
 
 def encoders_fill(s: Sample) -> None:

@@ -28,16 +28,19 @@ class Random:
 
 
 class Policy:
-    """A compiled function `(state, rng) -> action`, over many states."""
+    """A compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, over many states."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
+        self.game = game
         self.kernels = _policy_kernels(choose, f"{game.label} {name}")
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         actions = np.empty(len(states), np.int32)
-        over_slices(
-            lambda part: self.kernels.choose_all(states[part], rngs[part], actions[part]), len(states), available()
-        )
+
+        def run(rows: slice) -> None:
+            self.kernels.choose_all(states[rows], rngs[rows], actions[rows], self.game.work())
+
+        over_slices(run, len(states), available())
         return actions
 
 

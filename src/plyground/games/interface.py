@@ -25,6 +25,7 @@ Optional                                  | law, and what holds without it
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
 problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
+STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
 SETTINGS    {name: Setting}               | each is also a field of STATE; `reset` and `play` obey it
@@ -46,6 +47,7 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
+observe(state, seat) -> str               | the picture that the seat may see (otherwise: `draw`)
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
@@ -137,6 +139,8 @@ class Rules:
     action_name: Function
     problems: Function
     draw: Function
+    observe: Function
+    STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
 
@@ -181,7 +185,9 @@ def read(module: ModuleType) -> Rules:
         parse=get("parse"),
         action_name=get("action_name"),
         problems=get("problems", _no_problems),
-        draw=get("draw", get("text")),
+        draw=(draw := get("draw", get("text"))),
+        observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
+        STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),
     )

@@ -68,5 +68,5 @@ def write(state: State, seat: int, out: Out) -> None: ...
 
 
 @njit
-def choose(state: State, rng: Rng) -> int:
+def choose(state: State, rng: Rng, work: State) -> int:
     return 0

@@ -1,0 +1,48 @@
+"""What several tests share: the games the laws run on, and where things lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numba
+import pytest
+
+import plyground as pg
+from plyground.games import GAMES
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+JIT = not numba.config.DISABLE_JIT  # pyright: ignore
+TINY = [str(TESTS / "tiny" / "duel.py"), str(TESTS / "tiny" / "hops.py")]
+EVERY_GAME = [
+    *GAMES,
+    str(ROOT / "examples" / "three_in_a_row.py"),
+    *TINY,
+    f"{TINY[1]}:length=5,resting=forbidden",
+]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for `game` runs on every game."""
+    if "game" in metafunc.fixturenames:
+        metafunc.parametrize("game", EVERY_GAME, ids=lambda word: Path(word).name, indirect=True)
+
+
+@pytest.fixture
+def game(request: pytest.FixtureRequest) -> pg.Game:
+    return pg.load(request.param)
+
+
+@pytest.fixture(scope="session")
+def connect_four() -> pg.Game:
+    return pg.load("connect_four")
+
+
+@pytest.fixture(scope="session")
+def foreign_data() -> Path:
+    """Other people's test data, which is not part of the project."""
+    place = os.environ.get("PLYGROUND_TEST_DATA")
+    if not place or not Path(place).is_dir():
+        pytest.skip("PLYGROUND_TEST_DATA names no folder with other people's test data")
+    return Path(place)
