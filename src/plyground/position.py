@@ -39,6 +39,13 @@ class Position:
         return int(self.state["to_move"])
 
     @property
+    def seat(self) -> int:
+        """The seat that acts; it is of the side to move."""
+        seats = np.empty(1, np.int32)
+        self.game.kernels().seats_to_act(self.states, seats)
+        return int(seats[0])
+
+    @property
     def outcome(self) -> Outcome:
         return Outcome(int(self.state["outcome"]))
 

@@ -23,10 +23,6 @@ from plyground.games.interface import Outcome
 from plyground.position import Position
 
 SIDES = ("first", "second")
-STYLES = {
-    "●": "bold blue",
-    "○": "bold yellow",
-}  # told apart by shape, and by two colours nearly everybody can tell apart
 HINT = "minimax:depth=4"
 
 console = Console(highlight=False)
@@ -101,11 +97,12 @@ def show_speed(speed: Speed, as_json: bool) -> None:
 # ---- boards ----
 
 
-def board(position: Position) -> Text:
-    """The drawn board in colours."""
-    drawn = Text(str(position))
-    for character, style in STYLES.items():
-        drawn.highlight_regex(character, style)
+def board(position: Position, seat: int | None = None) -> Text:
+    """The drawn board in colours; for a seat, what it may see."""
+    rules = position.game.rules
+    drawn = Text(str(position) if seat is None else rules.observe(position.state, seat))
+    for pattern, style in rules.STYLES.items():
+        drawn.highlight_regex(pattern, style)
     return drawn
 
 
@@ -123,7 +120,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
             console.print(f"{name} plays {position.name(move)}")
             position.play(move)
             continue
-        console.print(board(position))
+        console.print(board(position, position.seat))
         answer = _ask()
         if answer is None:
             console.print("Good-bye.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from conftest import JIT
 
+from conftest import JIT
 from plyground.games import chance
 
 M64 = 2**64 - 1
@@ -42,7 +42,7 @@ def test_draws_are_fair() -> None:
     chi_square = ((counts - draws / 7) ** 2 / (draws / 7)).sum()
     assert chi_square < 22.5  # six degrees of freedom: 99.9% lie below
     floats = [float(chance.uniform(rng)) for _ in range(2000)]
-    assert 0 <= min(floats)
+    assert min(floats) >= 0
     assert max(floats) < 1
     assert abs(np.mean(floats) - 0.5) < 0.03
 

@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
-from conftest import JIT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.connect_four import Board
 
 import plyground as pg
+from conftest import JIT
+from naive.connect_four import Board
 from plyground import laws
 from plyground.batch import legal_mask
 from plyground.games import connect_four as rules

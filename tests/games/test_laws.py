@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import JIT, TINY
 
 import plyground as pg
+from conftest import JIT, TINY
 from plyground import laws
 from plyground.errors import BrokenGame
 

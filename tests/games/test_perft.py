@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import JIT, TESTS
-from naive.connect_four import Board
 
 import plyground as pg
+from conftest import JIT, TESTS
+from naive.connect_four import Board
 from plyground.games import GAMES
 
 DEEPEST = 50_000_000 if JIT else 500

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from playthrough import FOLDER, playthrough
 
+from playthrough import FOLDER, playthrough
 from plyground.games import GAMES
 
 
