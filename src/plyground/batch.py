@@ -48,6 +48,8 @@ class Batch:
             raise InvalidValue(f"no device {device!r}; known: cpu")
         if max_plies is not None and max_plies < 1:
             raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
+        if threads is not None and threads < 1:
+            raise InvalidValue(f"a batch runs on at least 1 thread, not {threads}")
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
@@ -157,13 +159,13 @@ class Batch:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
-        """The actions as an array, each of them legal in its row."""
+        """The actions as an array, each in range and, unless the caller is trusted, legal in its row."""
         given = np.asarray(actions)
         if given.shape != (len(self),) or given.dtype.kind not in "iu":
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
+        bad = np.flatnonzero((given < 0) | (given >= self.game.num_actions)).tolist()
         chosen = np.ascontiguousarray(given, np.int32)
-        if self.check:
-            bad: list[int] = []
+        if self.check and not bad:
             kernels = self.game.kernels()
 
             def look(rows: slice) -> None:
@@ -171,8 +173,8 @@ class Batch:
                 bad.extend([rows.start + row] if row >= 0 else [])
 
             self._run(look)
-            for row in sorted(bad)[:1]:
-                raise IllegalAction(f"row {row}: {self.position(row).refusal(int(given[row]))}")
+        if bad:
+            raise IllegalAction(f"row {min(bad)}: {self.position(min(bad)).refusal(int(given[min(bad)]))}")
         return chosen
 
 
