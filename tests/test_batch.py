@@ -103,11 +103,11 @@ def test_results_depend_on_the_seed_and_not_on_threads(game: pg.Game, monkeypatc
 
 
 def test_random_connect_four_has_its_known_statistics(connect_four: pg.Game) -> None:
-    ended = pg.Batch(connect_four, 2000, seed=1).random_play(500)
+    ended = pg.Batch(connect_four, 2000, seed=1).random_play(5000)
     games = ended.sum()
     assert ended[2] / games == pytest.approx(0.556, abs=0.01)  # the first side wins
     assert ended[1] / games == pytest.approx(0.0025, abs=0.0015)
-    assert 2000 * 500 / games == pytest.approx(21.3, abs=0.3)
+    assert 2000 * 5000 / games == pytest.approx(21.3, abs=0.15)
 
 
 def test_legal_lists_end_in_minus_one(connect_four: pg.Game) -> None:

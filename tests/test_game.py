@@ -23,7 +23,7 @@ def test_an_unknown_game_gets_a_suggestion() -> None:
 def test_a_file_that_does_not_run_is_named(tmp_path: Path) -> None:
     path = tmp_path / "oops.py"
     path.write_text("def (")
-    with pytest.raises(pg.InvalidValue, match="oops.py' does not run: SyntaxError"):
+    with pytest.raises(pg.InvalidValue, match=r"oops\.py' does not run: SyntaxError"):
         pg.load(str(path))
 
 
