@@ -89,7 +89,7 @@ class Batch:
         self, states: NDArray[np.void] | None = None, out: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
         """[N, A] which actions are legal, in the batch's states or in others."""
-        return legal_mask(self.game, self.states if states is None else states, out, self.threads)
+        return self.game.legal_mask(self.states if states is None else states, out, self.threads)
 
     def legal_list(self, states: NDArray[np.void] | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
@@ -110,7 +110,7 @@ class Batch:
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """[N, *shape] what a network sees of the batch's states or of others, for the seat to act or another one."""
-        return encode(self.game, encoder, self.states if states is None else states, seat, out, self.threads)
+        return self.game.encode(encoder, self.states if states is None else states, seat, out, self.threads)
 
     def random_actions(self) -> NDArray[np.int32]:
         """[N] one legal action in each row, from the games' own generators."""
@@ -176,43 +176,6 @@ class Batch:
         if bad:
             raise IllegalAction(f"row {min(bad)}: {self.position(min(bad)).refusal(int(given[min(bad)]))}")
         return chosen
-
-
-def legal_mask(
-    game: Game, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
-) -> NDArray[np.bool_]:
-    """[N, A] which actions are legal in `states` [N]."""
-    kernels, masks = game.kernels(), np.empty((len(states), game.num_actions), np.bool_) if out is None else out
-
-    def run(rows: slice) -> None:
-        scratch = np.empty(game.rules.MAX_LEGAL, np.int32)
-        kernels.legal_masks(states[rows], masks[rows], game.work(), scratch)
-
-    threading.over_slices(run, len(states), threads)
-    return masks
-
-
-def encode(
-    game: Game,
-    encoder: str,
-    states: NDArray[np.void],
-    seat: int | None = None,
-    out: NDArray[Any] | None = None,
-    threads: int = 1,
-) -> NDArray[Any]:
-    """[N, *shape] what a network sees of `states`, for the seat to act or for `seat`."""
-    chosen = game.encoder(encoder)
-    kernels = game.encode_kernels(chosen)
-    if out is None:
-        out = np.empty((len(states), *chosen.shape), chosen.dtype)
-    if seat is None:
-        threading.over_slices(lambda part: kernels.encode_all(states[part], out[part]), len(states), threads)
-    elif 0 <= seat < game.rules.SEATS:
-        seats = np.full(len(states), seat, np.int32)
-        kernels.encode_for(states, seats, out)
-    else:
-        raise InvalidValue(f"{game} has seats 0 to {game.rules.SEATS - 1}, not {seat}")
-    return out
 
 
 def _as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:

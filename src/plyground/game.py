@@ -21,6 +21,7 @@ from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
 from plyground.games.interface import Rules, Value, read
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.threads import over_slices
 
 if TYPE_CHECKING:
     from plyground.position import Position
@@ -119,6 +120,40 @@ class Game:
         size = self.rules.HEAD.itemsize
         rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
         return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+
+    def legal_mask(
+        self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
+    ) -> NDArray[np.bool_]:
+        """[N, A] which actions are legal in `states` [N]."""
+        kernels, masks = self.kernels(), np.empty((len(states), self.num_actions), np.bool_) if out is None else out
+
+        def run(rows: slice) -> None:
+            scratch = np.empty(self.rules.MAX_LEGAL, np.int32)
+            kernels.legal_masks(states[rows], masks[rows], self.work(), scratch)
+
+        over_slices(run, len(states), threads)
+        return masks
+
+    def encode(
+        self,
+        encoder: str,
+        states: NDArray[np.void],
+        seat: int | None = None,
+        out: NDArray[Any] | None = None,
+        threads: int = 1,
+    ) -> NDArray[Any]:
+        """[N, *shape] what a network sees of `states` [N], for the seat to act in each or for `seat`."""
+        chosen = self.encoder(encoder)
+        kernels = self.encode_kernels(chosen)
+        if out is None:
+            out = np.empty((len(states), *chosen.shape), chosen.dtype)
+        if seat is None:
+            over_slices(lambda part: kernels.encode_all(states[part], out[part]), len(states), threads)
+        elif 0 <= seat < self.rules.SEATS:
+            kernels.encode_for(states, np.full(len(states), seat, np.int32), out)
+        else:
+            raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
+        return out
 
     def start(self, seed: int = 0) -> Position:
         """A fresh game; `seed` decides what chance does in it."""
