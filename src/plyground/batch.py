@@ -117,7 +117,7 @@ class Batch:
         kernels, actions = self.game.kernels(), np.empty(len(self), np.int32)
         self._run(
             lambda part: kernels.random_actions(
-                self.states[part], self.rngs[part], actions[part], self.game.work(), self._scratch()
+                self.states[part], self.rngs[part], actions[part], self.game.work(), self.game.scratch()
             )
         )
         return actions
@@ -136,7 +136,7 @@ class Batch:
                     plies,
                     ended[-1],
                     self.game.work(),
-                    self._scratch(),
+                    self.game.scratch(),
                 )
             )
 
@@ -152,29 +152,22 @@ class Batch:
         """[N] the side that acts in each row."""
         return self.states["to_move"]
 
-    def _scratch(self) -> NDArray[np.int32]:
-        return np.empty(self.game.rules.MAX_LEGAL, np.int32)
-
     def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
-        """The actions as an array, each in range and, unless the caller is trusted, legal in its row."""
+        """The actions as an array, each of them, unless the caller is trusted, legal in its row."""
         given = np.asarray(actions)
         if given.shape != (len(self),) or given.dtype.kind not in "iu":
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
-        bad = np.flatnonzero((given < 0) | (given >= self.game.num_actions)).tolist()
         chosen = np.ascontiguousarray(given, np.int32)
-        if self.check and not bad:
-            kernels = self.game.kernels()
-
-            def look(rows: slice) -> None:
-                row = kernels.first_illegal(self.states[rows], chosen[rows], self.game.work(), self._scratch())
-                bad.extend([rows.start + row] if row >= 0 else [])
-
-            self._run(look)
-        if bad:
-            raise IllegalAction(f"row {min(bad)}: {self.position(min(bad)).refusal(int(given[min(bad)]))}")
+        bad = -1
+        if chosen is not given and (chosen != given).any():
+            bad = int((chosen != given).argmax())  # too large for 32 bits
+        elif self.check:
+            bad = self.game.first_illegal(self.states, chosen, self.threads)
+        if bad >= 0:
+            raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen
 
 

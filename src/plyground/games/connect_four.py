@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidText, shorten
 from plyground.games.bits import popcount
@@ -59,6 +60,14 @@ def legal(state: State, actions: Actions) -> int:
             actions[count] = column
             count += 1
     return count
+
+
+@njit
+def mask(state: State, mask: NDArray[np.bool_]) -> None:
+    """The same as a mask."""
+    full = (state["stones"][0] | state["stones"][1]) if state["outcome"] == RUNNING else BOARD
+    for column in range(COLUMNS):
+        mask[column] = (full >> np.uint64(7 * column + 5)) & ONE == ZERO
 
 
 @njit

@@ -22,6 +22,7 @@ action_name(state, action) -> str         | different legal actions of one state
 
 Optional                                  | law, and what holds without it
 ------------------------------------------|--------------------------------------------------------------------------
+mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
 problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
@@ -150,7 +151,7 @@ class Rules:
         return "determinize" in self.compiled
 
 
-COMPILED = ("reset", "legal", "play", "evaluate", "seat", "determinize", "transform", "transform_action")
+COMPILED = ("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action")
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 
