@@ -23,6 +23,7 @@ LAYERS = [
     ["laws", "bench", "pictures", "interop"],
     ["terminal"],
     ["cli"],
+    ["__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in HOME.rglob("*.py") if path != HOME / "__init__.py")
