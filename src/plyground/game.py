@@ -120,6 +120,10 @@ class Game:
         rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
         return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
 
+    def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
+        """[N] copies of the states as perft and search play them on."""
+        return states.copy() if self.rules.SEARCHED == self.rules.STATE else self.heads(states)
+
     def start(self, seed: int = 0) -> Position:
         """A fresh game; `seed` decides what chance does in it."""
         from plyground.position import Position
@@ -142,6 +146,8 @@ class Game:
         problems = self.rules.problems(state[0])
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
+        if "settle" in self.rules.compiled:
+            self.kernels().settle_all(state)
         return Position(self, state, seed)
 
 

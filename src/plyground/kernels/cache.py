@@ -74,7 +74,7 @@ def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
     """The lines that bind each slot to the game's function; a game without working memory gets an adapter."""
     lines: list[str] = []
     for name in names:
-        function = functions.get(name) or getattr(slots, name)
+        function = functions.get(name) or functions.get(slots.INSTEAD.get(name, "")) or getattr(slots, name)
         lines.append(f"from {function.__module__} import {function.__name__} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
