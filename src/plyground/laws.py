@@ -17,7 +17,7 @@ from plyground.batch import Batch, encode, legal_mask
 from plyground.errors import BrokenGame, Error
 from plyground.game import Game
 from plyground.games import chance
-from plyground.games.interface import RUNNING, SECOND_WINS, value_for
+from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.position import Position
 
 Records = NDArray[np.void]
@@ -193,6 +193,13 @@ def encoders_fill(s: Sample) -> None:
             _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
 
 
+def slots_are_permutations(s: Sample) -> None:
+    """For every seat, an encoder gives each action an output of its own."""
+    for name in s.game.encoders:
+        fine = (np.sort(s.game.slots(name), axis=1) == np.arange(s.game.num_actions)).all()
+        _need(bool(fine), s.game, f"the encoder {name} shows two actions in one slot")
+
+
 def secrets_are_kept(s: Sample) -> None:
     """`determinize` for a seat changes nothing that the seat may do or that an encoder shows it."""
     rules, kernels = s.game.rules, s.game.kernels()
@@ -241,9 +248,30 @@ def symmetries(s: Sample) -> None:
         _need(game.rules.CHANCE or _equal(game, before, after), game, f"symmetry {k} and playing do not commute")
 
 
+def heads_play_on(s: Sample) -> None:
+    """`play_head` does to a head what `play` does to a state, draws by counting aside; `count_legal` counts."""
+    rules, kernels, n = s.game.rules, s.game.kernels(), len(s.states)
+    heads = s.game.searched(s.states)
+    kernels.play_heads(heads, s.actions, chance.seeds(0, n), s.game.work())
+    same = not rules.CHANCE and (s.after["outcome"] == heads["outcome"])
+    _need(
+        rules.CHANCE or bool((same | (s.after["outcome"] == DRAW)).all()),
+        s.game,
+        "`play_head` and `play` differ",
+    )
+    if "play_head" in rules.compiled:
+        names = [name for name in rules.HEAD.names or () if name not in ("outcome", *rules.UNCOUNTED)]
+        same = all(np.array_equal(heads[name], s.after[name]) for name in names)
+        _need(same, s.game, "`play_head` and `play` differ")
+        leaves, lists = np.empty(n, np.int64), np.empty((1, rules.MAX_LEGAL), np.int32)
+        searched = s.game.searched(s.states)
+        kernels.perft_all(searched, 1, leaves, searched[:1].copy(), lists, chance.seeds(0, n), s.game.work())
+        _need(bool((leaves == Batch(s.game, 1).legal_list(s.states)[1]).all()), s.game, "`count_legal` miscounts")
+
+
 LAWS: tuple[Callable[[Sample], None], ...] = (
     *(legal_lists, masks, fields, rewards, texts, names, fresh_start, chance_is_declared, rows_are_alone),
-    *(heads_suffice, encoders_fill, secrets_are_kept, judgement, symmetries),
+    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, judgement, symmetries, heads_play_on),
 )
 
 
