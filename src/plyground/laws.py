@@ -39,8 +39,8 @@ class Sample:
         return np.concatenate([self.states, self.after])
 
 
-def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
-    """Play random games to their ends, and keep everything on the way."""
+def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
+    """Play random games to their ends; keep all plies, or, where they are many, about `most` of them and all endings."""
     batch = Batch(game, games, seed)
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
@@ -54,7 +54,10 @@ def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
         parts.append((states[going], actions[going], after[going], step.rewards[going]))
         going &= ~step.terminated
         if not going.any():
-            return Sample(game, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+            states, actions, after, rewards = (np.concatenate(column) for column in zip(*parts, strict=True))
+            kept = after["outcome"] != RUNNING
+            kept[np.linspace(0, len(kept) - 1, most).astype(int)] = True
+            return Sample(game, states[kept], actions[kept], after[kept], rewards[kept])
     raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
 
 

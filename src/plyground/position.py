@@ -104,7 +104,7 @@ class Position:
         legal = self.legal()
         if isinstance(move, str):
             found = [action for action in legal if self.name(action) == move.strip()]
-            found = found or self.game.rules.read_action(self.state, move.strip(), legal)
+            found = found[:1] or self.game.rules.read_action(self.state, move.strip(), legal)
         else:
             found = [action for action in legal if action == move]
         if not found:

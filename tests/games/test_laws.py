@@ -15,6 +15,7 @@ from plyground import laws
 from plyground.errors import BrokenGame
 
 GAMES_PLAYED = 200 if JIT else 6
+PLIES_KEPT = 5000 if JIT else 100
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
@@ -27,7 +28,7 @@ _samples: dict[str, laws.Sample] = {}
 
 def _sample(word: str, game: pg.Game) -> laws.Sample:
     if word not in _samples:
-        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7)
+        _samples[word] = laws.sample(game, GAMES_PLAYED, 7, PLIES_KEPT)
     return _samples[word]
 
 

@@ -128,7 +128,7 @@ def write_flat839(state: State, seat: int, out: Floats) -> None:
     for k in range(4):
         out[769 + k] = (state["castling"] >> k) & 1
     if state["en_passant"] != NO_SQUARE:
-        out[773 + state["en_passant"]] = 1.0
+        out[773 + np.int64(state["en_passant"])] = 1.0
     out[837] = min(state["clock"] / 100.0, 1.0)
     out[838] = min(state["move_number"] / 200.0, 1.0)
 
