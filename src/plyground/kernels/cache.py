@@ -137,6 +137,7 @@ def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) ->
     if _from_library(function):
         digest.update(function.__qualname__.encode())
         return
+    digest.update(function.__module__.encode())  # numba's cached code looks its functions up by their modules' names
     for code in _codes(function.__code__):
         constants = [constant for constant in code.co_consts if not isinstance(constant, types.CodeType)]
         digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
