@@ -40,7 +40,7 @@ class Sample:
 
 
 def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
-    """Play random games to their ends; keep all plies, or, where they are many, about `most` of them and all endings."""
+    """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
     batch = Batch(game, games, seed)
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []

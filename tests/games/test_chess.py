@@ -16,7 +16,7 @@ import plyground as pg
 from conftest import JIT
 from plyground import laws
 from plyground.games import chess as rules
-from plyground.games import chess_attacks
+from plyground.games import chess_board
 from plyground.interop.chess_pgn import san
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -174,7 +174,7 @@ def test_every_move_has_one_action_and_promotions_to_a_queen_are_among_the_first
     assert [names[f"b7a8{piece}"] for piece in "nbr"] == [4096 + 9 * 1 + 3 * 0 + k for k in range(3)]
     assert [names[f"b7b8{piece}"] for piece in "nbr"] == [4096 + 9 * 1 + 3 * 1 + k for k in range(3)]
     assert [names[f"b7c8{piece}"] for piece in "nbr"] == [4096 + 9 * 1 + 3 * 2 + k for k in range(3)]
-    moves = [name for name, action in names.items() if action < rules.QUEENING_ACTIONS]
+    moves = [name for name, action in names.items() if action < chess_board.QUEENING_ACTIONS]
     assert sorted(moves) == sorted(name for name in names if len(name) == 4 or name.endswith("q"))
 
 
@@ -206,7 +206,7 @@ def test_keys_of_different_positions_differ() -> None:
 
 
 def test_the_drawing_of_the_squares_is_true() -> None:
-    drawn = re.findall(r"^ {4}((?:[ \d]\d ?){8})", chess_attacks.__doc__ or "", re.MULTILINE)
+    drawn = re.findall(r"^ {4}((?:[ \d]\d ?){8})", chess_board.__doc__ or "", re.MULTILINE)
     assert [[int(number) for number in line.split()] for line in drawn] == [
         list(range(8 * rank, 8 * rank + 8)) for rank in reversed(range(8))
     ]
@@ -216,14 +216,14 @@ def test_attacks_agree_with_python_chess() -> None:
     rng = random.Random(1)
     for _ in range(2000 if JIT else 60):
         square, occupied = rng.randrange(64), rng.getrandbits(64) & rng.getrandbits(64) | 1 << rng.randrange(64)
-        for function, piece in ((chess_attacks.rook, chess.ROOK), (chess_attacks.bishop, chess.BISHOP)):
+        for function, piece in ((chess_board.rook, chess.ROOK), (chess_board.bishop, chess.BISHOP)):
             board = chess.BaseBoard(None)
             for other in chess.SquareSet(occupied):
                 board.set_piece_at(other, chess.Piece(chess.PAWN, chess.BLACK))
             board.set_piece_at(square, chess.Piece(piece, chess.WHITE))
             assert int(function(np.uint64(square), np.uint64(occupied))) == int(board.attacks(square))
         a, b = rng.sample(range(64), 2)
-        assert int(chess_attacks.between(np.uint64(a), np.uint64(b))) == int(chess.SquareSet.between(a, b))
+        assert int(chess_board.between(np.uint64(a), np.uint64(b))) == int(chess.SquareSet.between(a, b))
 
 
 # ---- evaluate ----
@@ -272,7 +272,9 @@ def test_divide_prints_the_lines_of_stockfish(fen: str) -> None:
     depth = 4
     asked = f"position fen {fen}\ngo perft {depth}\nquit\n"
     answer = subprocess.run([stockfish()], input=asked, capture_output=True, text=True, check=True).stdout  # noqa: S603
-    expected = [line for line in answer.splitlines() if re.fullmatch(r"[a-h1-8nbrq]{4,5}: \d+|Nodes searched: \d+", line)]
+    expected = [
+        line for line in answer.splitlines() if re.fullmatch(r"[a-h1-8nbrq]{4,5}: \d+|Nodes searched: \d+", line)
+    ]
     counts = pg.load("chess:draws=automatic").position(fen).divide(depth)
     lines = [*(f"{name}: {count}" for name, count in counts.items()), f"Nodes searched: {sum(counts.values())}"]
     assert sorted(lines) == sorted(expected)

@@ -1,9 +1,9 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`. `greedy` is a game's sensible baseline: where a game brings none, the move that wins at once or else
-looks best by `evaluate`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
-in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+`minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
+in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`. Where it brings no
+`greedy`, that is the move that wins at once, or else the one that looks best by `evaluate`.
 """
 
 from __future__ import annotations

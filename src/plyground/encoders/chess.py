@@ -19,8 +19,9 @@ turned upside down (not left to right), and so are its actions (`slot`).
 
 Slots 0-31 hold the pieces, 32 en passant, 33-36 castling, 37-38 repetition, 39 the clock.
 
-`flat839` [839] is absolute, as the chess DQN it comes from describes it: white P N B R Q K, black P N B R Q K (64 squares
-each, a1 first), 1 if White is to move, castling K Q k q, the en-passant square (64), clock / 100, move number / 200.
+`flat839` [839] is absolute, as the chess DQN it comes from describes it: white P N B R Q K, black P N B R Q K (64
+squares each, a1 first), 1 if White is to move, castling K Q k q, the en-passant square (64), clock / 100, move number
+/ 200, both 1 at most.
 A network with it has 4096 outputs, the first 4096 actions: a promotion is to a queen.
 """
 
@@ -31,8 +32,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.encoders.encoder import Encoder
-from plyground.games.chess import NO_SQUARE, QUEENING_ACTIONS
-from plyground.games.chess_attacks import ONE, ZERO, lowest
+from plyground.games.chess_board import NO_SQUARE, ONE, QUEENING_ACTIONS, ZERO, lowest
 from plyground.games.interface import State
 
 Floats = NDArray[np.float32]

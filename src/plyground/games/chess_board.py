@@ -1,4 +1,4 @@
-"""Where chess pieces reach, from small tables (8 KB in all, so that they fit a GPU's constant memory).
+"""The chess board: squares, pieces, and where they reach, from tables of 7 KB that fit a GPU's constant memory.
 
 A set of squares is 64 bits; a square is a number, and a compiled function takes it as a `np.uint64`:
 
@@ -29,7 +29,12 @@ ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 S8, S16, S32 = np.uint64(8), np.uint64(16), np.uint64(32)
 FILE_OF, RANK_OF, INNER = np.uint64(7), np.uint64(56), np.uint64(63)
 BYTES, PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
-RANK_1 = np.uint64(0xFF)
+FILE_A, FILE_H = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+LAST_RANKS = np.uint64(0xFF000000000000FF)
+NO_SQUARE = -1
+
+PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS = range(6)  # the order of the record's `pieces`
+QUEENING_ACTIONS = 4096  # 64 * from + to; the actions behind are promotions to something less
 
 Step = tuple[int, int]  # ranks up, files right
 UP_DOWN, LEFT_RIGHT = ((1, 0), (-1, 0)), ((0, 1), (0, -1))

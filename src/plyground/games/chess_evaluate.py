@@ -11,10 +11,28 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.bits import popcount
-from plyground.games.chess_attacks import FILE_OF, KING, KNIGHT, ONE, ZERO, Square, Squares, bishop, lowest, rook
+from plyground.games.chess_board import (
+    BISHOPS,
+    FILE_A,
+    FILE_H,
+    FILE_OF,
+    KING,
+    KINGS,
+    KNIGHT,
+    KNIGHTS,
+    ONE,
+    PAWNS,
+    QUEENS,
+    ROOKS,
+    ZERO,
+    Square,
+    Squares,
+    bishop,
+    lowest,
+    rook,
+)
 from plyground.games.interface import State
 
-PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS = range(6)
 MATERIAL = np.array([[90, 320, 330, 480, 950, 0], [120, 300, 320, 520, 980, 0]], np.int32)  # [middle or end, kind]
 MOBILITY = np.array([0, 4, 4, 2, 1, 0], np.int32)  # [kind] for each square a piece can go to
 NEARLY_ALONE = 3  # a king with no more than this of PHASE beside it
@@ -52,7 +70,6 @@ def _places() -> NDArray[np.int32]:
 
 PLACES = _places()
 FROM_CENTRE = np.array([6 - min(s // 8, 7 - s // 8) - min(s % 8, 7 - s % 8) for s in range(64)], np.int32)  # [64]
-FILE_A, FILE_H = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 S3, S7, S9 = np.uint64(3), np.uint64(7), np.uint64(9)
 
 
@@ -73,14 +90,14 @@ def evaluate(state: State) -> float:
 
 
 @njit
-def side_score(state: State, side: int, phase: int) -> int:
+def side_score(state: State, side: int, phase: int) -> np.int64:
     """All that one side has, each kind of piece in turn."""
     own, other = state["sides"][side], state["sides"][1 - side]
     occupied = own | other
     turned = np.uint64(56 * side)  # Black sees the board from the other side
     other_king = KING[lowest(state["pieces"][KINGS] & other)]
     guarded = pawn_attacks(state["pieces"][PAWNS] & other, 1 - side)
-    middle, end, both = 0, 0, 0
+    middle, end, both = np.int64(0), np.int64(0), np.int64(0)
     for kind in range(6):
         rest = state["pieces"][kind] & own
         while rest != ZERO:
@@ -90,7 +107,9 @@ def side_score(state: State, side: int, phase: int) -> int:
             end += MATERIAL[1, kind] + PLACES[1, kind, square ^ turned]
             if PAWNS < kind < KINGS:
                 attacks = reached(kind, square, occupied)
-                both += MOBILITY[kind] * popcount(attacks & ~own & ~guarded) + NEAR_KING * popcount(attacks & other_king)
+                both += MOBILITY[kind] * popcount(attacks & ~own & ~guarded) + NEAR_KING * popcount(
+                    attacks & other_king
+                )
     shelter = KING[lowest(state["pieces"][KINGS] & own)] & state["pieces"][PAWNS] & own
     middle += SHELTER * popcount(shelter)
     if popcount(state["pieces"][BISHOPS] & own) >= 2:
@@ -120,12 +139,12 @@ def pawn_attacks(pawns: Squares, side: int) -> Squares:
 
 
 @njit
-def chase(state: State, side: int) -> int:
+def chase(state: State, side: int) -> np.int64:
     """Against a king nearly alone: drive it to the edge, come near, take its flights. Else nothing."""
     own, other = state["sides"][side], state["sides"][1 - side]
     lead, left = strength(state, own), strength(state, other)
     if left > NEARLY_ALONE or lead < left + 2:
-        return 0
+        return np.int64(0)
     hunter, hunted = lowest(state["pieces"][KINGS] & own), lowest(state["pieces"][KINGS] & other)
     ranks = abs(np.int64(hunter >> S3) - np.int64(hunted >> S3))
     files = abs(np.int64(hunter & FILE_OF) - np.int64(hunted & FILE_OF))

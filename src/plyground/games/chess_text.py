@@ -6,16 +6,28 @@ import re
 from collections.abc import Sequence
 
 from plyground.errors import InvalidText, shorten
-from plyground.games.chess_attacks import FALLING, JUMPS, LEFT_RIGHT, RISING, UP_DOWN, reach
+from plyground.games.chess_board import (
+    BISHOPS,
+    FALLING,
+    JUMPS,
+    KINGS,
+    KNIGHTS,
+    LEFT_RIGHT,
+    PAWNS,
+    QUEENING_ACTIONS,
+    QUEENS,
+    RISING,
+    ROOKS,
+    UP_DOWN,
+    reach,
+)
 from plyground.games.interface import State
 
 LETTERS = "PNBRQK"  # in the order of the record's `pieces`; small letters are Black's
-PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS = range(6)
 SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 SIDES = ("White", "Black")
 RIGHTS = "KQkq"
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}  # where king and rook of a castling right stand
-QUEENING_ACTIONS = 4096
 STYLES = {r"[PNBRQK]": "bold yellow", r"[pnrqk]|b(?! c d)": "bold blue"}
 ENDINGS = ("", "checkmate", "stalemate", "insufficient material")
 COUNTED = (("third occurrence", "50-move rule"), ("fifth occurrence", "75-move rule"))  # by the setting `draws`
@@ -23,7 +35,7 @@ COUNTED = (("third occurrence", "50-move rule"), ("fifth occurrence", "75-move r
 
 def reason(state: State) -> str:
     """How the game ended."""
-    return (*ENDINGS, *COUNTED[state["draws"]])[state["ending"]]
+    return (*ENDINGS, *COUNTED[int(state["draws"])])[int(state["ending"])]
 
 
 # ---- positions ----
@@ -35,8 +47,8 @@ def text(state: State) -> str:
     ranks = ["".join(cell or "." for cell in cells[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
     placed = re.sub(r"\.+", lambda dots: str(len(dots[0])), "/".join(ranks))
     rights = "".join(right for k, right in enumerate(RIGHTS) if int(state["castling"]) >> k & 1) or "-"
-    passed = "-" if state["en_passant"] < 0 else SQUARES[state["en_passant"]]
-    return f"{placed} {'wb'[state['to_move']]} {rights} {passed} {state['clock']} {state['move_number']}"
+    passed = "-" if state["en_passant"] < 0 else SQUARES[int(state["en_passant"])]
+    return f"{placed} {'wb'[int(state['to_move'])]} {rights} {passed} {state['clock']} {state['move_number']}"
 
 
 def draw(state: State) -> str:
@@ -67,11 +79,11 @@ def parse(source: str, state: State) -> None:
     if passed != "-" and passed not in SQUARES:
         raise InvalidText(f"the en-passant square is '-' or a square, not {_quote(passed)} in {_quote(source)}")
     state["en_passant"] = -1 if passed == "-" else SQUARES.index(passed)
-    for name, least, counter in zip(("clock", "move_number"), (0, 1), [*counters, *("0", "1")[len(counters) :]]):
+    for name, least, default in (("clock", 0, "0"), ("move_number", 1, "1")):
+        counter = counters.pop(0) if counters else default
         if not re.fullmatch(r"[0-9]{1,4}", counter) or int(counter) < least:
-            raise InvalidText(
-                f"the {name.replace('_', ' ')} is a number from {least} to 9999, not {_quote(counter)} in {_quote(source)}"
-            )
+            wanted = f"the {name.replace('_', ' ')} is a number from {least} to 9999"
+            raise InvalidText(f"{wanted}, not {_quote(counter)} in {_quote(source)}")
         state[name] = int(counter)
 
 
@@ -97,23 +109,9 @@ def _place(placed: str, state: State) -> None:
 def problems(state: State) -> list[str]:
     """Everything that keeps an arrangement from being a position of a game, as far as one can easily tell."""
     pieces, sides = _sets(state)
-    found: list[str] = []
-    for name, own in zip(SIDES, sides, strict=True):
-        counts = [(each & own).bit_count() for each in pieces]
-        if counts[KINGS] != 1:
-            found.append(f"{name} has {counts[KINGS]} kings")
-        if counts[PAWNS] > 8:
-            found.append(f"{name} has {counts[PAWNS]} pawns")
-        promoted = sum(max(0, counts[kind] - usual) for kind, usual in ((1, 2), (2, 2), (3, 2), (4, 1)))
-        if promoted > max(0, 8 - counts[PAWNS]):
-            found.append(f"{name} has more pieces than promoted pawns explain")
-    for square in _squares(pieces[PAWNS] & 0xFF000000000000FF):
-        found.append(f"a pawn stands on {SQUARES[square]}")
-    for k, right in enumerate(RIGHTS):
-        own = sides[right.islower()]
-        king, rook = HOMES[right]
-        if int(state["castling"]) >> k & 1 and not (pieces[KINGS] & own) >> king & (pieces[ROOKS] & own) >> rook & 1:
-            found.append(f"castling right {right!r} without king on {SQUARES[king]} and rook on {SQUARES[rook]}")
+    found = [problem for side in (0, 1) for problem in _piece_problems(pieces, sides, side)]
+    found += [f"a pawn stands on {SQUARES[square]}" for square in _squares(pieces[PAWNS] & 0xFF000000000000FF)]
+    found += _castling_problems(state, pieces, sides)
     found += _en_passant_problems(state, pieces, sides)
     if all((pieces[KINGS] & own).bit_count() == 1 for own in sides):
         mover = int(state["to_move"])
@@ -121,6 +119,27 @@ def problems(state: State) -> list[str]:
             found.append(f"{SIDES[1 - mover]} is in check, but {SIDES[mover]} is to move")
         if _attackers(pieces, sides, mover).bit_count() > 2:
             found.append(f"more than two pieces give check to {SIDES[mover]}")
+    return found
+
+
+def _piece_problems(pieces: list[int], sides: list[int], side: int) -> list[str]:
+    name, counts = SIDES[side], [(each & sides[side]).bit_count() for each in pieces]
+    usual = {KNIGHTS: 2, BISHOPS: 2, ROOKS: 2, QUEENS: 1}
+    promoted = sum(max(0, counts[kind] - number) for kind, number in usual.items())
+    found = [f"{name} has {counts[KINGS]} kings"] if counts[KINGS] != 1 else []
+    if counts[PAWNS] > 8:
+        found.append(f"{name} has {counts[PAWNS]} pawns")
+    if promoted > max(0, 8 - counts[PAWNS]):
+        found.append(f"{name} has more pieces than promoted pawns explain")
+    return found
+
+
+def _castling_problems(state: State, pieces: list[int], sides: list[int]) -> list[str]:
+    found: list[str] = []
+    for k, right in enumerate(RIGHTS):
+        own, (king, rook) = sides[right.islower()], HOMES[right]
+        if int(state["castling"]) >> k & 1 and not (pieces[KINGS] & own) >> king & (pieces[ROOKS] & own) >> rook & 1:
+            found.append(f"castling right {right!r} without king on {SQUARES[king]} and rook on {SQUARES[rook]}")
     return found
 
 
@@ -158,9 +177,9 @@ def squares_of(action: int, side: int) -> tuple[int, int, str]:
     """From where to where an action goes, and the letter of a promotion to less than a queen."""
     if action < QUEENING_ACTIONS:
         return action // 64, action % 64, ""
-    file, towards, piece = (action - QUEENING_ACTIONS) // 9, (action - QUEENING_ACTIONS) // 3 % 3, action - QUEENING_ACTIONS
-    start = (48, 8)[side] + file
-    return start, start + (8, -8)[side] + towards - 1, "NBR"[piece % 3]
+    number = action - QUEENING_ACTIONS
+    start = (48, 8)[side] + number // 9
+    return start, start + (8, -8)[side] + number // 3 % 3 - 1, "NBR"[number % 3]
 
 
 def action_name(state: State, action: int) -> str:
@@ -201,11 +220,13 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
     if not written:
         return []
     letter, file, rank, target, promoted = written.groups()
-    file = file or (target[0] if not letter else None)  # a pawn that captures says where it came from
+    if not letter and not (file and rank):  # with both, any piece: a1-b1
+        letter, file = "P", file or target[0]  # a pawn that captures says where it came from
     found: list[int] = []
     for action in legal:
         start, end, becomes = _promotion(state, action)
-        asked = letter or "P", file or SQUARES[start][0], rank or SQUARES[start][1], target, promoted or becomes
+        came_from = letter or cells[start].upper(), file or SQUARES[start][0], rank or SQUARES[start][1]
+        asked = *came_from, target, promoted or becomes
         if asked == (cells[start].upper(), *SQUARES[start], SQUARES[end], becomes):
             found.append(action)
     return found

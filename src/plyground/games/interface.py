@@ -162,8 +162,10 @@ class Rules:
         return "determinize" in self.compiled
 
 
-COMPILED = ("reset", "legal", "play", "evaluate", "seat", "determinize", "transform", "transform_action")
-COMPILED += ("settle", "play_head", "count_legal")
+COMPILED = (
+    *("reset", "legal", "play", "evaluate", "seat", "determinize", "transform", "transform_action"),
+    *("settle", "play_head", "count_legal"),
+)
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 

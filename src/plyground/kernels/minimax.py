@@ -1,8 +1,9 @@
 """Template: alpha-beta search of fixed depth over any game in which nothing is hidden, on the game's own `evaluate`.
 
 The tree is searched on heads, without their history; the first move is also played on the whole state, so that a draw
-by repetition is seen there. A loop with a stack, since compiled code that is to be cached cannot recurse. Values are seen by the mover of the node
-they belong to, and change sign only where the mover changes: one side may act several times in a row.
+by repetition is seen there. A loop with a stack, since compiled code that is to be cached cannot recurse. Values are
+seen by the mover of the node they belong to, and change sign only where the mover changes: one side may act several
+times in a row.
 """
 
 from __future__ import annotations
