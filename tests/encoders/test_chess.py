@@ -8,7 +8,6 @@ import pytest
 
 import plyground as pg
 from plyground import laws
-from plyground.batch import encode, legal_mask
 
 KINDS = [chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING]
 RIGHTS = {
@@ -57,7 +56,7 @@ def naive_planes(board: chess.Board, seat: int, repetitions: int) -> np.ndarray:
 
 
 def test_flat839_is_what_its_description_says(rules: pg.Game, sample: laws.Sample) -> None:
-    found = encode(rules, "flat839", sample.states)
+    found = rules.encode("flat839", sample.states)
     assert found.shape[1] == 839
     for row, state in zip(found, sample.states, strict=True):
         assert row == pytest.approx(naive_flat839(chess.Board(rules.rules.text(state))), abs=1e-7)
@@ -74,7 +73,7 @@ def test_the_order_of_the_pieces_is_p_n_b_r_q_k(rules: pg.Game) -> None:
 @pytest.mark.parametrize("seat", [None, 0, 1])
 def test_planes_and_index_agree_with_a_naive_twin(rules: pg.Game, sample: laws.Sample, seat: int | None) -> None:
     states = sample.every
-    planes, tokens = encode(rules, "planes", states, seat), encode(rules, "index", states, seat)
+    planes, tokens = rules.encode("planes", states, seat), rules.encode("index", states, seat)
     assert tokens.dtype == np.int16
     expand = rules.encoder("index").expand
     assert expand is not None
@@ -112,7 +111,7 @@ def test_a_mirrored_position_looks_the_same_and_offers_the_same_slots(rules: pg.
             one, other = position.encode(encoder), mirrored.encode(encoder)
             assert np.array_equal(np.sort(one.reshape(-1)), np.sort(other.reshape(-1)))
         assert np.array_equal(position.encode("planes"), mirrored.encode("planes"))
-        masks = [legal_mask(rules, each.states)[0] for each in (position, mirrored)]
+        masks = [rules.legal_mask(each.states)[0] for each in (position, mirrored)]
         seen = [set(slots[each.to_move][mask]) for each, mask in zip((position, mirrored), masks, strict=True)]
         assert seen[0] == seen[1]
 

@@ -271,7 +271,7 @@ def stockfish() -> str:
 def test_divide_prints_the_lines_of_stockfish(fen: str) -> None:
     depth = 4
     asked = f"position fen {fen}\ngo perft {depth}\nquit\n"
-    answer = subprocess.run([stockfish()], input=asked, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    answer = subprocess.run([stockfish()], input=asked, capture_output=True, text=True, check=True).stdout
     expected = [
         line for line in answer.splitlines() if re.fullmatch(r"[a-h1-8nbrq]{4,5}: \d+|Nodes searched: \d+", line)
     ]

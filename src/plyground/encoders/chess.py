@@ -44,6 +44,7 @@ CELLS = 64 * CASTLING  # tokens below are single squares
 NOTHING = CELLS + CLOCK - CASTLING
 CLOCKS = NOTHING + 1
 TURNED = 64 * 56 + 56
+F0, F1 = np.float32(0), np.float32(1)
 
 
 @njit
@@ -83,25 +84,23 @@ def write_index(state: State, seat: int, out: Tokens) -> None:
 @njit
 def write_planes(state: State, seat: int, out: Floats) -> None:
     """The same as planes of 8x8."""
-    out[:] = 0.0
+    out[:] = F0
     turned = np.uint64(56 * seat)
     for plane in range(12):
         side = seat if plane < 6 else 1 - seat
         rest = state["pieces"][plane % 6] & state["sides"][side]
         while rest != ZERO:
-            square = np.int64(lowest(rest) ^ turned)
-            out[plane, square >> 3, square & 7] = 1.0
+            out[64 * plane + np.int64(lowest(rest) ^ turned)] = F1
             rest &= rest - ONE
     if state["en_passant"] != NO_SQUARE:
-        square = np.int64(np.uint64(state["en_passant"]) ^ turned)
-        out[EN_PASSANT, square >> 3, square & 7] = 1.0
+        out[64 * EN_PASSANT + np.int64(np.uint64(state["en_passant"]) ^ turned)] = F1
     for k in range(4):
         if (state["castling"] >> (k ^ (2 * seat))) & 1:
-            out[CASTLING + k] = 1.0
+            out[64 * (CASTLING + k) : 64 * (CASTLING + k + 1)] = F1
     for k in range(2):
         if state["repetitions"] >= k + 2:
-            out[REPEATED + k] = 1.0
-    out[CLOCK] = np.float32(min(np.int64(state["clock"]), 100)) / np.float32(100)
+            out[64 * (REPEATED + k) : 64 * (REPEATED + k + 1)] = F1
+    out[64 * CLOCK :] = np.float32(min(np.int64(state["clock"]), 100)) / np.float32(100)
 
 
 def expand(tokens: Tokens) -> Floats:

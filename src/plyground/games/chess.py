@@ -48,10 +48,10 @@ from plyground.games.chess_moves import (
     lesser_promotion,
     move,
 )
-from plyground.games.chess_text import STYLES, action_name, draw, parse, problems, read_action, reason, text
+from plyground.games.chess_text import SIDES, STYLES, action_name, draw, parse, problems, read_action, reason, text
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 
-__all__ = ["STYLES", "action_name", "draw", "evaluate", "parse", "problems", "read_action", "reason", "text"]
+__all__ = ["SIDES", "STYLES", "action_name", "draw", "evaluate", "parse", "problems", "read_action", "reason", "text"]
 
 # ---- board ----
 
