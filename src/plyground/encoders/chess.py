@@ -54,6 +54,12 @@ def slot(action: int, seat: int) -> int:
 
 
 @njit
+def counted(state: State) -> np.int64:
+    """The clock, 100 at most."""
+    return np.int64(state["clock"]) if state["clock"] < 100 else np.int64(100)
+
+
+@njit
 def write_index(state: State, seat: int, out: Tokens) -> None:
     """The tokens of a position; the last slots always mean the same."""
     turned = np.uint64(56 * seat)
@@ -78,7 +84,7 @@ def write_index(state: State, seat: int, out: Tokens) -> None:
     for k in range(2):
         if state["repetitions"] >= k + 2:
             out[37 + k] = CELLS + 4 + k
-    out[39] = CLOCKS + min(np.int64(state["clock"]), 100)
+    out[39] = CLOCKS + counted(state)
 
 
 @njit
@@ -100,7 +106,7 @@ def write_planes(state: State, seat: int, out: Floats) -> None:
     for k in range(2):
         if state["repetitions"] >= k + 2:
             out[64 * (REPEATED + k) : 64 * (REPEATED + k + 1)] = F1
-    out[64 * CLOCK :] = np.float32(min(np.int64(state["clock"]), 100)) / np.float32(100)
+    out[64 * CLOCK :] = np.float32(counted(state)) / np.float32(100)
 
 
 def expand(tokens: Tokens) -> Floats:
@@ -117,19 +123,19 @@ def expand(tokens: Tokens) -> Floats:
 @njit
 def write_flat839(state: State, seat: int, out: Floats) -> None:
     """The same for both seats."""
-    out[:] = 0.0
+    out[:] = F0
     for plane in range(12):
         rest = state["pieces"][plane % 6] & state["sides"][plane // 6]
         while rest != ZERO:
-            out[64 * plane + np.int64(lowest(rest))] = 1.0
+            out[64 * plane + np.int64(lowest(rest))] = F1
             rest &= rest - ONE
     out[768] = 1 - state["to_move"]
     for k in range(4):
         out[769 + k] = (state["castling"] >> k) & 1
     if state["en_passant"] != NO_SQUARE:
-        out[773 + np.int64(state["en_passant"])] = 1.0
-    out[837] = min(state["clock"] / 100.0, 1.0)
-    out[838] = min(state["move_number"] / 200.0, 1.0)
+        out[773 + np.int64(state["en_passant"])] = F1
+    out[837] = np.float32(counted(state)) / np.float32(100)
+    out[838] = np.float32(state["move_number"]) / np.float32(200) if state["move_number"] < 200 else F1
 
 
 ENCODERS = (

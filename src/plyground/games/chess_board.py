@@ -137,5 +137,5 @@ def line_through(a: Square, b: Square) -> Squares:
 @njit
 def between(a: Square, b: Square) -> Squares:
     """The squares strictly between two of one line; nothing for others."""
-    low, high = ONE << min(a, b), ONE << max(a, b)
+    low, high = (ONE << a, ONE << b) if a < b else (ONE << b, ONE << a)
     return line_through(a, b) & (high - low) & ~low

@@ -83,7 +83,7 @@ def evaluate(state: State) -> float:
     phase = 0
     for kind in range(1, 5):
         phase += PHASE[kind] * popcount(state["pieces"][kind])
-    phase = min(phase, 24)
+    phase = phase if phase < 24 else 24  # after promotions there may be more
     score = side_score(state, mine, phase) - side_score(state, theirs, phase)
     score += chase(state, mine) - chase(state, theirs)
     return score / (SCALE + abs(score))
@@ -156,7 +156,7 @@ def chase(state: State, side: int) -> np.int64:
             covered |= reached(kind, lowest(rest), occupied)
             rest &= rest - ONE
     flights = popcount(KING[hunted] & ~covered & ~other)
-    return CORNERING * np.int64(FROM_CENTRE[hunted]) - APPROACH * max(ranks, files) - CLOSED_FLIGHT * flights
+    return CORNERING * np.int64(FROM_CENTRE[hunted]) - APPROACH * (ranks if ranks > files else files) - CLOSED_FLIGHT * flights
 
 
 @njit
