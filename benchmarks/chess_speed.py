@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import resource
 import shutil
@@ -15,10 +16,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from startup import timed
 
 import plyground as pg
 from plyground.bench import rate
+from startup import timed
 
 ROUNDS, BATCH = 5, 1024
 POSITIONS = {
@@ -34,6 +35,9 @@ def _show(title: str, rates: Rates, ours: str) -> None:
     print(title)
     base = statistics.median(rates[ours])
     for name, found in rates.items():
+        if not found:
+            print(f"  {name} is not installed; left out")
+            continue
         middle, low, high = statistics.median(found), min(found), max(found)
         print(
             f"  {name:24} {middle / 1e6:9.3f} M/s [{low / 1e6:.3f} to {high / 1e6:.3f}]   ours is {base / middle:.2f}x"
@@ -89,11 +93,8 @@ def perft() -> None:
             rates["Plyground"].append(_our_perft(fen, depth))
             if engine:
                 rates["Stockfish"].append(_stockfish_perft(engine, fen, depth))
-            try:
+            with contextlib.suppress(ImportError):
                 rates["python-chess"].append(_python_chess_perft(fen, 3))
-            except ImportError:
-                pass
-        rates = {who: found for who, found in rates.items() if found or print(f"{who} is not installed; left out")}
         _show(f"perft, {name}, depth {depth} (python-chess: 3), leaves per CPU-second", rates, "Plyground")
 
 
@@ -152,12 +153,9 @@ def play() -> None:
     fused, whole = _fused(), _with_mask_and_planes()
     rates: Rates = {"Plyground": [], "OpenSpiel": []}
     alone: list[float] = []
-    try:
+    peer = None
+    with contextlib.suppress(ImportError):
         peer = _open_spiel()
-    except ImportError as error:
-        print(f"OpenSpiel is not installed ({error}); left out")
-        peer = None
-        del rates["OpenSpiel"]
     for _ in range(ROUNDS):
         alone.append(rate(fused, 0.5, time.process_time))
         rates["Plyground"].append(rate(whole, 0.5, time.process_time))

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 
 import chess
 import numba
@@ -268,13 +269,22 @@ def stockfish() -> str:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("fen", BEGINNINGS.values(), ids=list(BEGINNINGS))
-def test_divide_prints_the_lines_of_stockfish(fen: str) -> None:
-    depth = 4
+def test_divide_counts_like_stockfish(fen: str) -> None:
+    counts = pg.load("chess").position(fen).divide(4)
+    lines = [*(f"{name}: {count}" for name, count in counts.items()), f"Nodes searched: {sum(counts.values())}"]
+    assert sorted(lines) == stockfish_divides(fen, 4)
+
+
+@pytest.mark.compiled
+def test_the_command_prints_the_lines_of_stockfish() -> None:
+    command = [sys.executable, "-m", "plyground", "perft", "chess", "--position", KIWIPETE, "--depth", "5", "--divide"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert sorted(line for line in printed.splitlines() if line) == stockfish_divides(KIWIPETE, 5)
+
+
+def stockfish_divides(fen: str, depth: int) -> list[str]:
     asked = f"position fen {fen}\ngo perft {depth}\nquit\n"
     answer = subprocess.run([stockfish()], input=asked, capture_output=True, text=True, check=True).stdout
-    expected = [
+    return sorted(
         line for line in answer.splitlines() if re.fullmatch(r"[a-h1-8nbrq]{4,5}: \d+|Nodes searched: \d+", line)
-    ]
-    counts = pg.load("chess:draws=automatic").position(fen).divide(depth)
-    lines = [*(f"{name}: {count}" for name, count in counts.items()), f"Nodes searched: {sum(counts.values())}"]
-    assert sorted(lines) == sorted(expected)
+    )

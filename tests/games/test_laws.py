@@ -47,6 +47,12 @@ BREAKS = {
     "encoders_fill": ("duel", 'out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]', "pass"),
     "secrets_are_kept": ("duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
     "judgement": ("hops", "lead = (state", "lead = 2 * (state"),
+    "slots_are_permutations": (
+        "hops",
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "where the token is"),)',
+        "slot = njit(lambda action, seat: 0)\nslot.__name__ = 'slot'\n"
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "", slot),)',
+    ),
 }
 
 
@@ -61,6 +67,22 @@ def test_a_broken_game_is_caught(law: str, tmp_path: Path) -> None:
     with pytest.raises(BrokenGame) as caught:
         getattr(laws, law)(laws.sample(game, 40))
     assert path.name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("count = popcount(king_steps(state, king_square))", "count = np.int64(0)"),
+        ("    count_repetitions(state)\n", '    count_repetitions(state)\n    state["castling"] = 0\n'),
+    ],
+)
+def test_a_shortcut_that_differs_is_caught(right: str, wrong: str, tmp_path: Path) -> None:
+    source = Path(pg.load("chess").rules.module.__file__ or "").read_text()
+    assert source.count(right) == 1
+    path = tmp_path / "shortcut.py"
+    path.write_text(source.replace(right, wrong))
+    with pytest.raises(BrokenGame, match=r"count_legal|play_head"):
+        laws.heads_play_on(laws.sample(pg.load(str(path)), 1, most=100))
 
 
 @pytest.mark.parametrize("edit", ["carry", "action"])

@@ -15,7 +15,6 @@ from plyground.games.chess_board import (
     BISHOPS,
     FILE_A,
     FILE_H,
-    FILE_OF,
     KING,
     KINGS,
     KNIGHT,
@@ -35,12 +34,10 @@ from plyground.games.interface import State
 
 MATERIAL = np.array([[90, 320, 330, 480, 950, 0], [120, 300, 320, 520, 980, 0]], np.int32)  # [middle or end, kind]
 MOBILITY = np.array([0, 4, 4, 2, 1, 0], np.int32)  # [kind] for each square a piece can go to
-NEARLY_ALONE = 3  # a king with no more than this of PHASE beside it
 PHASE = np.array([0, 1, 1, 2, 4, 0], np.int32)  # [kind] 24 in the beginning, 0 where only kings and pawns are left
 NEAR_KING = 8  # for each square beside the opponent's king that a piece attacks
 SHELTER = 10  # for each own pawn beside the king, in the middle game
 PAIR = 30  # two bishops
-CORNERING, APPROACH, CLOSED_FLIGHT = 14, 7, 22  # against a king that is nearly alone: see `chase`
 SCALE = 500.0  # an advantage of so much is worth one half
 
 
@@ -69,8 +66,7 @@ def _places() -> NDArray[np.int32]:
 
 
 PLACES = _places()
-FROM_CENTRE = np.array([6 - min(s // 8, 7 - s // 8) - min(s % 8, 7 - s % 8) for s in range(64)], np.int32)  # [64]
-S3, S7, S9 = np.uint64(3), np.uint64(7), np.uint64(9)
+S7, S9 = np.uint64(7), np.uint64(9)
 
 
 # ---- the sum ----
@@ -81,11 +77,10 @@ def evaluate(state: State) -> float:
     """In [-1, 1], for the side to move."""
     mine, theirs = state["to_move"], 1 - state["to_move"]
     phase = 0
-    for kind in range(1, 5):
+    for kind in range(KNIGHTS, KINGS):
         phase += PHASE[kind] * popcount(state["pieces"][kind])
     phase = phase if phase < 24 else 24  # after promotions there may be more
     score = side_score(state, mine, phase) - side_score(state, theirs, phase)
-    score += chase(state, mine) - chase(state, theirs)
     return score / (SCALE + abs(score))
 
 
@@ -107,9 +102,8 @@ def side_score(state: State, side: int, phase: int) -> np.int64:
             end += MATERIAL[1, kind] + PLACES[1, kind, square ^ turned]
             if PAWNS < kind < KINGS:
                 attacks = reached(kind, square, occupied)
-                both += MOBILITY[kind] * popcount(attacks & ~own & ~guarded) + NEAR_KING * popcount(
-                    attacks & other_king
-                )
+                both += MOBILITY[kind] * popcount(attacks & ~own & ~guarded)
+                both += NEAR_KING * popcount(attacks & other_king)
     shelter = KING[lowest(state["pieces"][KINGS] & own)] & state["pieces"][PAWNS] & own
     middle += SHELTER * popcount(shelter)
     if popcount(state["pieces"][BISHOPS] & own) >= 2:
@@ -136,33 +130,3 @@ def pawn_attacks(pawns: Squares, side: int) -> Squares:
     if side == 0:
         return ((pawns & ~FILE_A) << S7) | ((pawns & ~FILE_H) << S9)
     return ((pawns & ~FILE_A) >> S9) | ((pawns & ~FILE_H) >> S7)
-
-
-@njit
-def chase(state: State, side: int) -> np.int64:
-    """Against a king nearly alone: drive it to the edge, come near, take its flights. Else nothing."""
-    own, other = state["sides"][side], state["sides"][1 - side]
-    lead, left = strength(state, own), strength(state, other)
-    if left > NEARLY_ALONE or lead < left + 2:
-        return np.int64(0)
-    hunter, hunted = lowest(state["pieces"][KINGS] & own), lowest(state["pieces"][KINGS] & other)
-    ranks = abs(np.int64(hunter >> S3) - np.int64(hunted >> S3))
-    files = abs(np.int64(hunter & FILE_OF) - np.int64(hunted & FILE_OF))
-    covered = pawn_attacks(state["pieces"][PAWNS] & own, side) | KING[hunter]
-    occupied = (own | other) ^ (ONE << hunted)
-    for kind in range(KNIGHTS, KINGS):
-        rest = state["pieces"][kind] & own
-        while rest != ZERO:
-            covered |= reached(kind, lowest(rest), occupied)
-            rest &= rest - ONE
-    flights = popcount(KING[hunted] & ~covered & ~other)
-    return CORNERING * np.int64(FROM_CENTRE[hunted]) - APPROACH * (ranks if ranks > files else files) - CLOSED_FLIGHT * flights
-
-
-@njit
-def strength(state: State, own: Squares) -> int:
-    """The pieces of one side in units of PHASE."""
-    total = 0
-    for kind in range(KNIGHTS, KINGS):
-        total += PHASE[kind] * popcount(state["pieces"][kind] & own)
-    return total
