@@ -25,6 +25,7 @@ lint: .venv/.lint  ## format, rules and strict types
 
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/chess_speed.py
 	$(BIN)/python benchmarks/startup.py
 
 clean:  ## remove what these targets made

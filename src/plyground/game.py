@@ -119,6 +119,12 @@ class Game:
     def encode_kernels(self, encoder: Encoder) -> Any:
         return _encode_kernels(encoder, self.rules, self.label)
 
+    def slots(self, encoder: str) -> NDArray[np.int32]:
+        """[SEATS, A] which output of a network with this encoder stands for an action, as each seat sees the board."""
+        slots = np.empty((self.rules.SEATS, self.num_actions), np.int32)
+        self.encode_kernels(self.encoder(encoder)).fill_slots(slots)
+        return slots
+
     def work(self) -> NDArray[np.void]:
         """[1] working memory for one thread."""
         return np.zeros(1, self.rules.WORK)
@@ -132,6 +138,10 @@ class Game:
         size = self.rules.HEAD.itemsize
         rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
         return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+
+    def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
+        """[N] copies of the states as perft and search play them on."""
+        return states.copy() if self.rules.SEARCHED == self.rules.STATE else self.heads(states)
 
     def legal_mask(
         self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
@@ -217,6 +227,8 @@ class Game:
         problems = self.rules.problems(state[0])
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
+        if "settle" in self.rules.compiled:
+            self.kernels().settle_all(state)
         return Position(self, state, seed)
 
 
@@ -232,6 +244,8 @@ def _kernels(template: str, rules: Rules, label: str) -> Any:
 @functools.cache
 def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
     functions = {"write": encoder.write, **read(module).compiled}
+    if encoder.slot is not None:
+        functions["slot"] = encoder.slot
     return load_kernels("encode", functions, f"{label} {encoder}")
 
 

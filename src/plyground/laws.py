@@ -17,7 +17,7 @@ from plyground.batch import Batch
 from plyground.errors import BrokenGame, Error
 from plyground.game import Game
 from plyground.games import chance
-from plyground.games.interface import RUNNING, SECOND_WINS, value_for
+from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.position import Position
 
 Records = NDArray[np.void]
@@ -40,8 +40,8 @@ class Sample:
         return np.concatenate([self.states, self.after])
 
 
-def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
-    """Play random games to their ends, and keep everything on the way."""
+def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
+    """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
     batch = Batch(game, games, seed, check=False)  # the laws look themselves
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
@@ -55,7 +55,10 @@ def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
         parts.append((states[going], actions[going], after[going], step.rewards[going]))
         going &= ~step.terminated
         if not going.any():
-            return Sample(game, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+            states, actions, after, rewards = (np.concatenate(column) for column in zip(*parts, strict=True))
+            kept = after["outcome"] != RUNNING
+            kept[np.linspace(0, len(kept) - 1, most).astype(int)] = True
+            return Sample(game, states[kept], actions[kept], after[kept], rewards[kept])
     raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
 
 
@@ -213,6 +216,13 @@ def encoders_fill(s: Sample) -> None:
             _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
 
 
+def slots_are_permutations(s: Sample) -> None:
+    """For every seat, an encoder gives each action an output of its own."""
+    for name in s.game.encoders:
+        fine = (np.sort(s.game.slots(name), axis=1) == np.arange(s.game.num_actions)).all()
+        _need(bool(fine), s.game, f"the encoder {name} shows two actions in one slot")
+
+
 def secrets_are_kept(s: Sample) -> None:
     """`determinize` redraws what a seat cannot see, and nothing that it sees, may do or is shown by an encoder."""
     rules, kernels = s.game.rules, s.game.kernels()
@@ -265,9 +275,25 @@ def symmetries(s: Sample) -> None:
         _need(game.rules.CHANCE or _equal(game, before, after), game, f"symmetry {k} and playing do not commute")
 
 
+def heads_play_on(s: Sample) -> None:
+    """`play_head` does to a head what `play` does to a state, draws by counting aside; `count_legal` counts."""
+    rules, kernels, n = s.game.rules, s.game.kernels(), len(s.states)
+    heads, rngs = s.game.searched(s.states), chance.seeds(0, n)
+    if "count_legal" in rules.compiled:
+        leaves, lists = np.empty(n, np.int64), np.empty((1, rules.MAX_LEGAL), np.int32)
+        kernels.perft_all(heads, 1, leaves, heads[:1].copy(), lists, rngs, s.game.work())
+        _need(bool((leaves == Batch(s.game, 1).legal_list(s.states)[1]).all()), s.game, "`count_legal` miscounts")
+    if "play_head" in rules.compiled:
+        kernels.play_heads(heads, s.actions, rngs, s.game.work())
+        fine = (heads["outcome"] == s.after["outcome"]) | (s.after["outcome"] == DRAW)
+        for name in set(rules.HEAD.names or ()) - {"outcome", *rules.UNCOUNTED}:
+            fine &= (heads[name] == s.after[name]).reshape(n, -1).all(axis=1)
+        _need(bool(fine.all()), s.game, "`play_head` and `play` differ", s.states[~fine])
+
+
 LAWS: tuple[Callable[[Sample], None], ...] = (
     *(legal_lists, masks, fields, rewards, texts, names, fresh_start, chance_is_declared, rows_are_alone),
-    *(heads_suffice, encoders_fill, secrets_are_kept, judgement, symmetries),
+    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, judgement, symmetries, heads_play_on),
 )
 
 

@@ -106,10 +106,14 @@ class Position:
             raise IllegalAction(f"a move is an action's number or its name, not {shorten(repr(move))}")
         if isinstance(move, str):
             found = [action for action in legal if self.name(action) == move.strip()]
+            found = found[:1] or self.game.rules.read_action(self.state, move.strip(), legal)
         else:
             found = [action for action in legal if action == move]
         if not found:
             raise IllegalAction(self.refusal(move))
+        if len(found) > 1:
+            names = ", ".join(map(self.name, found))
+            raise IllegalAction(f"{shorten(repr(move))} is ambiguous in {self.text!r}; it may mean: {names}")
         return found[0]
 
     def refusal(self, move: int | str) -> str:
@@ -136,16 +140,28 @@ class Position:
             raise InvalidValue(f"perft's depth is 0 to 64, not {depth}")
         if depth == 0:
             return 1
-        rules, leaves = self.game.rules, np.zeros(1, np.int64)
-        stack, lists = np.zeros(depth, rules.STATE), np.empty((depth, rules.MAX_LEGAL), np.int32)
-        self.game.kernels().perft_all(self.states, depth, leaves, stack, lists, self.rngs, self.game.work())
-        return int(leaves[0])
+        return int(self._leaves(self.game.searched(self.states), depth)[0])
 
     def divide(self, depth: int) -> dict[str, int]:
         """`perft` for each legal action's name: what lies behind it."""
         if depth < 1:
             raise InvalidValue(f"divide's depth is at least 1, not {depth}")
-        return {self.name(action): self.copy().play(action).perft(depth - 1) for action in self.legal()}
+        legal, total = self.legal(), self.perft(1)  # refuses what perft does
+        if depth == 1 or not total:
+            return {self.name(action): 1 for action in legal}
+        children = np.repeat(self.game.searched(self.states), len(legal))
+        rngs = np.repeat(self.rngs, len(legal))
+        self.game.kernels().play_heads(children, np.array(legal, np.int32), rngs, self.game.work())
+        counts = self._leaves(children, depth - 1)
+        return {self.name(action): int(count) for action, count in zip(legal, counts, strict=True)}
+
+    def _leaves(self, searched: NDArray[np.void], depth: int) -> NDArray[np.int64]:
+        """[N] perft of each record."""
+        rules, leaves = self.game.rules, np.zeros(len(searched), np.int64)
+        stack, lists = np.zeros(depth, rules.SEARCHED), np.empty((depth, rules.MAX_LEGAL), np.int32)
+        rngs = np.repeat(self.rngs, len(searched))
+        self.game.kernels().perft_all(searched, depth, leaves, stack, lists, rngs, self.game.work())
+        return leaves
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
         """What a network sees of this position, for the seat to act unless another is named."""

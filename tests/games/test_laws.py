@@ -15,6 +15,7 @@ from plyground import laws
 from plyground.errors import BrokenGame
 
 GAMES_PLAYED = 200 if JIT else 6
+PLIES_KEPT = 5000 if JIT else 100
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
@@ -27,7 +28,7 @@ _samples: dict[str, laws.Sample] = {}
 
 def _sample(word: str, game: pg.Game) -> laws.Sample:
     if word not in _samples:
-        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7)
+        _samples[word] = laws.sample(game, GAMES_PLAYED, 7, PLIES_KEPT)
     return _samples[word]
 
 
@@ -49,6 +50,12 @@ BREAKS = {
     "secrets_are_kept  ": ("duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
     "heads_suffice ": ("hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
     "judgement": ("hops", "lead = (state", "lead = 2 * (state"),
+    "slots_are_permutations": (
+        "hops",
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "where the token is"),)',
+        "slot = njit(lambda action, seat: 0)\nslot.__name__ = 'slot'\n"
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "", slot),)',
+    ),
 }
 
 
@@ -63,6 +70,20 @@ def test_a_broken_game_is_caught(law: str, tmp_path: Path) -> None:
     with pytest.raises(BrokenGame) as caught:
         getattr(laws, law.strip())(laws.sample(game, 40))
     assert path.name in str(caught.value)
+
+
+SHORTCUTS = {
+    "count_legal": "def count_legal(state, actions, work):\n    return 1\n",
+    "play_head": 'def play_head(state, action, rng, work):\n    state["place"] += 1\n',
+}
+
+
+@pytest.mark.parametrize("name", SHORTCUTS)
+def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "hops.py"
+    path.write_text(f"{Path(TINY[1]).read_text()}\n\n@njit\n{SHORTCUTS[name]}")
+    with pytest.raises(BrokenGame, match=name):
+        laws.heads_play_on(laws.sample(pg.load(str(path)), 20))
 
 
 @pytest.mark.parametrize("edit", ["carry", "action"])

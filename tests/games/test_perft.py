@@ -27,6 +27,12 @@ def _entries() -> list[tuple[str, str, int, int]]:
     return entries
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "position", "depth", "count"), [entry for entry in _entries() if entry[3] > DEEPEST])
+def test_deep_perft(name: str, position: str, depth: int, count: int) -> None:
+    assert pg.load(name).position(position).perft(depth) == count
+
+
 @pytest.mark.parametrize(("name", "position", "depth", "count"), [entry for entry in _entries() if entry[3] <= DEEPEST])
 def test_perft(name: str, position: str, depth: int, count: int) -> None:
     start = pg.load(name).position(position)

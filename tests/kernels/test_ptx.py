@@ -28,13 +28,16 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, monkeypatch: 
         return cuda.compile_ptx(getattr(function, "py_func", function), arguments, device=True, cc=(9, 0))[0]
 
     rules = game.rules
-    state, work = numba.from_dtype(rules.STATE), numba.from_dtype(rules.WORK)
+    state, head, work = (numba.from_dtype(dtype) for dtype in (rules.STATE, rules.HEAD, rules.WORK))
     rng, actions = types.Array(types.uint64, 1, "C"), types.Array(types.int32, 1, "C")
     signatures = {
         "reset": (state, rng),
         "legal": (state, actions, work),
         "mask": (state, types.Array(types.boolean, 1, "C")),
         "play": (state, types.int32, rng, work),
+        "play_head": (head, types.int32, rng, work),
+        "count_legal": (head, actions, work),
+        "settle": (state,),
         "evaluate": (state,),
         "seat": (state,),
         "determinize": (state, types.int32, rng),
@@ -47,6 +50,7 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, monkeypatch: 
     for encoder in set(game.encoders.values()):
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
+        assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
     for policy in policies_of(game).values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])

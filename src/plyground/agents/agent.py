@@ -2,12 +2,14 @@
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
 `minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
-in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`. Where it brings no
+`greedy`, that is the move that wins at once, or else the one that looks best by `evaluate`.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -60,7 +62,7 @@ def policies_of(game: Game) -> Mapping[str, Function]:
     module = game.rules.module
     found: Any = getattr(module, "POLICIES", None)
     home, _, name = module.__name__.rpartition(".")
-    if found is None and home == "plyground.games":
+    if found is None and home == "plyground.games" and importlib.util.find_spec(f"plyground.agents.{name}"):
         found = importlib.import_module(f"plyground.agents.{name}").POLICIES
     return found or {}
 

@@ -39,10 +39,10 @@ class Minimax:
         rules, chosen, values = self.game.rules, np.empty(len(states), np.int32), np.empty(len(states))
 
         def run(rows: slice) -> None:
-            stack, lists = np.zeros(self.depth + 1, rules.STATE), np.empty((self.depth, rules.MAX_LEGAL), np.int32)
-            cutoffs = np.zeros(rules.NUM_ACTIONS, np.int64)
+            stack, lists = np.zeros(self.depth + 1, rules.SEARCHED), np.empty((self.depth, rules.MAX_LEGAL), np.int32)
+            whole, cutoffs = np.zeros(1, rules.STATE), np.zeros(rules.NUM_ACTIONS, np.int64)
             self.kernels.minimax_all(
-                *(states[rows], self.depth, chosen[rows], values[rows]),
+                *(states[rows], whole, self.game.searched(states[rows]), self.depth, chosen[rows], values[rows]),
                 *(stack, lists, cutoffs, rngs[rows], self.game.work()),
             )
 

@@ -24,6 +24,9 @@ Optional                                  | law, and what holds without it
 ------------------------------------------|--------------------------------------------------------------------------
 mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
+settle(state)                 *compiled*  | works out what follows from a parsed arrangement without problems: outcome,
+                                          | counters; otherwise `parse` fills everything
+read_action(state, text, legal) -> [int]  | the legal actions that another spelling than the name may mean; else none
 problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
 SIDES       two names for people          | otherwise: "first" and "second"
@@ -33,7 +36,10 @@ from_array(array, state)                  | reads an array of numbers, as `parse
 SETTINGS    {name: Setting}               | each is also a field of STATE; `reset` and `play` obey it
 HEAD        a record dtype                | the leading fields of STATE: all that memory keeps. `legal`, `evaluate`,
                                           | `text` and the encoders read no other. Otherwise the whole record.
-UNCOUNTED   tuple of HEAD's fields        | repetition counters, which a text does not carry
+play_head(state, action, rng) *compiled*  | `play` on a HEAD: sees no draws by repetition, clock or material, so that
+                                          | perft counts as everybody does; perft and search then copy only heads
+count_legal(state, actions) -> n          | *compiled*: what `legal` returns, `actions` being scratch space: for perft
+UNCOUNTED   tuple of HEAD's fields        | repetition counters and what hangs on them, which a text does not carry
 SYMMETRIES  how many, identity included   | `transform(state, k)` changes the record, `transform_action(action, k)`
                                           | the action; both *compiled*. Playing and transforming commute
 WORK        a record dtype                | working memory: `legal` and `play` take one more argument, `work`, one
@@ -150,6 +156,12 @@ class Rules:
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
+    read_action: Function
+
+    @property
+    def SEARCHED(self) -> np.dtype[np.void]:  # noqa: N802
+        """The records that perft and search copy: as short as the game can play them."""
+        return self.HEAD if "play_head" in self.compiled else self.STATE
 
     @property
     def hidden(self) -> bool:
@@ -157,7 +169,10 @@ class Rules:
         return "determinize" in self.compiled
 
 
-COMPILED = ("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action")
+COMPILED = (
+    *("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action"),
+    *("settle", "play_head", "count_legal"),
+)
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 
@@ -198,6 +213,7 @@ def read(module: ModuleType) -> Rules:
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),
+        read_action=get("read_action", _no_action),
     )
 
 
@@ -226,6 +242,10 @@ def _faults(get: Function) -> Sequence[str]:
 
 
 def _no_problems(state: State) -> list[str]:
+    return []
+
+
+def _no_action(state: State, text: str, legal: Sequence[int]) -> list[int]:
     return []
 
 

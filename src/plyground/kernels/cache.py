@@ -85,7 +85,7 @@ def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
     """The lines that bind each slot to the game's function; a game without working memory gets an adapter."""
     lines: list[str] = []
     for name in names:
-        function = functions.get(name) or getattr(slots, name)
+        function = functions.get(name) or functions.get(slots.INSTEAD.get(name, "")) or getattr(slots, name)
         lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
@@ -160,6 +160,7 @@ def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) ->
     if _from_library(function):
         digest.update(function.__qualname__.encode())
         return
+    digest.update(function.__module__.encode())  # numba's cached code looks its functions up by their modules' names
     for code in _codes(function.__code__):
         constants = [constant for constant in code.co_consts if not isinstance(constant, types.CodeType)]
         digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())

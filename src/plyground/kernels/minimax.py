@@ -1,7 +1,9 @@
 """Template: alpha-beta search of fixed depth over any game in which nothing is hidden, on the game's own `evaluate`.
 
-A loop with a stack, since compiled code that is to be cached cannot recurse. Values are seen by the mover of the node
-they belong to, and change sign only where the mover changes: one side may act several times in a row.
+The tree is searched on heads, without their history; the first move is also played on the whole state, so that a draw
+by repetition is seen there. A loop with a stack, since compiled code that is to be cached cannot recurse. Values are
+seen by the mover of the node they belong to, and change sign only where the mover changes: one side may act several
+times in a row.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
-from plyground.kernels.slots import evaluate, legal, play
+from plyground.kernels.slots import evaluate, legal, play, play_head
 
 WIN = 1000.0  # a win now; one ply later it is worth one less, so that wins come soon and losses late
 TIE = 1e-9
@@ -35,6 +37,8 @@ def order(actions: Ints, count: int, cutoffs: NDArray[np.int64]) -> None:
 @njit(cache=True, nogil=True)
 def minimax_all(
     states: Records,
+    whole: Records,  # [1] room for one such state
+    heads: Records,  # [N] the states as `play_head` takes them
     depth: int,
     chosen: Ints,  # [N]
     values: NDArray[np.float64],  # [N] the chosen action's value, for the side to move
@@ -51,7 +55,7 @@ def minimax_all(
     for i in range(len(states)):
         cutoffs[:] = 0
         level, ties = 0, 0
-        stack[0] = states[i]
+        stack[0] = heads[i]
         size[0], place[0] = legal(stack[0], lists[0], work[0]), 0
         alpha[0], beta[0], best[0] = -2 * WIN, 2 * WIN, -2 * WIN
         chosen[i] = -1
@@ -64,10 +68,15 @@ def minimax_all(
             else:
                 child = stack[level + 1]
                 stack[level + 1] = stack[level]
-                play(child, lists[level, place[level]], no_chance, work[0])
+                play_head(child, lists[level, place[level]], no_chance, work[0])
+                outcome = child["outcome"]
+                if level == 0:
+                    whole[0] = states[i]
+                    play(whole[0], lists[0, place[0]], no_chance, work[0])
+                    outcome = whole[0]["outcome"]
                 place[level] += 1
-                if child["outcome"] != RUNNING:
-                    value = value_for(child["outcome"], child["to_move"]) * (WIN - level)
+                if outcome != RUNNING:
+                    value = value_for(outcome, child["to_move"]) * (WIN - level)
                 elif level + 1 == depth:
                     value = np.float64(evaluate(child))
                 else:

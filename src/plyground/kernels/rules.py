@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
-from plyground.kernels.slots import determinize, legal, play, reset, seat, transform
+from plyground.kernels.slots import count_legal, determinize, legal, play, play_head, reset, seat, settle, transform
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
@@ -129,8 +129,20 @@ def random_play(
 
 
 @njit(cache=True, nogil=True)
+def settle_all(states: Records) -> None:
+    for i in range(len(states)):
+        settle(states[i])
+
+
+@njit(cache=True, nogil=True)
+def play_heads(heads: Records, actions: Ints, rngs: Rngs, work: Records) -> None:
+    for i in range(len(heads)):
+        play_head(heads[i], actions[i], rngs[i : i + 1], work[0])
+
+
+@njit(cache=True, nogil=True)
 def perft_all(
-    states: Records,
+    heads: Records,
     depth: int,
     leaves: NDArray[np.int64],  # [N]
     stack: Records,  # [depth]: the states above the one being counted
@@ -140,23 +152,26 @@ def perft_all(
 ) -> None:
     """How many sequences of exactly `depth` actions each state has. The last level is counted, not played."""
     size, place = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
-    for i in range(len(states)):
+    for i in range(len(heads)):
         level, total = 0, 0
-        stack[0] = states[i]
+        stack[0] = heads[i]
+        if depth == 1:
+            leaves[i] = count_legal(stack[0], lists[0], work[0])
+            continue
         size[0], place[0] = legal(stack[0], lists[0], work[0]), 0
         while level >= 0:
-            if level == depth - 1:
-                total += size[level]
+            if place[level] == size[level]:
                 level -= 1
-            elif place[level] == size[level]:
-                level -= 1
+                continue
+            child = stack[level + 1]
+            stack[level + 1] = stack[level]
+            play_head(child, lists[level, place[level]], rngs[i : i + 1], work[0])
+            place[level] += 1
+            if level + 2 == depth:
+                total += count_legal(child, lists[level + 1], work[0])
             else:
-                action = lists[level, place[level]]
-                place[level] += 1
-                stack[level + 1] = stack[level]
                 level += 1
-                play(stack[level], action, rngs[i : i + 1], work[0])
-                size[level], place[level] = legal(stack[level], lists[level], work[0]), 0
+                size[level], place[level] = legal(child, lists[level], work[0]), 0
         leaves[i] = total
 
 

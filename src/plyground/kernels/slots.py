@@ -15,6 +15,9 @@ from plyground.games.interface import Actions, Rng, State
 Out = NDArray[np.generic]
 
 
+INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's functions fills a slot it has none for
+
+
 # ---- a game always has these ----
 
 
@@ -38,6 +41,22 @@ def play(state: State, action: int, rng: Rng, work: State) -> None: ...
 def seat(state: State) -> int:
     """The side to move sits on the seat of its number."""
     return state["to_move"]
+
+
+@njit
+def play_head(state: State, action: int, rng: Rng, work: State) -> None:
+    """Filled with `play`."""
+
+
+@njit
+def count_legal(state: State, actions: Actions, work: State) -> int:
+    """Filled with `legal`."""
+    return 0
+
+
+@njit
+def settle(state: State) -> None:
+    """`parse` has filled everything."""
 
 
 @njit
@@ -67,6 +86,12 @@ def evaluate(state: State) -> float:
 
 @njit
 def write(state: State, seat: int, out: Out) -> None: ...
+
+
+@njit
+def slot(action: int, seat: int) -> int:
+    """The network sees actions as they are."""
+    return action
 
 
 @njit
