@@ -233,7 +233,7 @@ def test_any_text_is_a_move_or_one_declared_error(text: str) -> None:
     try:
         move = position.name(position.action(text))
     except pg.IllegalAction:
-        if re.fullmatch(MOVE, text):
+        if re.fullmatch(MOVE, text) and not re.match("[a-h][1-8]x?[a-h]", text):  # there python-chess takes e1a1 too
             with pytest.raises(ValueError, match=" in r3k2r"):
                 board.parse_san(text)
         return
