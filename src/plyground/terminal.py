@@ -139,7 +139,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
         elif answer:
             before = position.copy()
             try:
-                position.play(position.game.rules.complete(position.state, answer))
+                position.play(answer)
                 history += [] if begun else [before]
                 begun = True
             except Error as error:

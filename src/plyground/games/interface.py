@@ -33,7 +33,6 @@ draw(state) -> str                        | a picture of characters for people; 
 SIDES       two names for people          | otherwise: "first" and "second"
 draw_choices(state, actions) -> str       | the same for the player to move, with what may be done marked in it
 prompt(state) -> str                      | what a person is asked for at a terminal; otherwise "your move"
-complete(state, typed) -> str             | the action's name that a person means by something shorter
 STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
@@ -160,7 +159,6 @@ class Rules:
     SIDES: tuple[str, str]
     draw_choices: Function | None
     prompt: Function
-    complete: Function
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
@@ -221,7 +219,6 @@ def read(module: ModuleType) -> Rules:
         SIDES=get("SIDES", ("first", "second")),
         draw_choices=get("draw_choices"),
         prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]
-        complete=get("complete", lambda state, typed: typed),  # pyright: ignore[reportUnknownLambdaType]
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),

@@ -82,11 +82,12 @@ def prompt(state: State) -> str:
     return ("lift", "place", "promote, then lift", "promote, then place", "promote")[int(state["required"])]
 
 
-def complete(state: State, typed: str) -> str:
+def read_action(state: State, typed: str, legal: Sequence[int]) -> list[int]:
     """The action that a bare square or a bare piece means."""
+    name = f"={typed.upper()}"
     if typed.lower() in SQUARES and state["required"] in (LIFT, PLACE):
-        return ("L", "P")[int(state["required"])] + typed.lower()
-    return f"={typed.upper()}" if typed.upper() in tuple("RNBQ") else typed
+        name = ("L", "P")[int(state["required"])] + typed.lower()
+    return [action for action in legal if action_name(state, action) == name]
 
 
 # ---- the engine's FEN ----
