@@ -63,13 +63,13 @@ SQUARE_OF = np.full(CELLS, -1, np.int8)  # [100] cell -> square; -1 at a corner
 SQUARE_OF[CELL_OF] = range(SQUARES)
 
 
-def _line(cell: int, down: int, right: int, length: int) -> list[int]:
+def line_of(cell: int, down: int, right: int, length: int) -> list[int]:
     """The cells from `cell` on, as far as the board reaches."""
     steps = [(cell // SIZE + k * down, cell % SIZE + k * right) for k in range(length)]
     return [SIZE * row + column for row, column in steps if 0 <= row < SIZE and 0 <= column < SIZE]
 
 
-_windows = [_line(cell, *step, 5) for step in DIRECTIONS for cell in range(CELLS)]
+_windows = [line_of(cell, *step, 5) for step in DIRECTIONS for cell in range(CELLS)]
 WINDOWS = np.array([window for window in _windows if len(window) == 5], np.int8)  # [192, 5] cells of each line of five
 WINDOWS_AT = np.full((CELLS, 20), -1, np.int16)  # [100, 20] the windows that a cell lies in, then -1
 for _cell in range(CELLS):
