@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from plyground.batch import Batch, encode, legal_mask
+from plyground.encoders.encoder import Encoder
 from plyground.errors import BrokenGame, Error
 from plyground.game import Game
 from plyground.games import chance
@@ -39,8 +40,8 @@ class Sample:
         return np.concatenate([self.states, self.after])
 
 
-def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
-    """Play random games to their ends, and keep everything on the way."""
+def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
+    """Play random games to their ends, and keep everything on the way, or `most` of it, evenly spread."""
     batch = Batch(game, games, seed)
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
@@ -54,7 +55,9 @@ def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
         parts.append((states[going], actions[going], after[going], step.rewards[going]))
         going &= ~step.terminated
         if not going.any():
-            return Sample(game, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            kept = np.unique(np.linspace(0, len(columns[0]) - 1, most).astype(int))
+            return Sample(game, *(column[kept] for column in columns))
     raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
 
 
@@ -133,8 +136,10 @@ def names(s: Sample) -> None:
     """Different legal actions of a state have different names, and each name finds its action."""
     for state in _some(s.states):
         position = Position(s.game, state)
-        found = [position.action(name) for name in position.names()]
-        _need(found == position.legal(), s.game, f"names that do not tell actions apart: {position.names()}", state)
+        legal, called = position.legal(), position.names()
+        _need(len(set(called)) == len(legal), s.game, f"names that do not tell actions apart: {called}", state)
+        for k in np.unique(np.linspace(0, len(legal) - 1, 10).astype(int)):  # of a thousand, some
+            _need(position.action(called[k]) == legal[k], s.game, f"{called[k]!r} does not find its action", state)
 
 
 def fresh_start(s: Sample) -> None:
@@ -173,7 +178,7 @@ def heads_suffice(s: Sample) -> None:
     try:
         same = np.array_equal(legal_mask(s.game, heads), legal_mask(s.game, s.every))
         _need(same, s.game, "`legal` reads beyond HEAD")
-        for name in s.game.encoders:
+        for name in _encoders(s.game):
             same = np.array_equal(encode(s.game, name, heads), encode(s.game, name, s.every))
             _need(same, s.game, f"the encoder {name} reads beyond HEAD")
         for state, head in zip(_some(s.every), _some(heads), strict=True):
@@ -184,7 +189,7 @@ def heads_suffice(s: Sample) -> None:
 
 def encoders_fill(s: Sample) -> None:
     """Every encoder writes each of its numbers, all finite, for every seat."""
-    for name, encoder in s.game.encoders.items():
+    for name, encoder in _encoders(s.game).items():
         for seat in range(s.game.rules.SEATS):
             outs = [np.full((len(s.every), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
             for out in outs:
@@ -202,7 +207,7 @@ def secrets_are_kept(s: Sample) -> None:
     for seat in range(rules.SEATS):
         other = s.states.copy()
         kernels.determinize_all(other, np.full(n, seat, np.int32), chance.seeds(5, n))
-        for name in s.game.encoders:
+        for name in _encoders(s.game):
             same = np.array_equal(encode(s.game, name, other, seat), encode(s.game, name, s.states, seat))
             _need(same, s.game, f"the encoder {name} shows seat {seat} what it cannot know")
         mine = acting == seat
@@ -261,6 +266,11 @@ def _some(states: Records, most: int = 500) -> Iterator[Records]:
     """Single states [1], evenly spread, as copies."""
     for row in np.unique(np.linspace(0, len(states) - 1, most).astype(int)):
         yield states[row : row + 1].copy()
+
+
+def _encoders(game: Game) -> dict[str, Encoder]:
+    """Each encoder once, by its full name."""
+    return {str(encoder): encoder for encoder in game.encoders.values()}
 
 
 def _equal(game: Game, one: Records, other: Records) -> bool:

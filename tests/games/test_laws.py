@@ -14,7 +14,7 @@ from conftest import JIT, TINY
 from plyground import laws
 from plyground.errors import BrokenGame
 
-GAMES_PLAYED = 200 if JIT else 6
+GAMES_PLAYED, STATES_KEPT = (200, 5000) if JIT else (6, 60)
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
@@ -27,7 +27,7 @@ _samples: dict[str, laws.Sample] = {}
 
 def _sample(word: str, game: pg.Game) -> laws.Sample:
     if word not in _samples:
-        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7)
+        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7, most=STATES_KEPT)
     return _samples[word]
 
 
