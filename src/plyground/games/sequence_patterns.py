@@ -280,60 +280,60 @@ LENGTH = np.array([len(line) for line in _long], np.int8)  # [42] rows, columns 
 LINES = np.array([line + [0] * (SIZE - len(line)) for line in _long], np.int8)  # [42, 10] their cells
 
 
+FIELD = 12  # bits for a line of ten cells and the edge on both sides
+MARK_BITS = np.array([0, *(2 << FIELD * k for k in range(5))], np.int64)  # [6] a first cell's bit in its mark's field
+
+
 @njit
 def state_vector(state: State, side: int, out: Floats) -> None:
     """[11] how often each pattern occurs on all rows, columns and diagonals; see STATE_VECTOR for the order."""
     out[:] = 0
     for line in range(len(LENGTH)):
-        length = np.int64(LENGTH[line])
-        chips, locked, theirs, their_locked, corners = 0, 0, 0, 0, 0
+        length, marks = np.int64(LENGTH[line]), np.int64(0)
         for k in range(length):
-            mark, bit = state["cells"][LINES[line, k]], 2 << k  # bit 0 and the one behind the line are the edges
-            if mark == EMPTY:
-                continue
-            if mark == CORNER:
-                corners |= bit
-            elif mark == CHIP + side:
-                chips |= bit
-            elif mark == LOCKED + side:
-                locked |= bit
-            elif mark == LOCKED + 1 - side:
-                their_locked |= bit
-            else:
-                theirs |= bit
-        edges = 1 | (2 << length)
-        mine, others = chips | locked, theirs | their_locked
-        if mine:
-            count_groups(mine | corners, locked, corners, others | edges, length, 0, out)
-        if others:
-            count_groups(others | corners, their_locked, corners, mine | edges, length, 1, out)
+            marks |= MARK_BITS[state["cells"][LINES[line, k]]] << k
+        if marks == 0:
+            continue
+        edges, corners = 1 | (2 << length), field(marks, CORNER)
+        mine, theirs = field(marks, CHIP + side), field(marks, CHIP + 1 - side)
+        my_locked, their_locked = field(marks, LOCKED + side), field(marks, LOCKED + 1 - side)
+        mine, theirs = mine | my_locked, theirs | their_locked
+        count_groups(mine | corners, my_locked, corners, theirs | edges, length, 0, out)
+        count_groups(theirs | corners, their_locked, corners, mine | edges, length, 1, out)
 
 
 @njit
-def count_groups(
-    own: int, locked: int, corners: int, closed: int, length: int, whose: int, out: Floats
-) -> None:
+def field(marks: int, mark: int) -> int:
+    """Where a line holds this mark, as bits; bit 0 is the edge before its first cell."""
+    return (marks >> FIELD * (mark - 1)) & 0xFFF
+
+
+@njit
+def count_groups(own: int, locked: int, corners: int, closed: int, length: int, whose: int, out: Floats) -> None:
     """Count one side's groups in a line: sequences first, then the best group, the best of the rest, and so on.
 
     A chip belongs to one group only, except that a sequence lends one of its chips to another, as the rules allow.
     """
+    shut = closed | (closed >> 1) | (closed >> 2) | (closed >> 3) | (closed >> 4)  # where no five can start
+    starts = ~shut & ((1 << (length - 3)) - 2)
+    if starts == 0 or own & ((own >> 1) | (own >> 2) | (own >> 3)) == 0:
+        return  # no room for five, or no two chips near enough
     done = 0
     if own & (own >> 1) & (own >> 2) & (own >> 3) & (own >> 4):
         done = sequences(locked | corners, 0, length, whose, out)
         done |= sequences(own, locked | done, length, whose, out)
-    lent, used = locked | done, 0
+    lent, free, taken = locked | done, own, own | closed
     while True:
         rank, best, where = TWO_CHIPS - 1, 0, 0
         for start in range(1, length - 3):
-            five = ((own & ~used) >> start) & 31
-            if RANK[five] > rank and (closed >> start) & 31 == 0 and COUNT[(lent >> start) & 31] <= 1:
+            five = (free >> start) & 31
+            if RANK[five] > rank and (starts >> start) & 1 and COUNT[(lent >> start) & 31] <= 1:
                 rank, best, where = np.int64(RANK[five]), five, start
         if best == 0:
             return
-        used |= best << where
+        free &= ~(best << where)
         low = where + np.int64(FIRST[best])
         high = low + np.int64(SPAN[best])  # the cell behind the group
-        taken = own | closed
         open_ends = (taken >> (low - 1)) & 1 == 0 and (taken >> high) & 1 == 0
         add(pattern_of(COUNT[best], SPAN[best] - COUNT[best], open_ends), whose, out)
 

@@ -5,8 +5,8 @@ A state is one line of words, the board first, then `key=value`:
     #_________/.../#________# turn=0 hands=2s3s+,4cjd display=2c3c deck=... discards=... sequences=0,0
 
 Cells: `_` empty, `#` corner, `r` and `b` chips, `X` and `O` locked ones (red, blue). In a hand, `+` follows a card that
-everybody knows to be there, and a digit one drawn in secret after so many reshuffles. The deck's last card is drawn
-next. A seat's view has `??` for cards that it does not know, and the deck's size in place of the deck.
+everybody knows to be there, and a `'` for each reshuffle one that was drawn in secret later. The deck's last card is
+drawn next. A seat's view has `??` for cards that it does not know, and the deck's size in place of the deck.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from plyground.games.sequence_cards import (
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
 LONGEST = 3000
-ITEM = re.compile(r"([2-9tjqka][shdc])(\+|[0-9]?)")
+ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")
 FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... discards=...'"
 
 # ---- names ----
@@ -143,7 +143,7 @@ def _hand(state: State, seat: int, hide: bool = False) -> str:
     words: list[str] = []
     for card, drawn in zip(state["hands"][seat][: state["held"][seat]], state["drawn"][seat], strict=False):
         secret = hide and drawn != OPEN
-        words.append(("??" if secret else CARDS[card]) + ("+" if drawn == OPEN else str(drawn) if drawn else ""))
+        words.append(("??" if secret else CARDS[card]) + ("+" if drawn == OPEN else "'" * int(drawn)))
     return "".join(words)
 
 
@@ -197,7 +197,7 @@ def _read_cards(key: str, value: str, most: int) -> list[tuple[int, int]]:
                 f"no card {value[place : place + 2]!r} in {key}={shorten(value)}; a card is a rank 2-9 t j q k a "
                 f"and a suit s h d c{hidden}"
             )
-        found.append((NUMBER_OF[item[1]], OPEN if item[2] == "+" else int(item[2] or 0)))
+        found.append((NUMBER_OF[item[1]], OPEN if item[2] == "+" else len(item[2])))
         place = item.end()
     if len(found) > most:
         raise InvalidText(f"{key} holds at most {most} cards, not {len(found)}: {shorten(value)!r}")
