@@ -23,6 +23,7 @@ from plyground.games.sequence_cards import (
     HEARTS,
     JH,
     LOCKED,
+    MOVE_CARD,
     MOVES,
     ORDINARY,
     PASS,
@@ -31,7 +32,6 @@ from plyground.games.sequence_cards import (
     TRADES,
     WINDOWS,
     WINDOWS_AT,
-    card_of,
 )
 from plyground.games.sequence_patterns import DEFAULT_VALUES, action_score, best_slot
 
@@ -52,7 +52,7 @@ def dead_card(state: State, held: np.uint64) -> int:
 def can_play(state: State, held: np.uint64, move: int) -> bool:
     """Whether the hand allows a move that places or removes a chip."""
     target = EMPTY if move // SQUARES < BY_JH else CHIP + 1 - state["to_move"]
-    return (held >> np.uint64(card_of(move))) & ONE != ZERO and state["cells"][CELL_OF[move % SQUARES]] == target
+    return (held >> np.uint64(MOVE_CARD[move])) & ONE != ZERO and state["cells"][CELL_OF[move % SQUARES]] == target
 
 
 # ---- greedy ----

@@ -57,6 +57,15 @@ def write_planes(state: State, seat: int, out: Floats) -> None:
     out[:, :, :] = 0
     write_chips(state, seat % 2, out)
     write_last(state, seat, out)
+    write_cards(state, seat, out)
+    write_flags(state, seat, out)
+    for plane in range(JACKS, PLANES):
+        out[plane, :, :] = out[plane, 0, 0]
+
+
+@njit
+def write_cards(state: State, seat: int, out: Floats) -> None:
+    """Where the cards are that the seat can locate; all others are in the pool."""
     for card in range(KINDS):
         add_copies(out, POOL, card, 2)
     for owner in range(state["seats"]):
@@ -68,14 +77,11 @@ def write_planes(state: State, seat: int, out: Floats) -> None:
         locate(out, DISPLAY, state["display"][k])
     for k in range(state["discards_size"]):
         locate(out, DISCARDS, state["discards"][k])
-    for cell in range(CELLS):
+    for cell in range(CELLS):  # a card fits only an empty cell
         if state["cells"][cell] == EMPTY:
             row, column = cell // SIZE, cell % SIZE
             for k in range(3):
                 out[PLAYABLE + k, row, column] = out[COPIES + k, row, column]
-    write_flags(state, seat, out)
-    for plane in range(JACKS, PLANES):
-        out[plane, :, :] = out[plane, 0, 0]
 
 
 @njit

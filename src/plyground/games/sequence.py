@@ -39,6 +39,7 @@ from plyground.games.sequence_cards import (
     MOST_HELD,
     MOST_RESHUFFLES,
     MOST_SEATS,
+    MOVE_CARD,
     MOVES,
     NO_CARD,
     OPEN,
@@ -50,12 +51,11 @@ from plyground.games.sequence_cards import (
     SQUARES,
     TRADES,
     WIN,
-    card_of,
     hand_size,
 )
-from plyground.games.sequence_text import STYLES, action_name, draw, observe, parse, problems, reason, text, view
+from plyground.games.sequence_text import STYLES, action_name, draw, observe, parse, problems, reason, text
 
-__all__ = ["STYLES", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
+__all__ = ["STYLES", "action_name", "draw", "observe", "parse", "problems", "reason", "text"]
 
 # ---- what a state is ----
 
@@ -274,7 +274,7 @@ def play(state: State, action: int, rng: Rng) -> None:
         return
     slot, move = action // MOVES, action % MOVES
     state["last"][owner] = move
-    discard(state, owner, card_of(move))
+    discard(state, owner, MOVE_CARD[move])
     take(state, owner, slot, rng)
     if move >= TRADES:
         state["traded"] = 1
@@ -390,7 +390,7 @@ def segment(state: State, cell: int, direction: int, side: int) -> tuple[int, in
 
     and the first and the last of the nine that are on the board. Bit 4 is the cell itself.
     """
-    down, right = np.int64(STEPS[direction, 0]), np.int64(STEPS[direction, 1])
+    down, right = int(STEPS[direction, 0]), int(STEPS[direction, 1])
     row, column = cell // SIZE, cell % SIZE
     own, locked, first, last = 0, 0, 9, -1
     for k in range(9):
@@ -443,7 +443,7 @@ def owns_hearts(state: State, side: int) -> bool:
 def lock(state: State, cell: int, side: int, fives: int) -> None:
     """Lock the chips whose bits are set, nine for each direction; a corner stays everybody's."""
     for direction in range(4):
-        step = SIZE * np.int64(STEPS[direction, 0]) + np.int64(STEPS[direction, 1])
+        step = SIZE * int(STEPS[direction, 0]) + int(STEPS[direction, 1])
         for k in range(9):
             if (fives >> (9 * direction + k)) & 1:
                 place = cell + (k - 4) * step
@@ -471,7 +471,7 @@ def determinize(state: State, seat: int, rng: Rng) -> None:
     The secret cards of the other hands go back to where they came from, are shuffled and dealt to the same places:
     those drawn since the last reshuffle come from the deck, older ones can only lie in places as old.
     """
-    deck, size = state["deck"], np.int64(state["deck_size"])
+    deck, size = state["deck"], int(state["deck_size"])
     for age in range(state["reshuffles"] + 1):
         end = size  # the deck's unused end serves as the table
         for owner in range(state["seats"]):

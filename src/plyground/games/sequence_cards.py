@@ -21,7 +21,6 @@ Where nothing lies face up (the boxed rules), the slot is 0.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 # ---- cards ----
 
@@ -97,16 +96,11 @@ TRADES = 5 * SQUARES  # the first move that is a trade
 MOVES = TRADES + ORDINARY
 DECLINE, PASS = SLOTS * MOVES, SLOTS * MOVES + 1
 ACTIONS = SLOTS * MOVES + 2
-BY_CARD, BY_JD, BY_JC, BY_JH, BY_JS, TRADE = range(6)  # move // SQUARES
+BY_CARD, BY_JD, BY_JC, BY_JH, BY_JS = range(5)  # move // SQUARES, below TRADES
 
 
-@njit
-def card_of(move: int) -> int:
-    """The card that a move plays."""
-    kind = move // SQUARES
-    if kind == TRADE:
-        return move - TRADES
-    return np.int64(CARD_AT[CELL_OF[move]]) if kind == BY_CARD else JD + kind - BY_JD
+_moves = [*(_cards[cell] for cell in CELL_OF), *(jack for jack in range(JD, KINDS) for _ in CELL_OF), *range(ORDINARY)]
+MOVE_CARD = np.array(_moves, np.int8)  # [528] the card that a move plays
 
 
 def cell_name(cell: int) -> str:
@@ -116,9 +110,7 @@ def cell_name(cell: int) -> str:
 
 def move_name(move: int) -> str:
     """`place 2s b7`, `remove d4 with js`, `trade 2s`."""
-    kind, square = divmod(move, SQUARES)
-    if kind == TRADE:
-        return f"trade {CARDS[move - TRADES]}"
-    cell = int(CELL_OF[square])
-    card = CARDS[_cards[cell] if kind == BY_CARD else JD + kind - BY_JD]
-    return f"remove {cell_name(cell)} with {card}" if kind >= BY_JH else f"place {card} {cell_name(cell)}"
+    card, cell = CARDS[_moves[move]], cell_name(int(CELL_OF[move % SQUARES]))
+    if move >= TRADES:
+        return f"trade {card}"
+    return f"remove {cell} with {card}" if move // SQUARES >= BY_JH else f"place {card} {cell}"

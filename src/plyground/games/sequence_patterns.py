@@ -13,7 +13,7 @@ whether the cells just before and behind it are empty, make its class (o own, x 
     CHONG_FOUR   xoooo_  oo_oo  #ooo_  Xooo_   one chip is missing, in one place (X: own, locked)
     LIVE_FOUR    _oooo_                        one chip is missing, in either of two places
     LIVE_FIVE    ooooo  #oooo  XXXXX           a sequence
-    NONE         xoo_x  xo_  XXo_              no room for five, or too little to name
+    NONE         xoo_x  |ooo_x  xo_            no room for five, or too little to name
 
 An "empty cell" here is one where a chip could lie, whoever holds the card for it: whether it can be filled depends on
 hands and jacks, which these classes leave out on purpose (the encoder `planes` has them).
@@ -140,7 +140,7 @@ HERE = 5  # the bit of the cell itself among the eleven of a direction
 @njit
 def around(state: State, cell: int, direction: int, side: int) -> tuple[int, int, int]:
     """Eleven cells of a line, `cell` in their middle, as bits: own chips, own locked ones, cells that are closed."""
-    down, right = np.int64(STEPS[direction, 0]), np.int64(STEPS[direction, 1])
+    down, right = int(STEPS[direction, 0]), int(STEPS[direction, 1])
     row, column = cell // SIZE, cell % SIZE
     own, locked, closed = 0, 0, 0
     for k in range(11):
@@ -163,8 +163,8 @@ def around(state: State, cell: int, direction: int, side: int) -> tuple[int, int
 def look(state: State, cell: int, direction: int, side: int) -> tuple[int, int, int, int, bool, bool, int]:
     """The best group of `side` through `cell`, as if it had a chip there:
 
-    chips in a row through the cell, gaps, more chips before and behind that row, whether the cells before and behind the
-    group are empty, and the class.
+    chips in a row through the cell, gaps, more chips before and behind that row, whether the cells before and behind
+    the group are empty, and the class.
     """
     own, locked, closed = around(state, cell, direction, side)
     own |= 1 << HERE
@@ -196,7 +196,7 @@ def look(state: State, cell: int, direction: int, side: int) -> tuple[int, int, 
 @njit
 def bit_count(bits: int) -> int:
     """How many of eleven bits are set."""
-    return np.int64(COUNT[bits & 31] + COUNT[(bits >> 5) & 31] + COUNT[(bits >> 10) & 31])
+    return int(COUNT[bits & 31] + COUNT[(bits >> 5) & 31] + COUNT[(bits >> 10) & 31])
 
 
 # ---- scores ----
@@ -289,9 +289,9 @@ def state_vector(state: State, side: int, out: Floats) -> None:
     """[11] how often each pattern occurs on all rows, columns and diagonals; see STATE_VECTOR for the order."""
     out[:] = 0
     for line in range(len(LENGTH)):
-        length, marks = np.int64(LENGTH[line]), np.int64(0)
+        length, marks = int(LENGTH[line]), 0
         for k in range(length):
-            marks |= MARK_BITS[state["cells"][LINES[line, k]]] << k
+            marks |= int(MARK_BITS[state["cells"][LINES[line, k]]]) << k
         if marks == 0:
             continue
         edges, corners = 1 | (2 << length), field(marks, CORNER)
@@ -328,12 +328,12 @@ def count_groups(own: int, locked: int, corners: int, closed: int, length: int, 
         for start in range(1, length - 3):
             five = (free >> start) & 31
             if RANK[five] > rank and (starts >> start) & 1 and COUNT[(lent >> start) & 31] <= 1:
-                rank, best, where = np.int64(RANK[five]), five, start
+                rank, best, where = int(RANK[five]), five, start
         if best == 0:
             return
         free &= ~(best << where)
-        low = where + np.int64(FIRST[best])
-        high = low + np.int64(SPAN[best])  # the cell behind the group
+        low = where + int(FIRST[best])
+        high = low + int(SPAN[best])  # the cell behind the group
         open_ends = (taken >> (low - 1)) & 1 == 0 and (taken >> high) & 1 == 0
         add(pattern_of(COUNT[best], SPAN[best] - COUNT[best], open_ends), whose, out)
 

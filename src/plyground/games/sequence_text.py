@@ -20,13 +20,12 @@ from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
 from plyground.games.sequence_cards import (
     ALL_CARDS,
     BOXED,
-    BY_JC,
     CARDS,
     CELL_OF,
     CELLS,
+    COPIES,
     CORNER,
     CORNERS,
-    COPIES,
     DECLINE,
     EMPTY,
     HEARTS,
@@ -143,8 +142,27 @@ def _hand(state: State, seat: int, hide: bool = False) -> str:
     words: list[str] = []
     for card, drawn in zip(state["hands"][seat][: state["held"][seat]], state["drawn"][seat], strict=False):
         secret = hide and drawn != OPEN
-        words.append(("??" if secret else CARDS[card]) + ("+" if drawn == OPEN else "'" * int(drawn)))
+        words.append(("??" if secret else CARDS[int(card)]) + ("+" if drawn == OPEN else "'" * int(drawn)))
     return "".join(words)
+
+
+# ---- counting cards ----
+
+
+def known_hand(state: State, seat: int, owner: int) -> list[str]:
+    """The cards that `seat` knows to be in the hand of `owner`: its own, or those that everybody saw it take."""
+    held = zip(state["hands"][owner][: state["held"][owner]], state["drawn"][owner], strict=False)
+    return [CARDS[card] for card, drawn in held if owner == seat or drawn == OPEN]
+
+
+def pool(state: State, seat: int) -> Counter[str]:
+    """The cards that `seat` has not located: in the deck or secret in other hands, with the number of copies."""
+    left = Counter(COPIES * CARDS)
+    for owner in _seats(state):
+        left.subtract(known_hand(state, seat, owner))
+    for pile in ("display", "discards"):
+        left.subtract(CARDS[int(card)] for card in state[pile] if card != NO_CARD)
+    return +left
 
 
 # ---- reading ----
@@ -336,11 +354,11 @@ def draw(state: State) -> str:
 def observe(state: State, seat: int) -> str:
     """What a seat sees: its own hand, and of the others the cards that it knows."""
 
-    def known(owner: int) -> list[str]:
-        pairs = zip(state["hands"][owner][: state["held"][owner]], state["drawn"][owner], strict=False)
-        return [CARDS[card] if owner == seat or drawn == OPEN else "??" for card, drawn in pairs]
+    def seen(owner: int) -> list[str]:
+        cards = known_hand(state, seat, owner)
+        return cards + ["??"] * (int(state["held"][owner]) - len(cards))
 
-    return _picture(state, known, seat)
+    return _picture(state, seen, seat)
 
 
 def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None = None) -> str:
@@ -353,7 +371,7 @@ def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None
     red, blue = _totals(state)
     lines += ["", f"sequences: red ● {red}, blue ○ {blue}   cards in the deck: {state['deck_size']}"]
     if state["rules"] != BOXED:
-        lines.append(f"face up: {' '.join(CARDS[card] for card in state['display'] if card != NO_CARD)}")
+        lines.append(f"face up: {' '.join(CARDS[int(card)] for card in state['display'] if card != NO_CARD)}")
     for seat in _seats(state):
         who = f"{SIDES[seat % 2]}, seat {seat}{' (you)' if seat == looking else ''}"
         turn = " to move" if seat == state["turn"] and state["outcome"] == RUNNING else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,16 +23,15 @@ from plyground.games.sequence_cards import (
     CORNERS,
     DECLINE,
     LOCKED,
+    MOVE_CARD,
     MOVES,
     NO_CARD,
     NUMBER_OF,
-    OPEN,
     PASS,
     SIZE,
     SLOTS,
     SQUARES,
     TRADES,
-    card_of,
     hand_size,
 )
 from plyground.games.sequence_text import parse, rows
@@ -73,12 +72,12 @@ class CourseSequence:
             _set_chips(state, case[f"{colour}_locked"], LOCKED + side)
         for agent, count in case["team_sequences_before"].items():
             state["sequences"][int(agent)] = count
-        state["turn"], state["traded"] = case["to_move"], case["trade_used"]
-        state["to_move"] = state["turn"] % 2
+        turn = int(case["to_move"])
+        state["turn"], state["to_move"], state["traded"] = turn, turn % 2, case["trade_used"]
         left = _without(DECK, [*case["hand"], *case["display"]])
         hands = [left[HELD * k : HELD * (k + 1)] for k in range(course.seats)]
-        rest = left[HELD * course.seats :] + hands[state["turn"]]
-        hands[state["turn"]] = list(case["hand"])
+        rest = left[HELD * course.seats :] + hands[turn]
+        hands[turn] = list(case["hand"])
         _set_hands(state, hands)
         _set_pile(state, "display", case["display"])
         _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
@@ -141,7 +140,7 @@ class CourseSequence:
         listed: list[Action] = []
         for card in self.hands[self.to_move]:
             for move in moves:
-                if CARDS[int(card_of(move))] == card:
+                if CARDS[MOVE_CARD[move]] == card:
                     listed += [_dictionary(move, draft) for draft in self.display]
         if DECLINE in legal:
             listed.append(dict.fromkeys(KEYS) | {"type": "trade"})
@@ -149,7 +148,7 @@ class CourseSequence:
             listed.append(dict.fromkeys(KEYS) | {"type": "pass"})
         return listed
 
-    def apply(self, action: Mapping[str, Any]) -> None:
+    def apply(self, action: Action) -> None:
         """Play one of the legal actions, given as a dictionary of the framework."""
         number = self._number(action)
         self._chance.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
@@ -158,14 +157,14 @@ class CourseSequence:
         self.position.play(number)
         self.actions_played += 1
 
-    def _number(self, action: Mapping[str, Any]) -> int:
+    def _number(self, action: Action) -> int:
         """The compiled rules' number of an action, or an error that says what is wrong with it."""
         _check(action)
         for move in self.position.legal():
             if move >= DECLINE:
                 named = dict.fromkeys(KEYS) | {"type": "trade" if move == DECLINE else "pass"}
             else:
-                named = _dictionary(move % MOVES, CARDS[self.position.state["display"][move // MOVES]])
+                named = _dictionary(move % MOVES, self.display[move // MOVES])
             if named == action:
                 return move
         raise IllegalAction(
@@ -204,14 +203,14 @@ def _dictionary(move: int, draft: str) -> Action:
     kind = "trade" if move >= TRADES else "remove" if move // SQUARES >= BY_JH else "place"
     cell = int(CELL_OF[move % SQUARES])
     coords = None if kind == "trade" else divmod(cell, SIZE)
-    return {"play_card": CARDS[int(card_of(move))], "draft_card": draft, "type": kind, "coords": coords}
+    return {"play_card": CARDS[MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
 
 
-def _check(action: Any) -> None:
+def _check(action: object) -> None:
     """Refuse what is no action of the framework at all."""
-    if not isinstance(action, Mapping):
+    if not isinstance(action, dict):
         raise InvalidValue(f"an action is a dictionary with the keys {', '.join(KEYS)}, not {shorten(repr(action))}")
-    given: Mapping[Any, Any] = action
+    given = cast(Action, action)
     wrong = [f"the key {key!r} is missing" for key in KEYS if key not in given]
     wrong += [f"there is no key {shorten(repr(key))}" for key in given if key not in KEYS]
     for key in ("play_card", "draft_card"):
