@@ -62,7 +62,7 @@ def detect(chips: list[list[str]], row: int, column: int, colour: str, hearts: b
 
 
 class Table:
-    """One game. The deck's last card is drawn next."""
+    """One game. The deck's last card is drawn next; whoever wants a reshuffle says in `next_deck` what chance did."""
 
     def __init__(
         self, boxed: bool, seats: int, compat: bool, hands: list[list[str]], display: list[str], deck: list[str]
@@ -71,6 +71,7 @@ class Table:
         self.hands, self.display, self.deck = hands, display, deck
         self.chips = [["#" if BOARD[y][x] == "jk" else "_" for x in range(10)] for y in range(10)]
         self.discards: list[str] = []
+        self.next_deck: list[str] = []
         self.scores = [0] * seats
         self.turn = self.passes = self.reshuffles = 0
         self.traded = False
@@ -142,10 +143,11 @@ class Table:
                 self.display.append(self.deck.pop())
             return
         if not self.deck and self.reshuffles < 3:
-            self.deck, self.discards = self.discards, []
+            assert Counter(self.next_deck) == Counter(self.discards)
+            self.deck, self.discards = self.next_deck, []
             self.reshuffles += 1
         if self.deck:
-            hand.append(self.deck.pop())  # after a reshuffle the test puts the deck into the right order itself
+            hand.append(self.deck.pop())
 
 
 class Counting:
