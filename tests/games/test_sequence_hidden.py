@@ -143,6 +143,7 @@ def test_old_secrets_stay_among_old_places_after_a_reshuffle() -> None:
 
 def test_two_boxed_seats_know_each_other_when_the_discards_are_reshuffled() -> None:
     position, rng, seed = pg.load("sequence:rules=boxed").start(0), np.random.default_rng(0), 0
+    owner = 0
     while not position.state["reshuffles"]:
         legal = position.legal()
         if not legal:

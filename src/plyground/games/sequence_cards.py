@@ -99,7 +99,11 @@ ACTIONS = SLOTS * MOVES + 2
 BY_CARD, BY_JD, BY_JC, BY_JH, BY_JS = range(5)  # move // SQUARES, below TRADES
 
 
-_moves: list[int] = [*(_cards[cell] for cell in CELL_OF), *(jack for jack in range(JD, KINDS) for _ in CELL_OF), *range(ORDINARY)]
+_moves: list[int] = [
+    *(_cards[cell] for cell in CELL_OF),
+    *(jack for jack in range(JD, KINDS) for _ in CELL_OF),
+    *range(ORDINARY),
+]
 MOVE_CARD = np.array(_moves, np.int8)  # [528] the card that a move plays
 
 

@@ -371,7 +371,7 @@ def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None
     red, blue = _totals(state)
     lines += ["", f"sequences: red ● {red}, blue ○ {blue}   cards in the deck: {state['deck_size']}"]
     if state["rules"] != BOXED:
-        lines.append(f"face up: {' '.join(CARDS[int(card)] for card in state['display'] if card != NO_CARD)}")
+        lines.append(f"face up: {' '.join(CARDS[int(card)] for card in state['display'] if card != NO_CARD)}".rstrip())
     for seat in _seats(state):
         who = f"{SIDES[seat % 2]}, seat {seat}{' (you)' if seat == looking else ''}"
         turn = " to move" if seat == state["turn"] and state["outcome"] == RUNNING else ""
