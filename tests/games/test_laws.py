@@ -27,7 +27,8 @@ _samples: dict[str, laws.Sample] = {}
 
 def _sample(word: str, game: pg.Game) -> laws.Sample:
     if word not in _samples:
-        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7, most=STATES_KEPT)
+        most = STATES_KEPT // 2 if game.rules.hidden else STATES_KEPT  # each is looked at from every seat
+        _samples[word] = laws.sample(game, GAMES_PLAYED, seed=7, most=most)
     return _samples[word]
 
 

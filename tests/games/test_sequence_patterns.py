@@ -52,9 +52,8 @@ def _place(line: str, direction: int, colours: str = "ox") -> tuple[np.void, lis
 
 
 def _vector(state: np.void, side: int = 0) -> dict[str, int]:
-    out = np.empty(len(STATE_VECTOR), np.float32)
-    patterns.state_vector(state, side, out)
-    return {name: int(count) for name, count in zip(STATE_VECTOR, out, strict=True) if count}
+    counts = pg.Position(pg.load("sequence"), np.array([state])).encode("features", side)
+    return {name: int(count) for name, count in zip(STATE_VECTOR, counts, strict=True) if count}
 
 
 def test_the_issues_lines_are_documented() -> None:

@@ -305,7 +305,7 @@ def state_vector(state: State, side: int, out: Floats) -> None:
 @njit
 def field(marks: int, mark: int) -> int:
     """Where a line holds this mark, as bits; bit 0 is the edge before its first cell."""
-    return (marks >> FIELD * (mark - 1)) & 0xFFF
+    return (marks >> FIELD * int(mark - 1)) & 0xFFF
 
 
 @njit
