@@ -63,6 +63,11 @@ class Position:
         """The position in one line, which `game.position` reads back."""
         return self.game.rules.text(self.state)
 
+    @property
+    def view(self) -> str:
+        """The text as the seat that acts may see it; the same where nothing is hidden."""
+        return self.game.rules.view(self.state, self.seat)
+
     def __str__(self) -> str:
         """The drawn board."""
         return self.game.rules.draw(self.state)
@@ -114,10 +119,10 @@ class Position:
         """Why a move cannot be played, and what could be."""
         legal = self.legal()
         if self.over:
-            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.text!r}"
+            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.view!r}"
         names = shorten(", ".join(map(self.name, legal)), 400)
         numbers = "" if isinstance(move, str) else f" (numbers {shorten(', '.join(map(str, legal)), 400)})"
-        return f"{shorten(repr(move))} is not legal in {self.text!r}; legal: {names}{numbers}"
+        return f"{shorten(repr(move))} is not legal in {self.view!r}; legal: {names}{numbers}"
 
     def play(self, move: int | str) -> Position:
         """Play an action, given by number or name; returns the position itself, changed."""

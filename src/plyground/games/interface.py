@@ -48,6 +48,7 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
 observe(state, seat) -> str               | the picture that the seat may see (otherwise: `draw`)
+view(state, seat) -> str                  | the text that the seat may see; errors quote it (otherwise: `text`)
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
@@ -140,6 +141,7 @@ class Rules:
     problems: Function
     draw: Function
     observe: Function
+    view: Function
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
@@ -187,6 +189,7 @@ def read(module: ModuleType) -> Rules:
         problems=get("problems", _no_problems),
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
+        view=get("view", lambda state, seat: get("text")(state)),  # pyright: ignore[reportUnknownLambdaType]
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),
