@@ -178,3 +178,12 @@ def test_a_view_hides_the_deck_and_the_secret_cards() -> None:
     assert "??" not in view(position.state, 0).split("hands=")[1].split(",")[0]
     with pytest.raises(pg.InvalidText, match="seat's view"):
         position.game.position(text)
+
+
+def test_a_refusal_does_not_tell_the_secrets() -> None:
+    position = _after("sequence", 10)
+    with pytest.raises(pg.IllegalAction, match="is not legal in") as caught:
+        position.play("place 2s a1")
+    assert position.view in str(caught.value)
+    assert "deck=77" in str(caught.value)
+    assert position.text not in str(caught.value)
