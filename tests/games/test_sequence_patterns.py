@@ -10,6 +10,8 @@ import pytest
 import plyground as pg
 from conftest import JIT, ROOT
 from plyground import laws
+from plyground.agents.agent import make
+from plyground.games import chance
 from plyground.games import sequence_cards as cards
 from plyground.games import sequence_patterns as patterns
 from plyground.games.sequence_patterns import DEFAULT_VALUES, STATE_VECTOR, Pattern
@@ -218,6 +220,20 @@ def test_a_card_is_worth_its_best_cell_and_a_dead_one_nothing() -> None:
     assert patterns.card_score(state, numbers["2s"], 0, DEFAULT_VALUES) == 0
     state["display"][:3], state["display_size"] = [numbers["2s"], numbers["3d"], numbers["9d"]], 3
     assert patterns.best_slot(state, 0, DEFAULT_VALUES) == 2
+
+
+@pytest.mark.compiled
+def test_greedy_has_the_highest_total_score_of_the_moves_that_take_the_best_card() -> None:
+    game = pg.load("sequence")
+    agent = make("greedy", game)
+    states = laws.sample(game, 10, seed=5, most=60).states
+    for state, action in zip(states, agent.act(states, chance.seeds(0, len(states))), strict=True):
+        side, position = int(state["to_move"]), pg.Position(game, np.array([state]))
+        slot = patterns.best_slot(state, side, DEFAULT_VALUES)
+        taking = [each for each in position.legal() if each // cards.MOVES == slot]
+        best = max(patterns.total_score(state, each, side, DEFAULT_VALUES) for each in taking)
+        assert action in taking
+        assert patterns.total_score(state, action, side, DEFAULT_VALUES) == best
 
 
 def _action_vector(state: np.void, action: int) -> dict[str, int]:

@@ -135,8 +135,11 @@ def test_what_is_no_action_is_refused_with_its_reason(action: Any, message: str)
         ({"red": [[0, 0]]}, r"no chip can lie at \(0, 0\): it is a corner"),
         ({"blue_locked": [[3, 10]]}, "off the board"),
         ({"players": 3}, "seats cannot be '3'"),
+        ({"to_move": 2}, "to_move is 0 to 1, not 2"),
     ],
 )
 def test_what_is_no_case_is_refused_with_its_reason(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(pg.Error, match=message):
         CourseSequence.from_case(_case(**changes))
+    with pytest.raises(pg.Error, match="this one lacks to_move, hand"):
+        CourseSequence.from_case({key: value for key, value in _case().items() if key not in ("hand", "to_move")})

@@ -62,7 +62,7 @@ def can_play(state: State, held: np.uint64, move: int) -> bool:
 def greedy(state: State, rng: Rng) -> int:
     """The move with the highest immediate score, and the face-up card worth most; that card for a dead one first.
 
-    The card's own score times DRAW_WEIGHT is the same for every move that takes it, so it need not be added here.
+    That is the highest `total_score` among the moves that take this card: what the card adds is the same for all.
     """
     held, side = hand_set(state, state["turn"]), state["to_move"]
     slot = best_slot(state, side, DEFAULT_VALUES)

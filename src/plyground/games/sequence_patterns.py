@@ -262,6 +262,15 @@ def action_score(state: State, action: int, side: int, values: Values) -> float:
     return place_score(state, cell, side, values)
 
 
+@njit
+def total_score(state: State, action: int, side: int, values: Values) -> float:
+    """What an action does at once, and DRAW_WEIGHT times what the card it takes is worth."""
+    score = action_score(state, action, side, values)
+    if action < DECLINE and state["display_size"] > 0:
+        score += DRAW_WEIGHT * card_score(state, state["display"][action // MOVES], side, values)
+    return score
+
+
 # ---- the vectors of a table learner ----
 
 STATE_VECTOR = (

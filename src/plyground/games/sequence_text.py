@@ -50,6 +50,7 @@ from plyground.games.sequence_cards import (
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
 LONGEST = 3000
+MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them
 ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")
 FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... discards=...'"
 
@@ -251,7 +252,7 @@ def _read_last(key: str, value: str, state: State) -> None:
 
 def _read_sequences(key: str, value: str, state: State) -> None:
     for seat, part in _parts(key, value, state):
-        state["sequences"][seat] = _number(key, part, 3)
+        state["sequences"][seat] = _number(key, part, MOST_COUNTED)
 
 
 def _read_count(key: str, value: str, state: State) -> None:

@@ -39,6 +39,10 @@ from plyground.position import Position
 
 Action = dict[str, Any]
 KEYS = ("play_card", "draft_card", "type", "coords")
+CASE_KEYS = (
+    *("players", "to_move", "red", "blue", "red_locked", "blue_locked", "hand", "display"),
+    *("team_sequences_before", "trade_used", "deck_empty"),
+)
 HELD = hand_size(0, 2)
 DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * COPIES
 """the order in which the framework builds its deck"""
@@ -63,6 +67,9 @@ class CourseSequence:
 
         The other hands get cards that are left over; the rest is the deck, or, where it is empty, the discards.
         """
+        missing = [key for key in CASE_KEYS if key not in case]
+        if missing:
+            raise InvalidValue(f"a case has the keys {', '.join(CASE_KEYS)}; this one lacks {', '.join(missing)}")
         course = cls(int(case["players"]), seed=0)
         course.position = Position(course.game, course.game.blank.copy())
         state = course.position.state
@@ -73,6 +80,8 @@ class CourseSequence:
         for agent, count in case["team_sequences_before"].items():
             state["sequences"][int(agent)] = count
         turn = int(case["to_move"])
+        if not 0 <= turn < course.seats:
+            raise InvalidValue(f"to_move is 0 to {course.seats - 1}, not {turn}")
         state["turn"], state["to_move"], state["traded"] = turn, turn % 2, case["trade_used"]
         left = _without(DECK, [*case["hand"], *case["display"]])
         hands = [left[HELD * k : HELD * (k + 1)] for k in range(course.seats)]
