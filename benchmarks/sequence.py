@@ -58,7 +58,7 @@ def main() -> None:
     states = midgame(game)
     for name in ("features", "planes"):
         encoder = game.encoder(name)
-        kernels, out = game.encode_kernels(encoder), np.empty((len(states), *encoder.shape), encoder.dtype)
+        kernels, out = game.encode_kernels(encoder), np.empty((len(states), int(np.prod(encoder.shape))), encoder.dtype)
 
         def encode(kernels: object = kernels, out: np.ndarray = out) -> int:
             kernels.encode_all(states, out)  # type: ignore[attr-defined]

@@ -110,7 +110,7 @@ def _act(
     kernels, work = game.kernels(), game.work()
     mine, luck, own = states[rows], chances[rows], rngs[rows]  # copies
     actions = np.ascontiguousarray(agent.act(mine.copy(), own), np.int32)
-    bad = kernels.first_illegal(mine, actions, work, np.empty(game.rules.MAX_LEGAL, np.int32))
+    bad = game.first_illegal(mine, actions)
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
@@ -132,7 +132,7 @@ def openings(
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if wanted < 0:
         raise InvalidValue(f"an opening has no fewer than 0 plies, not {wanted}")
-    kernels, work, scratch = game.kernels(), game.work(), np.empty(game.rules.MAX_LEGAL, np.int32)
+    kernels, work, scratch = game.kernels(), game.work(), game.scratch()
     states, chances = np.zeros(n, game.rules.STATE), chance.seeds(seed, n)
     picks = chance.seeds(seed + 2, n)
     rows = np.arange(n)  # those still without an opening

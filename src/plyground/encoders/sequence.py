@@ -53,14 +53,38 @@ def write_features(state: State, seat: int, out: Floats) -> None:
 
 @njit
 def write_planes(state: State, seat: int, out: Floats) -> None:
-    """[34, 10, 10] chips, last moves, cards by where they are, jacks, flags; all between 0 and 1."""
-    out[:, :, :] = 0
+    """[34, 10, 10] chips, last moves, cards by where they are, jacks, flags; all between 0 and 1.
+
+    A plane's cells stand at CELLS * plane + cell. Constant planes are counted in their first cell and then filled.
+    """
+    out[:] = 0
     write_chips(state, seat % 2, out)
     write_last(state, seat, out)
     write_cards(state, seat, out)
     write_flags(state, seat, out)
     for plane in range(JACKS, PLANES):
-        out[plane, :, :] = out[plane, 0, 0]
+        out[CELLS * plane : CELLS * (plane + 1)] = out[CELLS * plane]
+
+
+@njit
+def write_chips(state: State, side: int, out: Floats) -> None:
+    """Own and the opponents' chips, unlocked and locked, and the corners."""
+    for cell in range(CELLS):
+        mark = state["cells"][cell]
+        out[CELLS * OWN + cell] = mark == CHIP + side
+        out[CELLS * OWN_LOCKED + cell] = mark == LOCKED + side
+        out[CELLS * THEIRS + cell] = mark == CHIP + 1 - side
+        out[CELLS * THEIR_LOCKED + cell] = mark == LOCKED + 1 - side
+        out[CELLS * CORNERS + cell] = mark == CORNER
+
+
+@njit
+def write_last(state: State, seat: int, out: Floats) -> None:
+    """Where the other seats last placed or removed a chip."""
+    for owner in range(state["seats"]):
+        move = state["last"][owner]
+        if owner != seat and 0 <= move < TRADES:
+            out[CELLS * LAST + CELL_OF[move % SQUARES]] = 1
 
 
 @njit
@@ -79,31 +103,8 @@ def write_cards(state: State, seat: int, out: Floats) -> None:
         locate(out, DISCARDS, state["discards"][k])
     for cell in range(CELLS):  # a card fits only an empty cell
         if state["cells"][cell] == EMPTY:
-            row, column = cell // SIZE, cell % SIZE
             for k in range(3):
-                out[PLAYABLE + k, row, column] = out[COPIES + k, row, column]
-
-
-@njit
-def write_chips(state: State, side: int, out: Floats) -> None:
-    """Own and the opponents' chips, unlocked and locked, and the corners."""
-    for cell in range(CELLS):
-        mark, row, column = state["cells"][cell], cell // SIZE, cell % SIZE
-        out[OWN, row, column] = mark == CHIP + side
-        out[OWN_LOCKED, row, column] = mark == LOCKED + side
-        out[THEIRS, row, column] = mark == CHIP + 1 - side
-        out[THEIR_LOCKED, row, column] = mark == LOCKED + 1 - side
-        out[CORNERS, row, column] = mark == CORNER
-
-
-@njit
-def write_last(state: State, seat: int, out: Floats) -> None:
-    """Where the other seats last placed or removed a chip."""
-    for owner in range(state["seats"]):
-        move = state["last"][owner]
-        if owner != seat and 0 <= move < TRADES:
-            cell = CELL_OF[move % SQUARES]
-            out[LAST, cell // SIZE, cell % SIZE] = 1
+                out[CELLS * (PLAYABLE + k) + cell] = out[CELLS * (COPIES + k) + cell]
 
 
 @njit
@@ -118,10 +119,9 @@ def add_copies(out: Floats, where: int, card: int, copies: int) -> None:
     """Count copies of an ordinary card on its two cells, of a jack in its plane's first cell."""
     if card < ORDINARY:
         for k in range(2):
-            cell = SPOTS[card, k]
-            out[COPIES + where, cell // SIZE, cell % SIZE] += 0.5 * copies
+            out[CELLS * (COPIES + where) + SPOTS[card, k]] += 0.5 * copies
     else:
-        out[JACKS + 2 * where + (card >= JH), 0, 0] += 0.25 * copies
+        out[CELLS * (JACKS + 2 * where + (card >= JH))] += 0.25 * copies
 
 
 @njit
@@ -129,13 +129,13 @@ def write_flags(state: State, seat: int, out: Floats) -> None:
     """Sequences of both sides, the trade question, the deck, whose turn it is, and the settings."""
     mine = state["sequences"][seat % 2] + state["sequences"][seat % 2 + 2]
     theirs = state["sequences"][1 - seat % 2] + state["sequences"][3 - seat % 2]
-    out[FLAGS, 0, 0] = min(mine, WIN) / WIN
-    out[FLAGS + 1, 0, 0] = min(theirs, WIN) / WIN
-    out[FLAGS + 2, 0, 0] = state["traded"]
-    out[FLAGS + 3, 0, 0] = state["deck_size"] / ALL_CARDS
-    out[FLAGS + 4, 0, 0] = state["turn"] == seat
-    out[FLAGS + 5, 0, 0] = state["rules"] == BOXED
-    out[FLAGS + 6, 0, 0] = state["seats"] == MOST_SEATS
+    out[CELLS * FLAGS] = min(mine, WIN) / WIN
+    out[CELLS * (FLAGS + 1)] = min(theirs, WIN) / WIN
+    out[CELLS * (FLAGS + 2)] = state["traded"]
+    out[CELLS * (FLAGS + 3)] = state["deck_size"] / ALL_CARDS
+    out[CELLS * (FLAGS + 4)] = state["turn"] == seat
+    out[CELLS * (FLAGS + 5)] = state["rules"] == BOXED
+    out[CELLS * (FLAGS + 6)] = state["seats"] == MOST_SEATS
 
 
 ENCODERS = (
