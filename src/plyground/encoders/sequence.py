@@ -84,7 +84,7 @@ def write_last(state: State, seat: int, out: Floats) -> None:
     for owner in range(state["seats"]):
         move = state["last"][owner]
         if owner != seat and 0 <= move < TRADES:
-            out[CELLS * LAST + CELL_OF[move % SQUARES]] = 1
+            out[CELLS * LAST + int(CELL_OF[move % SQUARES])] = 1
 
 
 @njit
@@ -119,7 +119,7 @@ def add_copies(out: Floats, where: int, card: int, copies: int) -> None:
     """Count copies of an ordinary card on its two cells, of a jack in its plane's first cell."""
     if card < ORDINARY:
         for k in range(2):
-            out[CELLS * (COPIES + where) + SPOTS[card, k]] += 0.5 * copies
+            out[CELLS * (COPIES + where) + int(SPOTS[card, k])] += 0.5 * copies
     else:
         out[CELLS * (JACKS + 2 * where + (card >= JH))] += 0.25 * copies
 
