@@ -17,6 +17,9 @@ JIT = not numba.config.DISABLE_JIT  # pyright: ignore
 TINY = [str(TESTS / "tiny" / "duel.py"), str(TESTS / "tiny" / "hops.py")]
 EVERY_GAME = [
     *GAMES,
+    "sequence:rules=boxed",
+    "sequence:seats=4",
+    "sequence:rules=boxed,seats=4",
     str(ROOT / "examples" / "three_in_a_row.py"),
     *TINY,
     f"{TINY[1]}:length=5,resting=forbidden",

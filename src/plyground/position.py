@@ -68,6 +68,11 @@ class Position:
         """Everything that keeps this from coming about in a game."""
         return self.game.rules.problems(self.state)
 
+    @property
+    def view(self) -> str:
+        """The text as the seat that acts may see it; the same where nothing is hidden."""
+        return self.game.rules.view(self.state, self.seat)
+
     def __str__(self) -> str:
         """The drawn board."""
         return self.game.rules.draw(self.state)
@@ -124,12 +129,11 @@ class Position:
     def refusal(self, move: int | str) -> str:
         """Why a move cannot be played, and what could be."""
         legal = self.legal()
-        where = "here" if self.game.rules.hidden else f"in {self.text!r}"  # a text may tell what the player cannot see
         if self.over:
-            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played {where}"
+            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.view!r}"
         names = shorten(", ".join(map(self.name, legal)), 400)
         numbers = "" if isinstance(move, str) else f" (numbers {shorten(', '.join(map(str, legal)), 400)})"
-        return f"{shorten(repr(move))} is not legal {where}; legal: {names}{numbers}"
+        return f"{shorten(repr(move))} is not legal in {self.view!r}; legal: {names}{numbers}"
 
     def play(self, move: int | str) -> Position:
         """Play an action, given by number or name; returns the position itself, changed."""

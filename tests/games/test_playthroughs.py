@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from playthrough import FOLDER, playthrough
-from plyground.games import GAMES
+from playthrough import FOLDER, WORDS, path_of, playthrough
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", WORDS)
 def test_playthrough(name: str) -> None:
-    assert playthrough(name) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    assert playthrough(name) == path_of(name).read_text(encoding="utf-8")
 
 
 def test_no_game_lacks_a_playthrough() -> None:
-    assert {path.stem for path in FOLDER.glob("*.txt")} == set(GAMES)
+    assert set(FOLDER.glob("*.txt")) == set(map(path_of, WORDS))

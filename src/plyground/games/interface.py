@@ -59,6 +59,7 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
 observe(state, seat) -> str               | the picture that the seat may see
+view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`)
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
@@ -156,6 +157,7 @@ class Rules:
     problems: Function
     draw: Function
     observe: Function
+    view: Function
     SIDES: tuple[str, str]
     draw_choices: Function | None
     prompt: Function
@@ -216,6 +218,7 @@ def read(module: ModuleType) -> Rules:
         problems=get("problems", _no_problems),
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
+        view=get("view", get("observe", lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
         SIDES=get("SIDES", ("first", "second")),
         draw_choices=get("draw_choices"),
         prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]

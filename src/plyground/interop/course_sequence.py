@@ -1,0 +1,275 @@
+"""Sequence as a university course's framework speaks it: dictionaries for actions, lists with duplicates, its shuffles.
+
+The compiled rules play; this file only translates, and puts the deck into the order that the framework's generator
+would have given it. Scores are counted as the framework does (`compat_scores`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from plyground.errors import IllegalAction, InvalidValue, shorten
+from plyground.game import load
+from plyground.games.sequence_cards import (
+    BY_JH,
+    CARDS,
+    CELL_OF,
+    CHIP,
+    COPIES,
+    CORNERS,
+    DECLINE,
+    LOCKED,
+    MOVE_CARD,
+    MOVES,
+    NO_CARD,
+    NUMBER_OF,
+    PASS,
+    SIZE,
+    SLOTS,
+    SQUARES,
+    TRADES,
+    hand_size,
+)
+from plyground.games.sequence_text import parse, rows
+from plyground.position import Position
+
+Action = dict[str, Any]
+KEYS = ("play_card", "draft_card", "type", "coords")
+CASE_KEYS = (
+    *("players", "to_move", "red", "blue", "red_locked", "blue_locked", "hand", "display"),
+    *("team_sequences_before", "trade_used", "deck_empty"),
+)
+HELD = hand_size(0, 2)
+DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * COPIES
+"""the order in which the framework builds its deck"""
+RESEEDINGS = 1000
+EMPTY_BOARD = "#________#/" + "__________/" * 8 + "#________#"
+
+
+class CourseSequence:
+    """One game: `legal_actions()` lists what the framework would offer, `apply` plays one of them."""
+
+    def __init__(self, seats: int = 2, seed: int = 1) -> None:
+        self.game = load("sequence", seats=seats, compat_scores=True)
+        self.position = Position(self.game, self.game.blank.copy())
+        self.actions_played = 0
+        self._chance = random.Random(seed)
+        self._reseedings = [self._chance.randint(0, 10**10) for _ in range(RESEEDINGS)]
+        self._deal(seats)
+
+    @classmethod
+    def from_case(cls, case: Mapping[str, Any]) -> CourseSequence:
+        """The position that an entry of the course's rule cases describes.
+
+        The other hands get cards that are left over; the rest is the deck, or, where it is empty, the discards.
+        """
+        missing = [key for key in CASE_KEYS if key not in case]
+        if missing:
+            raise InvalidValue(f"a case has the keys {', '.join(CASE_KEYS)}; this one lacks {', '.join(missing)}")
+        course = cls(int(case["players"]), seed=0)
+        course.position = Position(course.game, course.game.blank.copy())
+        state = course.position.state
+        parse(EMPTY_BOARD, state)
+        for side, colour in enumerate(("red", "blue")):
+            _set_chips(state, case[colour], CHIP + side)
+            _set_chips(state, case[f"{colour}_locked"], LOCKED + side)
+        for agent, count in case["team_sequences_before"].items():
+            state["sequences"][int(agent)] = count
+        turn = int(case["to_move"])
+        if not 0 <= turn < course.seats:
+            raise InvalidValue(f"to_move is 0 to {course.seats - 1}, not {turn}")
+        state["turn"], state["to_move"], state["traded"] = turn, turn % 2, case["trade_used"]
+        left = _without(DECK, [*case["hand"], *case["display"]])
+        hands = [left[HELD * k : HELD * (k + 1)] for k in range(course.seats)]
+        rest = left[HELD * course.seats :] + hands[turn]
+        hands[turn] = list(case["hand"])
+        _set_hands(state, hands)
+        _set_pile(state, "display", case["display"])
+        _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
+        state["outcome"] = 0  # what the imposed cards mean shows after the next action
+        return course
+
+    # ---- what the framework's state holds ----
+
+    @property
+    def seats(self) -> int:
+        return int(self.position.state["seats"])
+
+    @property
+    def over(self) -> bool:
+        return self.position.over
+
+    @property
+    def to_move(self) -> int:
+        """The agent that acts."""
+        return int(self.position.state["turn"])
+
+    @property
+    def scores(self) -> list[int]:
+        """What each agent has completed; a team has the sum of its agents."""
+        return [int(count) for count in self.position.state["sequences"][: self.seats]]
+
+    @property
+    def display(self) -> list[str]:
+        """The face-up cards, in order."""
+        return _names(self.position.state["display"])
+
+    @property
+    def hands(self) -> list[list[str]]:
+        """Each agent's cards, in order."""
+        return [_names(hand) for hand in self.position.state["hands"][: self.seats]]
+
+    @property
+    def discards(self) -> list[str]:
+        return _names(self.position.state["discards"])
+
+    @property
+    def deck_size(self) -> int:
+        return int(self.position.state["deck_size"])
+
+    @property
+    def trade_used(self) -> bool:
+        """Whether the agent that acts has answered the trade question."""
+        return bool(self.position.state["traded"])
+
+    def rows(self) -> list[str]:
+        """The board's ten lines of marks: `_` empty, `#` corner, `r` `b` chips, `X` `O` locked ones."""
+        return rows(self.position.state)
+
+    # ---- actions ----
+
+    def legal_actions(self) -> list[Action]:
+        """What the framework offers, in its order: hand, then cells, then display; equal cards offer equal actions."""
+        legal = self.position.legal()
+        moves = [move for move in legal if move < MOVES]  # with the first face-up card; the others allow the same
+        listed: list[Action] = []
+        for card in self.hands[self.to_move]:
+            for move in moves:
+                if CARDS[MOVE_CARD[move]] == card:
+                    listed += [_dictionary(move, draft) for draft in self.display]
+        if DECLINE in legal:
+            listed.append(dict.fromkeys(KEYS) | {"type": "trade"})
+        if PASS in legal:
+            listed.append(dict.fromkeys(KEYS) | {"type": "pass"})
+        return listed
+
+    def apply(self, action: Action) -> None:
+        """Play one of the legal actions, given as a dictionary of the framework."""
+        number = self._number(action)
+        self._chance.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
+        if number < DECLINE:
+            self._shuffle()
+        self.position.play(number)
+        self.actions_played += 1
+
+    def _number(self, action: Action) -> int:
+        """The compiled rules' number of an action, or an error that says what is wrong with it."""
+        _check(action)
+        for move in self.position.legal():
+            if move >= DECLINE:
+                named = dict.fromkeys(KEYS) | {"type": "trade" if move == DECLINE else "pass"}
+            else:
+                named = _dictionary(move % MOVES, self.display[move // MOVES])
+            if named == action:
+                return move
+        raise IllegalAction(
+            f"{shorten(str(dict(action)), 120)} is not legal for agent {self.to_move}, who holds "
+            f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
+        )
+
+    # ---- the framework's generator ----
+
+    def _deal(self, seats: int) -> None:
+        """Five cards to the display, then six to each agent; the deck is shuffled before each of these."""
+        state = self.position.state
+        parse(EMPTY_BOARD, state)
+        state["outcome"] = 0
+        deck = DECK.copy()
+        self._chance.shuffle(deck)
+
+        def deal(count: int) -> list[str]:
+            self._chance.shuffle(deck)
+            return [deck.pop() for _ in range(count)]
+
+        _set_pile(state, "display", deal(SLOTS))
+        _set_hands(state, [deal(HELD) for _ in range(seats)])
+        _set_pile(state, "deck", deck)
+
+    def _shuffle(self) -> None:
+        """The framework shuffles what is left before each card it turns up."""
+        state = self.position.state
+        cards = _names(state["deck"])
+        self._chance.shuffle(cards)
+        _set_pile(state, "deck", cards)
+
+
+def _dictionary(move: int, draft: str) -> Action:
+    """A move of the compiled rules in the framework's words."""
+    kind = "trade" if move >= TRADES else "remove" if move // SQUARES >= BY_JH else "place"
+    cell = int(CELL_OF[move % SQUARES])
+    coords = None if kind == "trade" else divmod(cell, SIZE)
+    return {"play_card": CARDS[MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
+
+
+def _check(action: object) -> None:
+    """Refuse what is no action of the framework at all."""
+    if not isinstance(action, dict):
+        raise InvalidValue(f"an action is a dictionary with the keys {', '.join(KEYS)}, not {shorten(repr(action))}")
+    given = cast(Action, action)
+    wrong = [f"the key {key!r} is missing" for key in KEYS if key not in given]
+    wrong += [f"there is no key {shorten(repr(key))}" for key in given if key not in KEYS]
+    for key in ("play_card", "draft_card"):
+        card = given.get(key)
+        if card is not None and not (isinstance(card, str) and card in NUMBER_OF):
+            wrong.append(f"{key} is no card: {shorten(repr(card))}")
+    if given.get("type") not in ("place", "remove", "trade", "pass") and "type" in given:
+        wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(given['type']))}")
+    coords = given.get("coords")
+    if coords is not None and not isinstance(coords, tuple):
+        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(repr(coords))}")
+    if wrong:
+        raise InvalidValue(f"{'; '.join(wrong)} (in the action {shorten(str(dict(given)), 120)})")
+
+
+# ---- filling a record ----
+
+
+def _names(cards: Iterable[int]) -> list[str]:
+    return [CARDS[card] for card in cards if card != NO_CARD]
+
+
+def _set_pile(state: np.void, name: str, cards: Sequence[str]) -> None:
+    state[name] = NO_CARD
+    state[name][: len(cards)] = [NUMBER_OF[card] for card in cards]
+    state[f"{name}_size"] = len(cards)
+
+
+def _set_hands(state: np.void, hands: Sequence[Sequence[str]]) -> None:
+    """Deal hands that nobody else knows."""
+    for seat, hand in enumerate(hands):
+        state["hands"][seat][: len(hand)] = [NUMBER_OF[card] for card in hand]
+        state["held"][seat] = len(hand)
+
+
+def _set_chips(state: np.void, places: Iterable[Sequence[int]], mark: int) -> None:
+    for row, column in places:
+        cell = SIZE * row + column
+        if not (0 <= row < SIZE and 0 <= column < SIZE) or cell in CORNERS:
+            raise InvalidValue(f"no chip can lie at {(row, column)}: it is a corner or off the board")
+        state["cells"][cell] = mark
+
+
+def _without(deck: Sequence[str], cards: Sequence[str]) -> list[str]:
+    """The deck less these cards, each of which must be there."""
+    left = list(deck)
+    for card in cards:
+        if card not in NUMBER_OF:
+            raise InvalidValue(f"no card {shorten(repr(card))}; a card is a rank 2-9 t j q k a and a suit s h d c")
+        if card not in left:
+            raise InvalidValue(f"three copies of {card} in hand and display; there are {COPIES}")
+        left.remove(card)
+    return left
