@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.agent import known, make
 from plyground.arena.match import openings, play_match
 from plyground.pictures import save_learning
 from plyground.position import Position
@@ -153,8 +153,9 @@ def learn(config: Config, game: pg.Game, report: Callable[[float, QNetwork], Non
 def main(config: Config) -> None:
     """Learn, show the curve, play a match, and draw a game's end."""
     torch.set_flush_denormal(True)  # before torch starts its threads; denormals slow Adam threefold
+    torch.set_num_threads(1)  # batches are small: a second thread gains little, and on a busy machine costs much
     game = pg.load(config.game)
-    opponents = {name: make(name, game) for name in ("random", "greedy")}
+    opponents = {name: make(name, game) for name in ("random", "greedy") if name in known(game)}
     scores: dict[str, list[tuple[float, float]]] = {name: [] for name in opponents}
     console.print(f"Learning {game} by self-play for {config.seconds:.0f} seconds. Score: wins and half the draws.")
 

@@ -81,3 +81,8 @@ def parse(source: str, state: State) -> None:
             state["outcome"] = outcome
     if state["outcome"] == RUNNING and "." not in source:
         state["outcome"] = DRAW
+
+
+def problems(state: State) -> list[str]:
+    first, second = (int((state["cells"] == mark).sum()) for mark in (1, 2))
+    return [] if first - second in (0, 1) else [f"{first} x against {second} o, but x begins and they take turns"]

@@ -134,3 +134,51 @@ def test_a_seat_that_does_not_exist_is_refused(connect_four: pg.Game) -> None:
         pg.Batch(connect_four, 1).encode("planes", seat=2)
     with pytest.raises(pg.UnknownName, match="did you mean 'planes-v1'"):
         pg.Batch(connect_four, 1).encode("plane-v1")
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((4, 1), np.float32),
+        np.empty((4, 2, 6, 7), np.float64),
+        np.empty((3, 2, 6, 7), np.float32),
+        np.empty((8, 2, 6, 7), np.float32)[::2],
+    ],
+    ids=["shape", "dtype", "rows", "strided"],
+)
+def test_room_that_does_not_fit_is_refused(connect_four: pg.Game, out: np.ndarray) -> None:
+    with pytest.raises(pg.InvalidValue, match="`out` is a writable, contiguous float32 of shape"):
+        pg.Batch(connect_four, 4).encode("planes", out=out)
+    with pytest.raises(pg.InvalidValue, match="`out`"):
+        pg.Batch(connect_four, 4).legal_mask(out=np.empty((4, 6), np.bool_))
+
+
+def test_records_of_another_game_are_refused(connect_four: pg.Game) -> None:
+    duel = pg.load(TINY[0])
+    with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):
+        connect_four.encode("planes", pg.Batch(duel, 3).states)
+    assert connect_four.encode("planes", np.zeros(0, connect_four.rules.STATE)).shape == (0, 2, 6, 7)
+
+
+def test_slices_of_a_batch_encode_like_the_whole(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 10)
+    batch.random_play(7)
+    assert (batch.encode("planes", batch.states[::3]) == batch.encode("planes")[::3]).all()
+    assert (batch.legal_mask(batch.states[::3]) == batch.legal_mask()[::3]).all()
+
+
+def test_random_play_leaves_a_batch_that_goes_on(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 20, max_plies=3)
+    batch.random_play(2)
+    assert (batch.plies == 2).all()
+    assert (batch.after == batch.states).all()
+    assert batch.step(batch.random_actions()).truncated.all()
+
+
+def test_a_row_as_a_position_has_the_rows_chance() -> None:
+    batch = pg.Batch(pg.load(TINY[0]), 5, seed=np.int64(5))  # type: ignore[arg-type]
+    position = batch.position(3)
+    assert position.rngs[0] == batch.rngs[3]
+    for wrong in (-1, 5):
+        with pytest.raises(pg.InvalidValue, match="rows 0 to 4"):
+            batch.position(wrong)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,11 +106,13 @@ def test_check_runs_the_laws(command, tmp_path: Path) -> None:
         (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
         (["match", "random", "random", "--games", "5"], "an even number of games"),
         (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
-        (["match", "random", "random", "--opening-plies", "60"], "ask for fewer"),
+        (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
         (["play", "connect_four", "--against", "nobody"], "no agent"),
         (["play", "connect_four", "--side", "third"], "third"),
         (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
         (["bench", "rules", "--batch", "0"], "at least 1"),
+        (["bench", "rules", "--batch", str(10**13)], "more memory than there is"),
+        (["match", "random", "random", "--games", str(10**13)], "more memory than there is"),
         (["bench", "everything"], "everything"),
         (["dance"], "dance"),
         ([], ""),
@@ -129,6 +133,43 @@ def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path
     assert code == 2
     assert "Field 'plaice' was not found" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("(LONGEST + 1,), np.float32", "(3,), np.float32"), ("MAX_LEGAL = 3", "MAX_LEGAL = 1")],
+    ids=["encoder", "legal"],
+)
+def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str) -> None:
+    """In a process of its own, as people run it: bounds are checked there."""
+    path = tmp_path / "beyond.py"
+    source = Path(TINY[1]).read_text().replace("NUM_ACTIONS = MAX_LEGAL = 3", "NUM_ACTIONS = 3\nMAX_LEGAL = 3")
+    assert source.count(right) == 1
+    path.write_text(source.replace(right, wrong))
+    done = subprocess.run([sys.executable, "-m", "plyground", "check", str(path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "IndexError" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-m", "plyground", "perft", "connect_four", "--depth", "2", "--divide"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        errors = process.stderr.read()
+        assert process.wait() == 0
+    assert "Exception" not in errors
+
+
+def test_ctrl_c_ends_compiled_code_too() -> None:
+    command = [sys.executable, "-m", "plyground", "perft", "connect_four", "--depth", "20"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(4)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=5) == -signal.SIGINT
 
 
 def _fresh(code: str) -> str:

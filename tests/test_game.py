@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plyground as pg
@@ -71,7 +72,7 @@ def test_a_position_plays_by_number_and_by_name(connect_four: pg.Game) -> None:
     assert position.reason == ""
 
 
-@pytest.mark.parametrize("move", ["8", "", "d4", 7, -1, "4 4", "x" * 10_000])
+@pytest.mark.parametrize("move", ["8", "", "d4", 7, -1, "4 4", np.int64(9), "x" * 10_000])
 def test_an_illegal_move_says_what_is_legal(connect_four: pg.Game, move: int | str) -> None:
     position = connect_four.position("444444")
     with pytest.raises(pg.IllegalAction, match="legal: 1, 2, 3, 5, 6, 7") as caught:
@@ -114,3 +115,27 @@ def test_a_text_game_refuses_arrays() -> None:
 def test_the_tutorial_game_has_its_known_number_of_games() -> None:
     start = pg.load(str(ROOT / "examples" / "three_in_a_row.py")).start()
     assert [start.perft(depth) for depth in range(10)] == [1, 9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+
+
+@pytest.mark.parametrize("move", [True, 2.0, None, [1]])
+def test_what_is_neither_number_nor_name_is_refused(connect_four: pg.Game, move: object) -> None:
+    with pytest.raises(pg.IllegalAction, match="a move is an action's number or its name"):
+        connect_four.start().play(move)  # type: ignore[arg-type]
+    assert connect_four.start().play(np.int32(3)).text.endswith("...x...")  # type: ignore[arg-type]
+
+
+def test_a_path_may_be_a_path_and_have_colons(tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    path = folder / "hops.py"
+    path.write_text(Path(TINY[1]).read_text())
+    assert pg.load(path).start().text == "----o---- 0 0 running"
+    assert pg.load(f"{path}:length=5").start().text == "--o-- 0 0 running"
+
+
+def test_a_refusal_does_not_tell_what_is_hidden() -> None:
+    position = pg.load(TINY[0]).start(seed=1)
+    with pytest.raises(pg.IllegalAction) as caught:
+        position.play("card9")
+    assert position.text not in str(caught.value)
+    assert "legal: card" in str(caught.value)

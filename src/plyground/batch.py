@@ -123,29 +123,31 @@ class Batch:
         return actions
 
     def random_play(self, plies: int) -> NDArray[np.int64]:
-        """Play `plies` random actions in every row, game after game; [4] how many games ended with each outcome."""
+        """Play `plies` random actions in every row, game after game; [4] how many games ended with each outcome.
+
+        No limit of plies holds meanwhile.
+        """
         kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
 
         def run(rows: slice) -> None:
-            ended.append(np.zeros(4, np.int64))
+            counts = np.zeros(4, np.int64)
             kernels.random_play(
-                *(
-                    self.states[rows],
-                    self.game.blank,
-                    self.rngs[rows],
-                    plies,
-                    ended[-1],
-                    self.game.work(),
-                    self.game.scratch(),
-                )
+                *(self.states[rows], self.game.blank, self.rngs[rows], self.plies[rows], plies, counts),
+                *(self.game.work(), self.game.scratch()),
             )
+            ended.append(counts)
 
         self._run(run)
+        self.after[:] = self.game.heads(self.states)
         return np.sum(ended, axis=0)
 
     def position(self, row: int) -> Position:
-        """One row as a position to look at: a copy."""
-        return Position(self.game, self.states[row : row + 1].copy())
+        """One row as a position to look at: a copy, with the row's own chance."""
+        if not 0 <= row < len(self):
+            raise InvalidValue(f"a batch of {len(self)} has rows 0 to {len(self) - 1}, not {row}")
+        position = Position(self.game, self.states[row : row + 1].copy())
+        position.rngs = self.rngs[row : row + 1].copy()
+        return position
 
     @property
     def to_move(self) -> NDArray[np.int8]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
@@ -37,6 +40,7 @@ def perft(game: Positional[GameWord], depth: int, position: str = "startpos", di
     from plyground.game import load
 
     start = load(game).position(position)
+    _stop_at_once()
     start.perft(min(depth, 1))  # the compiler's time is not the rules'
     begun = time.process_time()
     if divide:
@@ -72,6 +76,7 @@ def match(
 
     rules = load(game)
     agents = make(a, rules), make(b, rules)
+    _stop_at_once()
     with terminal.progress(games, f"{a} against {b}", hide=json) as advance:
         result = play_match(rules, *agents, games, seed, opening_plies, advance)
     terminal.show_match(result, a, b, rules, json)
@@ -97,6 +102,7 @@ def play(
     from plyground.game import load
 
     rules = load(game)
+    _stop_at_once()
     begun = time.time_ns() if seed is None else seed
     start = rules.position(position, begun)
     terminal.play(start, make(against, rules), against, 0 if side == "first" else 1, begun)
@@ -125,6 +131,7 @@ def bench(
 
     if batch < 1 or not 0.01 <= seconds <= 600:
         raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
+    _stop_at_once()
     terminal.show_speed(measure_rules(load(game), encoder, batch, seconds), json)
 
 
@@ -135,6 +142,7 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
         games: random games to check it on
         seed: what their chance begins with
     """
+    os.environ["NUMBA_BOUNDSCHECK"] = "1"  # before numba is imported: a write beyond an array is an error, not a crash
     from plyground.game import load
     from plyground.laws import check as laws_of
 
@@ -157,20 +165,32 @@ def main() -> None:
             description="Teach machines to play board games; watch, measure and play them.",
             config=(FlagCreatePairsOff,),
         )
+        sys.stdout.flush()
     except Error as error:
-        print(f"plyground: {error}", file=sys.stderr)
-        sys.exit(2)
+        _fail(str(error))
+    except MemoryError as error:
+        _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
         print(file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has had enough
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
         if not _from_the_compiler(error):
             raise
-        print(f"plyground: the game does not compile: {shorten(_gist(error), 1000)}", file=sys.stderr)
-        sys.exit(2)
+        _fail(f"the game does not compile: {shorten(_gist(error), 1000)}")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"plyground: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _stop_at_once() -> None:
+    """Let Ctrl-C end the process: compiled code does not listen to Python, and there is nothing to save here."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _from_the_compiler(error: Exception) -> bool:

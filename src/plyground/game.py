@@ -6,6 +6,8 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import math
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
     from plyground.position import Position
 
 
-def load(name: str | ModuleType, **settings: Value) -> Game:
+def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
     """A game: `load("connect_four")`, `load("my_game.py")`, or a module; settings by keyword or in the name.
 
     `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game.
     """
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
-    word, options = words.split(name)
+    word, options = words.split(os.fspath(name))
     return Game(word, read(_module(word)), {**options, **settings})
 
 
@@ -48,18 +50,24 @@ def _module(word: str) -> ModuleType:
     if not path.is_file():
         raise InvalidValue(f"no game file {word!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
-    name = f"plyground_file_{stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
+    name = f"plyground_file_{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
+    return sys.modules[name] if name in sys.modules else _run_file(name, path)
+
+
+def _run_file(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # read anew each time: somebody may be editing it
+    sys.modules[name] = module  # compiled code imports its functions from there
     try:
         spec.loader.exec_module(module)
-    except Error:
-        raise
     except Exception as error:
-        raise InvalidValue(f"the game file {word!r} does not run: {type(error).__name__}: {error}") from error
+        del sys.modules[name]
+        if isinstance(error, Error):
+            raise
+        raise InvalidValue(f"the game file {str(path)!r} does not run: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -140,7 +148,7 @@ class Game:
     ) -> NDArray[np.bool_]:
         """[N, A] which actions are legal in `states` [N]."""
         kernels = self._mask_kernels()
-        masks = np.empty((len(states), self.num_actions), np.bool_) if out is None else out
+        masks = self._room(states, (self.num_actions,), np.bool_, out)
 
         def run(rows: slice) -> None:
             kernels.legal_masks(states[rows], masks[rows], self.work(), self.scratch())
@@ -173,15 +181,28 @@ class Game:
         """[N, *shape] what a network sees of `states` [N], for the seat to act in each or for `seat`."""
         chosen = self.encoder(encoder)
         kernels = self.encode_kernels(chosen)
-        if out is None:
-            out = np.empty((len(states), *chosen.shape), chosen.dtype)
-        flat = out.reshape(len(states), -1)  # [N, size]
+        out = self._room(states, chosen.shape, chosen.dtype, out)
+        flat = out.reshape(len(states), math.prod(chosen.shape))  # [N, size]
         if seat is None:
             over_slices(lambda part: kernels.encode_all(states[part], flat[part]), len(states), threads)
         elif 0 <= seat < self.rules.SEATS:
             kernels.encode_for(states, np.full(len(states), seat, np.int32), flat)
         else:
             raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
+        return out
+
+    def _room(
+        self, states: NDArray[np.void], shape: tuple[int, ...], dtype: type[np.generic], out: NDArray[Any] | None
+    ) -> NDArray[Any]:
+        """[N, *shape] to write into. Compiled code looks at no bounds, so everything is looked at here."""
+        if states.dtype not in (self.rules.STATE, self.rules.HEAD) or states.ndim != 1:
+            raise InvalidValue(f"{self} reads rows of its own records, not {states.dtype} of shape {states.shape}")
+        wanted = (len(states), *shape)
+        if out is None:
+            return np.empty(wanted, dtype)
+        if out.shape != wanted or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
+            given = f"{out.dtype} of shape {out.shape}"
+            raise InvalidValue(f"`out` is a writable, contiguous {np.dtype(dtype)} of shape {wanted}, not {given}")
         return out
 
     def start(self, seed: int = 0) -> Position:

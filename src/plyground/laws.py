@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba.core.errors import NumbaError
@@ -21,6 +21,7 @@ from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.position import Position
 
 Records = NDArray[np.void]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,21 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
 
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[str]:
     """Run every law; yields the sentence of each that holds, raises `BrokenGame` at the first that does not."""
-    samples = sample(game, games, seed)
+    samples = _told(game, "playing random games", lambda: sample(game, games, seed))
     for law in LAWS:
-        law(samples)
-        yield (law.__doc__ or "").strip()
+        sentence = (law.__doc__ or "").strip()
+        _told(game, sentence, lambda law=law: law(samples))
+        yield sentence
+
+
+def _told(game: Game, what: str, work: Callable[[], T]) -> T:
+    """Do it; whatever a game's functions raise is the game's fault, and said in one sentence."""
+    try:
+        return work()
+    except (Error, NumbaError):
+        raise
+    except Exception as error:
+        raise BrokenGame(f"{game}: {what} fails with {type(error).__name__}: {error}") from error
 
 
 # ---- the laws ----
@@ -153,6 +165,9 @@ def chance_is_declared(s: Sample) -> None:
     """Unless CHANCE is set, neither `reset` nor `play` depends on the generator."""
     if not s.game.rules.CHANCE:
         kernels, n = s.game.kernels(), len(s.states)
+        fresh = s.states.copy()
+        kernels.reset_all(fresh, s.game.blank, chance.seeds(1, n))
+        _need(_equal(s.game, fresh, np.repeat(fresh[:1], n)), s.game, "`reset` draws from `rng`, but CHANCE is not set")
         for seed in (1, 2):
             again = s.states.copy()
             kernels.play_all(again, s.actions, chance.seeds(seed, n), s.game.work())
@@ -160,7 +175,7 @@ def chance_is_declared(s: Sample) -> None:
 
 
 def rows_are_alone(s: Sample) -> None:
-    """A game's course depends on its seed alone: not on its neighbours, nor on the number of threads."""
+    """A game's course depends on its own seed alone, not on its neighbours."""
     whole = Batch(s.game, 40, seed=3, threads=1)
     whole.random_play(20)
     part = Batch(s.game, 7, seed=3)
@@ -169,7 +184,7 @@ def rows_are_alone(s: Sample) -> None:
 
 
 def heads_suffice(s: Sample) -> None:
-    """`legal`, `text` and every encoder read nothing but the HEAD of a state."""
+    """`legal`, `text`, `evaluate` and every encoder read nothing but the HEAD of a state."""
     rules, heads = s.game.rules, s.game.heads(s.every)
     if rules.HEAD == rules.STATE:
         return
@@ -179,10 +194,15 @@ def heads_suffice(s: Sample) -> None:
         for name in s.game.encoders:
             same = np.array_equal(s.game.encode(name, heads), s.game.encode(name, s.every))
             _need(same, s.game, f"the encoder {name} reads beyond HEAD")
+        if "evaluate" in rules.compiled:
+            values = np.empty((2, len(heads)), np.float32)
+            s.game.kernels("evaluate").evaluate_all(heads, values[0])
+            s.game.kernels("evaluate").evaluate_all(s.every, values[1])
+            _need(np.array_equal(values[0], values[1]), s.game, "`evaluate` reads beyond HEAD")
         for state, head in zip(_some(s.every), _some(heads), strict=True):
             _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
     except (NumbaError, ValueError) as error:  # the compiler, or numpy, finds no such field
-        raise BrokenGame(f"{s.game}: `legal`, `text` or an encoder reads beyond HEAD: {error}") from error
+        raise BrokenGame(f"{s.game}: one of its functions reads beyond HEAD: {error}") from error
 
 
 def encoders_fill(s: Sample) -> None:
@@ -204,7 +224,7 @@ def slots_are_permutations(s: Sample) -> None:
 
 
 def secrets_are_kept(s: Sample) -> None:
-    """`determinize` for a seat changes nothing that the seat may do or that an encoder shows it."""
+    """`determinize` redraws what a seat cannot see, and nothing that it sees, may do or is shown by an encoder."""
     rules, kernels = s.game.rules, s.game.kernels()
     n = len(s.states)
     acting = np.empty(n, np.int32)
@@ -218,10 +238,14 @@ def secrets_are_kept(s: Sample) -> None:
         mine = acting == seat
         same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
         _need(same, s.game, f"redrawing what seat {seat} cannot see changes what it may do")
-        _need(rules.hidden or _equal(s.game, other, s.states), s.game, "`determinize` changes a game without secrets")
-        for state in _some(other):
+        same = _equal(s.game, other, s.states)
+        _need(same or rules.hidden, s.game, "`determinize` changes a game without secrets")
+        _need(not same or not rules.hidden, s.game, f"`determinize` redraws nothing for seat {seat}")
+        for state, before in zip(_some(other), _some(s.states), strict=True):
             wrong = rules.problems(state[0])
             _need(not wrong, s.game, f"`determinize` makes an impossible state: {wrong}", state)
+            same = rules.observe(state[0], seat) == rules.observe(before[0], seat)
+            _need(same, s.game, f"`observe` shows seat {seat} what it cannot know")
 
 
 def judgement(s: Sample) -> None:

@@ -102,6 +102,8 @@ class Position:
     def action(self, move: int | str) -> int:
         """The legal action of that number or name, or `IllegalAction` with those that are legal."""
         legal = self.legal()
+        if not isinstance(move, str | int | np.integer) or isinstance(move, bool):  # pyright: ignore
+            raise IllegalAction(f"a move is an action's number or its name, not {shorten(repr(move))}")
         if isinstance(move, str):
             found = [action for action in legal if self.name(action) == move.strip()]
             found = found[:1] or self.game.rules.read_action(self.state, move.strip(), legal)
@@ -117,11 +119,12 @@ class Position:
     def refusal(self, move: int | str) -> str:
         """Why a move cannot be played, and what could be."""
         legal = self.legal()
+        where = "here" if self.game.rules.hidden else f"in {self.text!r}"  # a text may tell what the player cannot see
         if self.over:
-            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.text!r}"
+            return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played {where}"
         names = shorten(", ".join(map(self.name, legal)), 400)
         numbers = "" if isinstance(move, str) else f" (numbers {shorten(', '.join(map(str, legal)), 400)})"
-        return f"{shorten(repr(move))} is not legal in {self.text!r}; legal: {names}{numbers}"
+        return f"{shorten(repr(move))} is not legal {where}; legal: {names}{numbers}"
 
     def play(self, move: int | str) -> Position:
         """Play an action, given by number or name; returns the position itself, changed."""

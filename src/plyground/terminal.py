@@ -130,7 +130,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
             console.print("Good-bye.")
             return
         if answer == "undo":
-            position = _undone(history, position, side)
+            position = _undone(history, position)
         elif answer in ("hint", "moves", "help"):
             _help(answer, position)
         elif answer:
@@ -151,10 +151,12 @@ def _ask() -> str | None:
     except EOFError:
         console.print()
         return None
-    return None if answer.lower() in ("quit", "exit", "q") else answer
+    if answer.lower() in ("quit", "exit", "q"):
+        return None
+    return answer.lower() if answer.lower() in ("undo", "hint", "moves", "help") else answer
 
 
-def _undone(history: list[Position], position: Position, side: int) -> Position:
+def _undone(history: list[Position], position: Position) -> Position:
     """The position before the person's last move."""
     if not history:
         console.print("There is nothing to take back.")

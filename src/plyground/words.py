@@ -11,7 +11,8 @@ Value = bool | int | str
 
 def split(word: str) -> tuple[str, dict[str, Value]]:
     """The name and the options of a word: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
-    name, colon, rest = word.partition(":")
+    stem, ending, tail = word.partition(".py")  # a path to a file may have colons of its own
+    name, colon, rest = (stem + ending, tail[:1], tail[1:]) if ending and tail[:1] in ("", ":") else word.partition(":")
     options: dict[str, Value] = {}
     for item in rest.split(",") if colon else []:
         key, equals, value = item.partition("=")

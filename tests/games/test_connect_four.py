@@ -142,7 +142,7 @@ def test_what_is_no_board_array_is_refused(connect_four: pg.Game, array: object)
         connect_four.position(array)
 
 
-def test_seed_000s_printed_board_is_no_position(connect_four: pg.Game) -> None:
+def test_a_board_with_one_stone_more_has_the_second_side_to_move(connect_four: pg.Game) -> None:
     board = np.zeros((6, 7), int)
     board[3:] = [[0, 0, 0, 2, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0], [1, 2, 0, 2, 1, 0, 0]]
     assert (board == 1).sum() == 4

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from numba import njit
 
 import plyground as pg
 from conftest import TINY
+from plyground.errors import BrokenGame
 from plyground.kernels import cache
 
 PLAY = """
@@ -142,9 +145,60 @@ def test_tables_options_closures_and_inner_functions_count(monkeypatch: pytest.M
     assert _digest(make(1)) == _digest(make(1))
 
 
+class Size(IntEnum):
+    STRIDE = 1
+
+
+@njit
+def reads_enum() -> int:
+    return Size.STRIDE.value
+
+
+def test_an_enumeration_counts_by_its_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _digest(reads_enum)
+    monkeypatch.setitem(globals(), "Size", IntEnum("Size", {"STRIDE": 3}))
+    assert _digest(reads_enum) != before
+    monkeypatch.setitem(globals(), "Size", type("Size", (), {"STRIDE": 3}))
+    with pytest.raises(BrokenGame, match="its changes could not be noticed"):
+        _digest(reads_enum)
+
+
+def test_a_function_is_bound_by_identity_not_by_name(tmp_path: Path) -> None:
+    source = Path(TINY[1]).read_text()
+    source += """
+
+def make():
+    @njit
+    def write_line(state, seat, out):
+        out[:] = 5
+    return write_line
+
+
+ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, make(), "made by a function"),)
+"""
+    path = tmp_path / "made.py"
+    path.write_text(source)
+    with pytest.raises(BrokenGame, match="write_line must stand in its module"):
+        pg.load(str(path)).start().encode("line")
+
+
+def test_many_threads_may_ask_for_a_game_at_once(hops: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        batches = list(pool.map(lambda seed: pg.Batch(pg.load(str(hops)), 4, seed), range(8)))
+    assert len({id(batch.game.kernels()) for batch in batches}) == 1
+
+
+def test_a_game_loaded_before_an_edit_keeps_its_rules(hops: Path) -> None:
+    old = pg.load(str(hops))  # not compiled yet
+    hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))
+    new = pg.load(str(hops))
+    places = [int(game.start().play("left").state["place"]) for game in (old, new)]
+    assert places == [3, 2]
+
+
 def test_a_global_that_cannot_be_followed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "TABLE", {"a": object()})
-    with pytest.raises(TypeError, match="its changes could not be noticed"):
+    with pytest.raises(BrokenGame, match="its changes could not be noticed"):
         _digest(reads_table)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -27,3 +29,14 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
 
     with pytest.raises(ValueError, match="second slice"):
         over_slices(fail, 20, 2, chunk=5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    over_slices(lambda part: None, 20, 2, chunk=5)  # the parent's pool is running
+    child = os.fork()
+    if child == 0:
+        over_slices(lambda part: None, 20, 2, chunk=5)
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

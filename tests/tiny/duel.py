@@ -109,6 +109,12 @@ def write_seen(state, seat, out):
     out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]
 
 
+def observe(state, seat):
+    """The own hand, what is on the table and what is gone."""
+    marks = {seat: "+", TABLE: "!", GONE: "-"}
+    return "".join(marks.get(int(where), "?") for where in state["where"])
+
+
 def action_name(state, action):
     return f"card{action}"
 

@@ -26,6 +26,9 @@ class Minimax:
         self.game, self.depth = game, depth
         self.kernels = game.kernels("minimax")
 
+    def __str__(self) -> str:
+        return f"minimax:depth={self.depth}"
+
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.search(states, rngs)[0]
 

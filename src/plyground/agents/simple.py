@@ -20,6 +20,9 @@ class Random:
     def __init__(self, game: Game) -> None:
         self.game = game
 
+    def __str__(self) -> str:
+        return "random"
+
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         actions = np.empty(len(states), np.int32)
         self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
@@ -30,8 +33,11 @@ class Policy:
     """A compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, over many states."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
-        self.game = game
+        self.game, self.name = game, name
         self.kernels = _policy_kernels(choose, f"{game.label} {name}")
+
+    def __str__(self) -> str:
+        return self.name
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         actions = np.empty(len(states), np.int32)

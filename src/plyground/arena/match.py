@@ -130,8 +130,8 @@ def openings(
 ) -> tuple[NDArray[np.void], NDArray[np.uint64], NDArray[np.int32]]:
     """`n` games after some random plies, none of them decided: states, generators, plies played, each [n]."""
     wanted = game.rules.OPENING_PLIES if plies is None else plies
-    if wanted < 0:
-        raise InvalidValue(f"an opening has no fewer than 0 plies, not {wanted}")
+    if not 0 <= wanted <= game.rules.MAX_PLIES:
+        raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
     states, chances = np.zeros(n, game.rules.STATE), chance.seeds(seed, n)
     picks = chance.seeds(seed + 2, n)
@@ -143,6 +143,8 @@ def openings(
         for _ in range(wanted):
             kernels.random_actions(tried, pick, actions, work, scratch)
             going = np.flatnonzero(actions >= 0)
+            if not len(going):
+                break
             part, part_luck = tried[going], luck[going]
             kernels.play_all(part, actions[going], part_luck, work)
             tried[going], luck[going] = part, part_luck

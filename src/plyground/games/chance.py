@@ -52,6 +52,6 @@ def uniform(rng: Rng) -> np.float64:
 def seeds(seed: int, n: int) -> NDArray[np.uint64]:
     """`n` generators that start far apart: [n] uint64, each a function of `seed` and its row alone."""
     with np.errstate(over="ignore"):
-        start = scatter(np.uint64(seed % 2**64) + STEP)
+        start = scatter(np.uint64(int(seed) % 2**64) + STEP)
         rows = np.arange(n, dtype=np.uint64) * STEP  # [n]
         return scatter(start + rows)

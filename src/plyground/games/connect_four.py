@@ -204,8 +204,14 @@ def parse(source: str, state: State) -> None:
 
 def from_array(array: Any, state: State) -> None:
     """Read a 6x7 array of 0 (empty), 1 (first side), 2 (second side), row 0 on top."""
-    board = np.asarray(array)
-    if board.shape != (ROWS, COLUMNS) or not np.isin(board, (0, 1, 2)).all():
+    try:
+        board = np.asarray(array)
+    except ValueError as error:
+        raise InvalidText(f"not a board of {ROWS} rows of {COLUMNS}: {error}") from None
+    if board.shape == (ROWS, COLUMNS) and not np.isin(board, (0, 1, 2)).all():
+        strange = sorted({str(cell) for cell in board.flat} - {"0", "1", "2", "0.0", "1.0", "2.0"})
+        raise InvalidText(f"a Connect Four array holds 0, 1 and 2; this one also {', '.join(strange[:5])}")
+    if board.shape != (ROWS, COLUMNS):
         raise InvalidText(
             f"a Connect Four array is {ROWS}x{COLUMNS} of 0, 1 and 2, row 0 on top; got shape {board.shape}"
         )

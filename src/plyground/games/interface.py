@@ -55,11 +55,15 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
-observe(state, seat) -> str               | the picture that the seat may see (otherwise: `draw`)
+observe(state, seat) -> str               | the picture that the seat may see
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
 An encoder is handed the seat that looks, and may read only what that seat may know.
+
+Two more names belong to the layers below, but a game in a file of its own may define them beside its rules:
+ENCODERS    tuple of `Encoder`            | what networks see: `encoders/encoder.py`
+POLICIES    {word: function}              | the game's own agents, such as `greedy`: `agents/agent.py`
 """
 
 from __future__ import annotations
@@ -226,6 +230,12 @@ def _faults(get: Function) -> Sequence[str]:
     faults += [
         f"HEAD's field {name!r} differs from STATE's" for name, where in leading.items() if fields.get(name) != where
     ]
+    faults += [f"HEAD has no field {name!r}" for name in needed if name in fields and name not in leading]
+    for name in ("NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES"):
+        if not isinstance(get(name), int) or get(name) < 1:
+            faults.append(f"{name} is a whole number of at least 1, not {get(name)!r}")
+    if get("determinize") and not get("observe"):
+        faults.append("a game that hides something (`determinize`) says what a seat may see (`observe`)")
     if get("SYMMETRIES", 1) > 1 and not (get("transform") and get("transform_action")):
         faults.append("SYMMETRIES needs `transform` and `transform_action`")
     return faults

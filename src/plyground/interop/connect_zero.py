@@ -24,11 +24,8 @@ from torch import Tensor, nn
 from plyground.errors import IllegalAction, InvalidValue
 
 ROWS, COLS = 6, 7
-WEIGHTS = torch.zeros((ROWS * COLS, 3))
-"""the value of each cell's bit in the number of its three columns"""
-for _row in range(ROWS):
-    for _column in range(COLS):
-        WEIGHTS[_row * COLS + _column, _column // 3] = 2.0 ** (7 * (_column % 3) + ROWS - 1 - _row)
+WEIGHTS = torch.tensor([2.0 ** (7 * column + ROWS - 1 - row) for row in range(ROWS) for column in range(COLS)]).double()
+"""(42,) the value of each cell's bit"""
 
 
 class RandomPlayer(nn.Module):
@@ -106,11 +103,9 @@ def has_four(boards: Tensor) -> Tensor:
 def _bitboards(cells: Tensor) -> Tensor:
     """(B, 6, 7) bool -> (B,) int64, seven bits a column of which the last stays empty.
 
-    A product with powers of two, which is exact in float32 while three columns share a number: much faster than twelve
-    comparisons of slices.
+    A product with powers of two, exact in float64 (which autocast leaves alone), and faster than comparing slices.
     """
-    thirds = (cells.flatten(1).float() @ WEIGHTS.to(cells.device)).long()  # (B, 3)
-    return thirds[:, 0] | thirds[:, 1] << 21 | thirds[:, 2] << 42
+    return (cells.flatten(1).double() @ WEIGHTS.to(cells.device)).long()
 
 
 def play(

@@ -22,6 +22,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import types
 import warnings
@@ -34,6 +35,7 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
+from plyground.errors import BrokenGame
 from plyground.games.interface import Function
 from plyground.kernels import slots
 
@@ -41,6 +43,7 @@ SLOTS = re.compile(r"^from plyground\.kernels\.slots import (.+)$", re.MULTILINE
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT = 6
+_LOCK = threading.RLock()
 
 # A function compiled for a game's HEAD also serves the whole record, which begins alike: that is what we want.
 warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimentalFeatureWarning)
@@ -55,19 +58,27 @@ def load_kernels(template: str, functions: Mapping[str, Function], subject: str)
     source = SLOTS.sub(lambda found: _imports(found[1].split(", "), functions), source)
     label = re.sub(r"\W+", "_", subject)
     name = f"plyground_{template}_{label}_{fingerprint(source)}"
-    if name not in sys.modules:
-        path = _written(name, f"plyground_{template}_{label}_", source)
-        if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
-            print(
-                f"plyground: compiling {subject} ({template}), once for this machine ...", file=sys.stderr, flush=True
-            )
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # before it runs: numba finds a cached kernel's module by its name
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    with _LOCK:  # threads may ask at once, and a module must not be seen before it has run
+        if name not in sys.modules:
+            path = _written(name, f"plyground_{template}_{label}_", source)
+            if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
+                notice = f"plyground: compiling {subject} ({template}), once for this machine ..."
+                print(notice, file=sys.stderr, flush=True)
+            _run(name, path)
+        return sys.modules[name]
+
+
+def _run(name: str, path: Path) -> None:
+    """Run a generated module. It is entered before it runs: numba finds a cached kernel's module by its name."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[name])
+    except BaseException:
+        del sys.modules[name]
+        raise
 
 
 def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
@@ -75,7 +86,7 @@ def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
     lines: list[str] = []
     for name in names:
         function = functions.get(name) or functions.get(slots.INSTEAD.get(name, "")) or getattr(slots, name)
-        lines.append(f"from {function.__module__} import {function.__name__} as {name}")
+        lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
             lines[-1] += "_without_work"
@@ -85,6 +96,16 @@ def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
                 f"    return {name}_without_work({', '.join(wanted[:-1])})",
             ]
     return "\n".join(lines)
+
+
+def _name_of(function: Function) -> str:
+    """The name by which a function's module has it; the generated module imports it by that."""
+    for name, value in vars(sys.modules[function.__module__]).items():
+        if value is function:
+            return name
+    raise BrokenGame(
+        f"the compiled function {function.__name__} must stand in its module {function.__module__} by name"
+    )
 
 
 # ---- fingerprints ----
@@ -127,10 +148,12 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr((type(value), value.value)).encode())
     elif isinstance(value, int | float | complex | str | bytes | None | np.generic | np.dtype | range | slice):
         digest.update(repr((type(value), value)).encode())
-    elif isinstance(value, type) or _from_library(value):
+    elif isinstance(value, type) and issubclass(value, Enum):
+        digest.update(repr([(name, member.value) for name, member in value.__members__.items()]).encode())
+    elif _from_library(value):
         digest.update(repr(getattr(value, "__qualname__", value)).encode())
     else:
-        raise TypeError(f"compiled code may not use the global {value!r}: its changes could not be noticed")
+        raise BrokenGame(f"compiled code may not use the global {value!r}: its changes could not be noticed")
 
 
 def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) -> None:
@@ -207,7 +230,7 @@ def _written(name: str, prefix: str, source: str) -> Path:
 def _write(path: Path, source: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        aside = path.with_suffix(f".{os.getpid()}")
+        aside = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         aside.write_text(source, encoding="utf-8")
         aside.replace(path)  # several processes may start at once
     (path.parent / "used").touch()

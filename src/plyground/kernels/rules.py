@@ -105,16 +105,25 @@ def random_actions(states: Records, rngs: Rngs, actions: Ints, work: Records, sc
 
 @njit(cache=True, nogil=True)
 def random_play(
-    states: Records, blank: Records, rngs: Rngs, plies: int, ended: NDArray[np.int64], work: Records, scratch: Ints
+    states: Records,
+    blank: Records,
+    rngs: Rngs,
+    plies: Ints,  # [N] plies played in the current game of each row
+    count: int,
+    ended: NDArray[np.int64],
+    work: Records,
+    scratch: Ints,
 ) -> None:
-    """Play `plies` random actions in each row, game after game; `ended` [4] counts the outcomes."""
+    """Play `count` random actions in each row, game after game; `ended` [4] counts the outcomes."""
     for i in range(len(states)):
         state, rng = states[i], rngs[i : i + 1]
-        for _ in range(plies):
-            count = legal(state, scratch, work[0])
-            play(state, scratch[below(rng, count)], rng, work[0])
+        for _ in range(count):
+            choices = legal(state, scratch, work[0])
+            play(state, scratch[below(rng, choices)], rng, work[0])
+            plies[i] += 1
             if state["outcome"] != RUNNING:
                 ended[state["outcome"]] += 1
+                plies[i] = 0
                 states[i] = blank[0]
                 reset(state, rng)
 

@@ -69,11 +69,6 @@ def transform(state: State, symmetry: int) -> None:
     """The identity is the only symmetry."""
 
 
-@njit
-def transform_action(action: int, symmetry: int) -> int:
-    return action
-
-
 # ---- a game may have these; there is no other ----
 
 

@@ -33,3 +33,7 @@ def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: i
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="plyground")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked child has the pool, but not its threads
