@@ -90,7 +90,7 @@ def test_random_games_agree_with_python_chess(variant: pg.Game, beginning: str) 
         while True:
             compare(position, board)
             seen += 1
-            if position.over or (seen >= POSITIONS and not JIT):
+            if position.over or (seen >= POSITIONS and not FULL_SPEED):
                 break
             compare_san(position, board)
             name = rng.choice(position.names())

@@ -15,7 +15,7 @@ from conftest import JIT
 from plyground import terminal
 
 START = chess.STARTING_FEN
-EXAMPLES = 400 if JIT else 40
+EXAMPLES = 200 if JIT else 40
 
 
 @pytest.fixture(scope="module")
