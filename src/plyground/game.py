@@ -201,8 +201,11 @@ class Game:
 
         return Position.start(self, seed)
 
-    def position(self, source: Any = "startpos", seed: int = 0) -> Position:
-        """A position from a text (or an array, where the game reads one). `startpos` is a fresh game."""
+    def position(self, source: Any = "startpos", seed: int = 0, strict: bool | None = None) -> Position:
+        """A position from a text (or an array, where the game reads one). `startpos` is a fresh game.
+
+        `strict` refuses what cannot come about in a game; most games do so unless told `strict=False`.
+        """
         from plyground.position import Position
 
         if isinstance(source, str) and source.strip() in ("", "startpos"):
@@ -214,7 +217,7 @@ class Game:
             self.rules.from_array(source, state[0])
         else:
             raise InvalidText(f"{self} reads positions from texts, not from {type(source).__name__}")
-        problems = self.rules.problems(state[0])
+        problems = self.rules.problems(state[0]) if strict or (strict is None and not self.rules.LENIENT) else []
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
         return Position(self, state, seed)

@@ -133,7 +133,7 @@ def texts(s: Sample) -> None:
     for state in _some(s.every):
         position = Position(s.game, state)
         try:
-            again = s.game.position(position.text)
+            again = s.game.position(position.text, strict=True)
         except Error as error:
             raise BrokenGame(f"{s.game}: its own text {position.text!r} is refused: {error}") from error
         _need(

@@ -63,6 +63,11 @@ class Position:
         """The position in one line, which `game.position` reads back."""
         return self.game.rules.text(self.state)
 
+    @property
+    def problems(self) -> list[str]:
+        """Everything that keeps this from coming about in a game."""
+        return self.game.rules.problems(self.state)
+
     def __str__(self) -> str:
         """The drawn board."""
         return self.game.rules.draw(self.state)

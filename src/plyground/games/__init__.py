@@ -1,3 +1,3 @@
 """The rules. `interface.py` says what a game is; each game is one module."""
 
-GAMES = ("connect_four",)
+GAMES = ("connect_four", "paco_sako")

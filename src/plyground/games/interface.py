@@ -25,8 +25,12 @@ Optional                                  | law, and what holds without it
 mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
 problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
+LENIENT     True if `game.position` reads | arrangements with problems too, and only `strict=True` refuses them (False)
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
 SIDES       two names for people          | otherwise: "first" and "second"
+draw_choices(state, actions) -> str       | the same for the player to move, with what may be done marked in it
+prompt(state) -> str                      | what a person is asked for at a terminal; otherwise "your move"
+complete(state, typed) -> str             | the action's name that a person means by something shorter
 STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
@@ -136,6 +140,7 @@ class Rules:
     SEATS: int
     SYMMETRIES: int
     CHANCE: bool
+    LENIENT: bool
     UNCOUNTED: tuple[str, ...]
     SETTINGS: Mapping[str, Setting]
     compiled: Mapping[str, Function] = field(repr=False)
@@ -147,6 +152,9 @@ class Rules:
     draw: Function
     observe: Function
     SIDES: tuple[str, str]
+    draw_choices: Function | None
+    prompt: Function
+    complete: Function
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
@@ -185,6 +193,7 @@ def read(module: ModuleType) -> Rules:
         SEATS=get("SEATS", 2),
         SYMMETRIES=get("SYMMETRIES", 1),
         CHANCE=get("CHANCE", False),
+        LENIENT=get("LENIENT", False),
         UNCOUNTED=get("UNCOUNTED", ()),
         SETTINGS=get("SETTINGS", {}),
         compiled={name: get(name) for name in COMPILED if get(name) is not None},
@@ -195,6 +204,9 @@ def read(module: ModuleType) -> Rules:
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
         SIDES=get("SIDES", ("first", "second")),
+        draw_choices=get("draw_choices"),
+        prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]
+        complete=get("complete", lambda state, typed: typed),  # pyright: ignore[reportUnknownLambdaType]
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),
