@@ -12,8 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from plyground.agents.agent import Agent, known, make
-from plyground.agents.simple import Random
+from plyground.agents.agent import Agent, adviser_of, known, make
 from plyground.arena.match import Match
 from plyground.bench import Speed
 from plyground.errors import Error
@@ -98,9 +97,12 @@ def show_speed(speed: Speed, as_json: bool) -> None:
 
 
 def board(position: Position, seat: int | None = None) -> Text:
-    """The drawn board in colours; for a seat, what it may see."""
+    """The drawn board in colours; for a seat, what it may see and, where the game draws that, what it may do."""
     rules = position.game.rules
-    drawn = Text(str(position) if seat is None else rules.observe(position.state, seat))
+    if seat is not None and rules.draw_choices is not None:
+        drawn = Text(rules.draw_choices(position.state, position.legal()))
+    else:
+        drawn = Text(str(position) if seat is None else rules.observe(position.state, seat))
     for pattern, style in rules.STYLES.items():
         drawn.highlight_regex(pattern, style)
     return drawn
@@ -116,38 +118,40 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
         f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.", markup=False
     )
     console.print("Type a move, or: undo, hint, moves, help, quit.")
-    history, position = list[Position](), start.copy()
-    rngs = chance.seeds(seed, 1)
+    history, position = list[Position](), start.copy()  # history: the person's turns, where each began
+    rngs, begun = chance.seeds(seed, 1), False
     while not position.over:
         if position.to_move != side:
+            begun = False
             move = int(agent.act(position.states.copy(), rngs)[0])
             console.print(f"{name} plays {position.name(move)}")
             position.play(move)
             continue
         console.print(board(position, position.seat))
-        answer = _ask()
+        answer = _ask(position)
         if answer is None:
             console.print("Good-bye.")
             return
         if answer == "undo":
-            position = _undone(history, position)
+            position, begun = _undone(history, position), False
         elif answer in ("hint", "moves", "help"):
             _help(answer, position)
         elif answer:
             before = position.copy()
             try:
-                position.play(answer)
-                history.append(before)
+                position.play(position.game.rules.complete(position.state, answer))
+                history += [] if begun else [before]
+                begun = True
             except Error as error:
                 console.print(str(error), markup=False)
     console.print(board(position))
     console.print(_ending(position, side))
 
 
-def _ask() -> str | None:
+def _ask(position: Position) -> str | None:
     """What the person typed; None to stop."""
     try:
-        answer = console.input("your move> ").strip()
+        answer = console.input(f"{position.game.rules.prompt(position.state)}> ").strip()
     except EOFError:
         console.print()
         return None
@@ -157,7 +161,7 @@ def _ask() -> str | None:
 
 
 def _undone(history: list[Position], position: Position) -> Position:
-    """The position before the person's last move."""
+    """The position before the person's unfinished turn or, between turns, before the last one."""
     if not history:
         console.print("There is nothing to take back.")
         return position
@@ -166,20 +170,24 @@ def _undone(history: list[Position], position: Position) -> Position:
 
 def _help(word: str, position: Position) -> None:
     if word == "hint":
-        game = position.game
-        adviser = make(HINT, game) if HINT.partition(":")[0] in " ".join(known(game)) else Random(game)
-        move = int(adviser.act(position.states.copy(), chance.seeds(0, 1))[0])
-        console.print(
-            f"{HINT} would play {position.name(move)}"
-            if not isinstance(adviser, Random)
-            else f"try {position.name(move)}"
-        )
+        console.print(_hint(position), markup=False)
     elif word == "moves":
         console.print("legal: " + ", ".join(position.names()), markup=False)
     else:
         console.print(
             "a move by its name (`moves` lists them) · undo: take back your last move · hint: ask for advice · quit"
         )
+
+
+def _hint(position: Position) -> str:
+    """The game's own advice, and what a sensible agent would do."""
+    game = position.game
+    advise = adviser_of(game)
+    said = [advice] if advise is not None and (advice := advise(position)) else []
+    names = [word.partition(":")[0] for word in known(game)]
+    word = next((word for word in (HINT, "greedy") if word.partition(":")[0] in names), "random")
+    move = int(make(word, game).act(position.states.copy(), chance.seeds(0, 1))[0])
+    return ". ".join([*said, f"{word} would play {position.name(move)}"])
 
 
 def _ending(position: Position, side: int) -> str:

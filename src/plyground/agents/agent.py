@@ -2,7 +2,8 @@
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
 `minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
-in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`. There it may also
+have advice for people: `advise(position) -> str`.
 """
 
 from __future__ import annotations
@@ -57,12 +58,22 @@ def known(game: Game) -> list[str]:
 
 def policies_of(game: Game) -> Mapping[str, Function]:
     """The policies a game brings along."""
+    return _brought(game, "POLICIES") or {}
+
+
+def adviser_of(game: Game) -> Function | None:
+    """A function `(position) -> str` with which a game advises people; empty where it has nothing to say."""
+    return _brought(game, "advise")
+
+
+def _brought(game: Game, what: str) -> Any:
+    """Something that a game defines for agents: in its own module, or in the module of its name in this folder."""
     module = game.rules.module
-    found: Any = getattr(module, "POLICIES", None)
+    found: Any = getattr(module, what, None)
     home, _, name = module.__name__.rpartition(".")
     if found is None and home == "plyground.games":
-        found = importlib.import_module(f"plyground.agents.{name}").POLICIES
-    return found or {}
+        found = getattr(importlib.import_module(f"plyground.agents.{name}"), what, None)
+    return found
 
 
 def _can_search(game: Game) -> bool:

@@ -38,6 +38,7 @@ from plyground.games.paco_sako_board import (
     targets,
 )
 
+UNKNOWN = ~ZERO
 NODE = np.dtype([*BOARD, ("action", np.int16), ("parent", np.int16)], align=True)
 """a state within a turn, and the action that led there first, from which node"""
 
@@ -143,7 +144,7 @@ def suppose(state: State, side: int, node: State) -> None:
 def threats(state: State, side: int, wanted: np.uint64, work: State) -> np.uint64:
     """The squares that `side` threatens, were it its turn: with lone pieces, and with pieces released in any chain.
 
-    The search ends as soon as all of `wanted` are found. If it runs out of memory, it counts every square as threatened.
+    The search ends as soon as all of `wanted` are found. If it runs out of memory, it answers UNKNOWN: every square.
     """
     memory = work["chain"]
     nodes = memory["nodes"]
@@ -222,16 +223,19 @@ def follow_chains(memory: State, count: int, first: int, found: np.uint64, wante
                 if nodes[count]["hand"][side] != 0:  # the chain goes on
                     count = remember(memory, count)
         if count >= room:
-            return ~ZERO
+            return UNKNOWN
         index += 1
     return found
 
 
 @njit
-def gives_sako(state: State, side: int, work: State) -> bool:
-    """Whether `side`, were it its turn, could unite with the other king: that king is in Ŝako."""
+def gives_sako(state: State, side: int, work: State) -> int:
+    """Whether `side`, were it its turn, could unite with the other king: 1 yes, 0 no, -1 unknown for lack of memory."""
     king = of_kind(state, 1 - side, KING)
-    return king != ZERO and threats(state, side, king, work) & king == king
+    if king == ZERO:
+        return 0
+    found = threats(state, side, king, work)
+    return -1 if found == UNKNOWN else int(found & king == king)
 
 
 # ---- whole turns ----
@@ -341,25 +345,39 @@ def forced_wins(state: State, side: int, work: State, found: State) -> tuple[int
     """
     turn, reply = work["turn"], work["reply"]
     suppose(state, side, turn["nodes"][0])
-    if gives_sako(turn["nodes"][0], side, work):
-        return 0, False
+    now = gives_sako(turn["nodes"][0], side, work)
+    if now != 0:
+        return 0, now < 0
     count = explore(turn, False, work)
     cut = count >= limit(turn)
     wins = 0
     for index in range(1, count):
         end = turn["nodes"][index]
-        if not ended(end, side) or not gives_sako(end, side, work) or gives_sako(end, 1 - side, work):
+        if not ended(end, side):
             continue
-        copy(end, reply["nodes"][0])
-        replies = explore(reply, False, work)
-        escaped = replies >= limit(reply)
-        cut |= escaped
-        for answer in range(1, replies):
-            if escaped:
-                break
-            node = reply["nodes"][answer]
-            escaped = ended(node, 1 - side) and not gives_sako(node, side, work)
-        if not escaped and wins < len(found):
-            found[wins] = index
-            wins += 1
+        threat, danger = gives_sako(end, side, work), gives_sako(end, 1 - side, work)
+        cut |= threat < 0 or danger < 0
+        if threat == 1 and danger == 0:
+            copy(end, reply["nodes"][0])
+            held = holds_sako(reply, work)
+            cut |= held < 0
+            if held == 1 and wins < len(found):
+                found[wins] = index
+                wins += 1
     return wins, cut
+
+
+@njit
+def holds_sako(memory: State, work: State) -> int:
+    """Whether every turn of the player in node 0 leaves the own king in Ŝako: 1 yes, 0 no, -1 unknown."""
+    side = memory["nodes"][0]["to_move"]
+    count = explore(memory, False, work)
+    if count >= limit(memory):
+        return -1
+    held = 1
+    for index in range(1, count):
+        if ended(memory["nodes"][index], side):
+            held = min(held, gives_sako(memory["nodes"][index], 1 - side, work))
+            if held == 0:
+                break
+    return held
