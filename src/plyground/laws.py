@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from plyground.batch import Batch
+from plyground.encoders.encoder import Encoder
 from plyground.errors import BrokenGame, Error
 from plyground.game import Game
 from plyground.games import chance
@@ -188,8 +189,9 @@ def heads_suffice(s: Sample) -> None:
     try:
         same = np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every))
         _need(same, s.game, "`legal` reads beyond HEAD")
-        for name in s.game.encoders:
-            same = np.array_equal(s.game.encode(name, heads), s.game.encode(name, s.every))
+        few_heads, few = _spread(heads), _spread(s.every)
+        for name in _encoders(s.game):
+            same = np.array_equal(s.game.encode(name, few_heads), s.game.encode(name, few))
             _need(same, s.game, f"the encoder {name} reads beyond HEAD")
         if "evaluate" in rules.compiled:
             values = np.empty((2, len(heads)), np.float32)
@@ -204,11 +206,12 @@ def heads_suffice(s: Sample) -> None:
 
 def encoders_fill(s: Sample) -> None:
     """Every encoder writes each of its numbers, all finite, for every seat."""
-    for name, encoder in s.game.encoders.items():
+    states = _spread(s.every)
+    for name, encoder in _encoders(s.game).items():
         for seat in range(s.game.rules.SEATS):
-            outs = [np.full((len(s.every), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
+            outs = [np.full((len(states), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
             for out in outs:
-                s.game.encode(name, s.every, seat, out)
+                s.game.encode(name, states, seat, out)
             _need(np.array_equal(outs[0], outs[1]), s.game, f"the encoder {name} leaves some numbers unwritten")
             _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
 
@@ -222,8 +225,9 @@ def secrets_are_kept(s: Sample) -> None:
     for seat in range(rules.SEATS):
         other = s.states.copy()
         kernels.determinize_all(other, np.full(n, seat, np.int32), chance.seeds(5, n))
-        for name in s.game.encoders:
-            same = np.array_equal(s.game.encode(name, other, seat), s.game.encode(name, s.states, seat))
+        few_others, few = _spread(other), _spread(s.states)
+        for name in _encoders(s.game):
+            same = np.array_equal(s.game.encode(name, few_others, seat), s.game.encode(name, few, seat))
             _need(same, s.game, f"the encoder {name} shows seat {seat} what it cannot know")
         mine = acting == seat
         same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
@@ -285,6 +289,16 @@ def _some(states: Records, most: int = 500) -> Iterator[Records]:
     """Single states [1], evenly spread, as copies."""
     for row in np.unique(np.linspace(0, len(states) - 1, most).astype(int)):
         yield states[row : row + 1].copy()
+
+
+def _spread(states: Records, most: int = 10_000) -> Records:
+    """No more than `most` of the states, evenly spread: what encoders write of them must fit the memory."""
+    return states[np.unique(np.linspace(0, len(states) - 1, most).astype(int))]
+
+
+def _encoders(game: Game) -> dict[str, Encoder]:
+    """Each encoder once, by its full name."""
+    return {str(encoder): encoder for encoder in game.encoders.values()}
 
 
 def _equal(game: Game, one: Records, other: Records) -> bool:

@@ -124,7 +124,12 @@ def write_layers(state: State, seat: int, options: int, out: Tensor) -> None:
     """The layers themselves, square by square."""
     bottom = seat if options & PERSPECTIVE else 0
     mirror = MIRROR if bottom == 1 else 0
-    out[:] = 0.0
+    for layer in range(len(out)):
+        number = np.float32(whole_number(state, bottom, options, layer - WHOLE)) if layer >= WHOLE else np.float32(0.0)
+        if layer == len(out) - 1:
+            number /= np.float32(100.0)
+        for square in range(64):
+            out[layer, square // 8, square % 8] = number
     for side in range(2):
         left = occupied(state, side)
         layer = -1 if side == bottom else 5
@@ -138,9 +143,6 @@ def write_layers(state: State, seat: int, options: int, out: Tensor) -> None:
     if state["en_passant"] >= 0:
         square = np.int64(state["en_passant"]) ^ mirror
         out[WHOLE - 1, square // 8, square % 8] = 1.0
-    for k in range(len(out) - WHOLE):
-        out[WHOLE + k] = np.float32(whole_number(state, bottom, options, k))
-    out[len(out) - 1] /= np.float32(100.0)
 
 
 # ---- the eight option sets of each ----
