@@ -1,0 +1,535 @@
+"""Paco Ŝako: what the original engine answered, a naive twin, the encoders and the texts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plyground as pg
+from conftest import JIT, TESTS
+from naive.paco_sako import Board
+from plyground import laws, sako
+from plyground.batch import legal_mask
+from plyground.games import paco_sako as rules
+from plyground.games import paco_sako_text as texts
+
+REQUIRED = ("Lift", "Place", "PromoteThenLift", "PromoteThenPlace", "PromoteThenFinish")
+SHORT = dict(zip(("L", "P", "pL", "pP", "pF"), REQUIRED, strict=True))
+DATA = TESTS / "data" / "paco_sako"
+
+
+@pytest.fixture(scope="module")
+def paco_sako() -> pg.Game:
+    return pg.load("paco_sako")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def action_of(name: str) -> int:
+    return 128 + "RNBQ".index(name[1]) if name[0] == "=" else texts.SQUARES.index(name[1:]) + 64 * (name[0] == "P")
+
+
+def result(state: np.void) -> str:
+    """The engine's word for the state's outcome; a player who cannot act has lost here, and plays on there."""
+    wins = {pg.Outcome.FIRST_WINS: "PacoVictory(White)", pg.Outcome.SECOND_WINS: "PacoVictory(Black)"}
+    return {"": "Running", "no legal action": "Running", "repetition": "RepetitionDraw", "no progress": "NoProgressDraw"}.get(
+        texts.reason(state), wins.get(pg.Outcome(int(state["outcome"])), "")
+    )
+
+
+def set_up(entry: dict[str, Any]) -> pg.Position:
+    """Play what an entry of the data plays: `start` (`start0`: repetitions never end the game) or a FEN; actions."""
+    start, _, actions = entry["in"].partition(";")
+    game = pg.load("paco_sako", repetitions=0 if start == "start0" else 3)
+    position = game.position("startpos" if start.startswith("start") else start)
+    names = actions.split()
+    if "err" in entry:
+        assert entry["err"] == f"ILLEGAL {names.pop()}"
+        with pytest.raises(pg.IllegalAction):
+            set_up({"in": f"{start}; {' '.join(names)}"}).play(entry["err"].split()[1])
+    for name in names:
+        position.play(name)
+    return position
+
+
+def agrees(entry: dict[str, Any]) -> None:
+    """Everything that an entry says about a position is what we say."""
+    position = set_up(entry)
+    state, turn = position.state, sako.count_turn(position)
+    promoting = int(state["promoting"])
+    found: dict[str, Any] = {
+        "fen": texts.fen(state),
+        "req": REQUIRED[state["required"]],
+        "player": "wb"[position.to_move],
+        "promo": texts.SQUARES[promoting] if promoting >= 0 else "-",
+        "np": int(state["idle"]),
+        "state": result(state),
+        "legal": " ".join(position.names()),
+        "turn_ends": turn.ends,
+        "wins": turn.wins,
+        "mids": turn.inner,
+        "dead": turn.dead,
+    }
+    assert turn.complete
+    if "sakoW" in entry:
+        for side, letter in enumerate("WB"):
+            ways = sako.chains(position, side)
+            assert ways.complete
+            found[f"sako{letter}"] = sako.in_sako(position, 1 - side)
+            found[f"paco{letter}"] = sorted(len(chain) for chain in ways.found)
+    assert {**entry, **found} == entry
+    assert position.game.position(position.text) == position
+
+
+CASES = lines(DATA / "cases.jsonl")
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_the_cases_of_the_engine(part: int) -> None:
+    entries = [entry for entry in CASES if not entry["in"].split(";")[0].strip().endswith(("BHbh - -", "CFcf - -", "DHdh - -", "AFaf - -"))]
+    assert len(entries) == 135
+    for entry in entries[part :: 8 if JIT else 64]:
+        agrees(entry)
+
+
+def test_chess960_is_refused(paco_sako: pg.Game) -> None:
+    with pytest.raises(pg.InvalidText, match="Chess960 is not played here"):
+        paco_sako.position("brnbnqkr/pppppppp/8/8/8/8/PPPPPPPP/BRNBNQKR w 0 BHbh - -")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["puzzles", "recorded_games"])
+def test_puzzles_and_recorded_games(foreign_data: Path, name: str) -> None:
+    for entry in lines(foreign_data / "paco_sako" / f"{name}.jsonl"):
+        agrees(entry)
+
+
+GAME_FILES = ["castling_boards", "en_passant_boards", "games_from_random_boards", "games_from_start"]
+
+
+@pytest.mark.parametrize("name", GAME_FILES)
+def test_complete_games(foreign_data: Path, paco_sako: pg.Game, name: str) -> None:
+    replay_games(foreign_data, paco_sako, name, read_back=9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAME_FILES)
+def test_every_text_of_the_complete_games_reads_back(foreign_data: Path, paco_sako: pg.Game, name: str) -> None:
+    replay_games(foreign_data, paco_sako, name, read_back=1)
+
+
+def replay_games(foreign_data: Path, paco_sako: pg.Game, name: str, read_back: int) -> None:
+    """Text, required action, legal actions and result of every state; every so many texts are read back."""
+    games = [entry["steps"] for entry in lines(foreign_data / "paco_sako" / f"{name}.jsonl.gz")]
+    games = games if JIT else games[:: len(games) // 4]
+    states = np.concatenate([paco_sako.position(steps[0][0]).states for steps in games])
+    for time in range(max(map(len, games))):
+        rows = [row for row, steps in enumerate(games) if len(steps) > time]
+        now = states[rows]
+        masks = legal_mask(paco_sako, now)
+        for place, row in enumerate(rows):
+            state, mask = now[place], masks[place]
+            legal = " ".join(texts.action_name(state, int(action)) for action in np.flatnonzero(mask))
+            expected = [games[row][time][0], SHORT[games[row][time][1]], *games[row][time][2:4]]
+            assert [texts.fen(state), REQUIRED[state["required"]], legal, result(state)] == expected
+            if (row + time) % read_back == 0:
+                position = pg.Position(paco_sako, now[place : place + 1])
+                assert paco_sako.position(position.text) == position
+        rows = [row for row in rows if games[row][time][4]]
+        actions = np.array([action_of(games[row][time][4]) for row in rows], np.int32)
+        now = states[rows]
+        paco_sako.kernels().play_all(now, actions, np.zeros(len(rows), np.uint64), paco_sako.work())
+        states[rows] = now
+
+
+# ---- the naive twin ----
+
+
+def test_random_games_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(12 if JIT else 1):
+        position, board = paco_sako.start(), Board()
+        while not position.over and (JIT or board.idle < 12):
+            names = position.names()
+            assert texts.fen(position.state) == board.fen()
+            assert names == board.legal()
+            name = names[rng.integers(len(names))]
+            position.play(name)
+            board.play(name)
+            assert (position.outcome.name, position.to_move) == (board.outcome, board.mover)
+            assert position.game.position(position.text, strict=True) == position
+
+
+@pytest.mark.compiled
+def test_threats_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
+    """Castling kings meet few chains, so threats are compared on all sorts of boards."""
+    rng = np.random.default_rng(5)
+    chained = 0
+    for _ in range(25):
+        position, board = paco_sako.start(), Board()
+        for _ in range(60):
+            name = rng.choice(position.names())
+            position.play(name)
+            board.play(name)
+            if position.over:
+                break
+            if board.must == "L":
+                for side in (0, 1):
+                    direct = board.threatened_by(side, chains=False)
+                    expected = board.threatened_by(side)
+                    assert set(sako.threats(position, side)) == {texts.SQUARES[f + 8 * r] for f, r in expected}
+                    chained += expected > direct
+    assert chained > 100
+
+
+@pytest.mark.compiled
+def test_counts_by_turns() -> None:
+    counts = sako.count_turns(pg.load("paco_sako").start(), 4)
+    assert [count.sequences for count in counts] == [20, 400, 8902, 197_792]
+    assert [count.positions for count in counts] == [20, 400, 7602, 101_645]
+    assert [count.united for count in counts] == [0, 0, 32, 1613]
+    assert not any(count.over or count.gifts for count in counts)
+
+
+# ---- rules that need a word ----
+
+
+def test_who_cannot_act_has_lost(paco_sako: pg.Game) -> None:
+    blocked = paco_sako.position("8/8/8/8/8/p7/P6k/8 w 0 - - -")
+    assert (blocked.outcome, blocked.reason, blocked.legal()) == (pg.Outcome.SECOND_WINS, "no legal action", [])
+    chained = paco_sako.position("4k3/8/8/p7/a7/8/1N6/4K3 w 0 - - -").play("Lb2").play("Pa4")
+    assert (chained.outcome, chained.to_move) == (pg.Outcome.SECOND_WINS, 0)
+    assert paco_sako.position(chained.text) == chained
+
+
+def test_a_released_rook_keeps_its_right_by_the_engines_rule_only(paco_sako: pg.Game) -> None:
+    clean = pg.load("paco_sako", castling="clean")
+    for game, text, places in ((paco_sako, "H", 6), (clean, "-", 5)):
+        position = game.position("4k3/2p5/8/8/4B3/8/8/4K2I w 0 H - -")
+        for name in "Le4 Ph1 Ph5 Lc7 Pc6 Le1".split():
+            position.play(name)
+        assert position.text.split()[3] == text
+        assert len(position.legal()) == places
+        assert ("Pg1" in position.names()) == (game is paco_sako)
+
+
+def test_the_repetition_limit_is_a_setting() -> None:
+    for limit, plies in ((2, 10), (3, 18)):
+        position = pg.load("paco_sako", repetitions=limit).start()
+        shuffle = "Lg1 Pf3 Lg8 Pf6 Lf3 Pg1 Lf6 Pg8".split() * 3
+        for name in shuffle[:plies]:
+            assert not position.over
+            position.play(name)
+        assert (position.outcome, position.reason) == (pg.Outcome.DRAW, "repetition")
+        assert position.game.position(position.text) == position
+    assert not pg.load("paco_sako", repetitions=0).position("startpos").over
+
+
+def test_engine_numbers_are_from_1_and_mirrored_for_black(paco_sako: pg.Game) -> None:
+    assert [rules.engine_number(action) for action in paco_sako.start().legal()] == [2, 7, *range(9, 17)]
+    black = paco_sako.start().play("Le2").play("Pe4")
+    assert [rules.engine_number(black.action(name), 1) for name in ("Lg8", "Le7")] == [7, 13]
+    assert [black.name(rules.from_engine_number(number, 1)) for number in (3, 103)] == ["Lc8", "Pg4"]
+    for side in (0, 1):
+        assert [rules.from_engine_number(rules.engine_number(a, side), side) for a in range(132)] == list(range(132))
+
+
+# ---- searches ----
+
+PACO_IN_2 = {
+    ("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -", 0): ["Ld1 Pd4 Pe6 Pg6", "Ld1 Pd4 Pf5 Pe6 Pg6"],
+    ("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -", 1): [],
+    ("1k3b2/p3ppp1/e1d2r2/1S1rP2p/P2P4/4a3/1PP1I1PP/2s2yRK w 0 - - -", 0): [],
+    ("2btk2r/1pe2ppp/1P2p3/1dC5/8/P1E3a1/2sP1PP1/3LK1NR w 0 Hh - -", 0): [],
+    ("2btk2r/1pe2ppp/1P2p3/1dC5/8/P1E3a1/2sP1PP1/3LK1NR w 0 Hh - -", 1): [],
+    ("r1b1kb1r/pp1D1e2/q1a2n2/1Pp3pp/3f4/8/P1P2PPP/RNB1K1NR w 0 AHah - -", 0): [],
+}
+
+
+@pytest.mark.compiled
+def test_paco_in_2(paco_sako: pg.Game) -> None:
+    for (text, side), turns in PACO_IN_2.items():
+        search = sako.paco_in_2(paco_sako.position(text), side)
+        assert [str(chain) for chain in search.found] == turns
+        assert search.complete
+    eight = sako.paco_in_2(paco_sako.position("1k3b2/p3ppp1/e1d2r2/1S1rP2p/P2P4/4a3/1PP1I1PP/2s2yRK w 0 - - -"), 1)
+    assert len(eight.found) == 8
+    assert {chain.actions[-1] for chain in eight.found} == {"Pg3"}
+    assert {"Ld5 Pb5 Pe2 Pg3", "Lf6 Pf1 Pe2 Pg3"} <= {str(chain) for chain in eight.found}
+
+
+THREATS = {
+    "8/8/8/2p5/8/4c3/2P5/3K4": "b3 d3",
+    "8/8/8/2p5/8/3c2K1/2P5/8": "d1 d2 a3 b3 c3 d3 e3 f3 g3 d4 d5 d6 d7 d8",
+    "8/8/8/8/1p1a1a2/4K3/2N5/8": "a1 a3 b4 d4 e1 e3 c5 e5",
+    "7d/6P1/6d1/8/8/8/8/8": "a8 b8 c8 d8 e8 f8 g8 h8 h1 h2 h3 h4 h5 h6 h7 a1 b2 c3 d4 e5 f6 g7 f4 e7 g6 f7",
+}
+
+
+@pytest.mark.parametrize("board", THREATS)
+def test_threatened_squares(paco_sako: pg.Game, board: str) -> None:
+    assert set(sako.threats(paco_sako.position(f"{board} w 0 - - -"), 0)) == set(THREATS[board].split())
+
+
+def test_winning_chains_win(paco_sako: pg.Game) -> None:
+    text = "rn2k1nr/pppppppp/4E2q/8/2E5/8/PP1PKPPP/RNBQ1BNR b 0 ah - -"  # one may go round and round here
+    for chain in sako.chains(paco_sako.position(text)).found:
+        position = paco_sako.position(text)
+        for name in chain.actions:
+            position.play(name)
+        assert (position.outcome, position.reason) == (pg.Outcome.SECOND_WINS, "Paco Ŝako")
+
+
+@pytest.mark.compiled
+def test_a_search_that_reaches_its_limit_says_so(paco_sako: pg.Game) -> None:
+    crowded = paco_sako.position("N1S1s1Ss/SpS1P1Sp/S1sp1SP1/ppS1S3/1H1S1S2/1pHPHs1s/KDpppppp/2sSSSSk w 0 - - -")
+    assert not sako.chains(crowded).complete
+    assert not sako.count_turn(crowded).complete
+    assert not sako.turns(crowded).complete
+    assert not sako.paco_in_2(crowded).complete
+    assert sako.in_sako(crowded, 1) is None
+
+
+# ---- encoders ----
+
+OPTIONS = [(bool(o & 1), bool(o & 2), bool(o & 4)) for o in range(8)]
+
+
+def test_the_engines_indices() -> None:
+    from plyground.encoders.paco_sako import encoder_name
+
+    for entry in lines(DATA / "repr.jsonl"):
+        position = set_up(entry)
+        assert [rules.engine_number(action, position.to_move) for action in position.legal()] == entry["legal_idx"]
+        for bits in (0, 1, 6, 7):
+            assert position.encode(encoder_name("index", *OPTIONS[bits])).tolist() == entry[f"idx{bits}"]
+
+
+def test_the_examples_of_seed_004(paco_sako: pg.Game) -> None:
+    """The second is printed there with other option names; it is the absolute one with both extra layers."""
+    pieces = [64, 129, 194, 259, 324, 197, 134, 71, *range(8, 16), *range(432, 440), 504, 569, 634, 699, 764, 637, 574, 511]
+    start = paco_sako.start()
+    assert start.encode("index").tolist() == [*pieces, 64, 1, 1, 1, 1, 0]
+    assert start.encode("index_absolute_lift_promote").tolist() == [*pieces, 64, 1, 1, 1, 1, 0, 1, 0, 0]
+    assert start.encode("tensor").sum() == 288
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_indices_expand_to_the_tensor(paco_sako: pg.Game, options: tuple[bool, bool, bool]) -> None:
+    import torch
+
+    from plyground.encoders.paco_sako import encoder_name, expand
+
+    batch = pg.Batch(paco_sako, 2500 if JIT else 3, seed=6)
+    for _ in range(8 if JIT else 2):
+        batch.random_play(41 if JIT else 3)
+        tensor = torch.from_numpy(batch.encode(encoder_name("tensor", *options)))
+        index = batch.encode(encoder_name("index", *options))
+        assert index.dtype == np.uint32
+        assert tensor.shape[1] == 30 + (not options[0]) + options[1] + options[2] == index.shape[1] - 8
+        assert torch.equal(expand(torch.from_numpy(index)), tensor)
+        assert torch.equal(expand(torch.from_numpy(index.astype(np.int16))), tensor)
+
+
+@pytest.mark.parametrize("text", ["8/8/8/8/8/8/8/8 w 0 - - -", "8/8/8/8/2p5/8/3D4/4K3^e7d b 7 - d3 -", "4k3/8/8/8/8/8/8/R3K3 b 0 A - -"])
+def test_boards_with_few_pieces_expand_too(paco_sako: pg.Game, text: str) -> None:
+    import torch
+
+    from plyground.encoders.paco_sako import expand
+
+    position = paco_sako.position(text)
+    for seat in (0, 1):
+        index, tensor = (torch.from_numpy(position.encode(name, seat)[None]) for name in ("index", "tensor"))
+        assert torch.equal(expand(index), tensor)
+
+
+def test_expand_refuses_other_shapes() -> None:
+    import torch
+
+    from plyground.encoders.paco_sako import expand
+
+    for shape in ((38,), (1, 37), (1, 42)):
+        with pytest.raises(pg.InvalidValue, match="38 to 41"):
+            expand(torch.zeros(shape, dtype=torch.int16))
+
+
+# ---- texts ----
+
+FENS = """rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah - -
+8/8/8/8/8/8/8/8 w 0 - - -
+rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b 1 AHah d3 -
+rnbqkbnr/ppppp1pp/8/5p2/3P4/8/PPP1PPPP/RNBQKBNR w 2 AHah f6 -
+rnbqkbnr/pppppppp/8/8/8/8/PPP1PPPP/RNBQKBNR^d2P w 1 AHah - -
+rnbqkbnr/ppp1pppp/8/3d4/8/8/PPPPPPPP/R1BQKBNR b 0 AHah - -
+rnbqkbnr/ppp1pppp/8/8/8/8/PPPPPPPP/R1BQKBNR^d5d b 1 AHah - -
+4k3/8/8/8/8/8/8/4K2I w 0 H - -
+8/8/8/8/8/3aP3/8/8 w 0 - - -
+rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR b 0 AHah - -
+r1bqkbnr/pppppppp/8/8/4P3/5P2/PPPPu1PP/RNBQ1BNR w 0 ah - -
+4e3/3P1e2/3k4/8/8/8/8/8 w 0 - - -
+5rk1/ppp2pep/8/1B1ah2D/4f1b1/2N3SP/PPP2DP1/5L1K w 0 - - -
+4a3/5e2/3k4/8/8/8/8/8^e8B w 1 - - - =e8P
+rnbqkb1r/ppp1pppp/8/3n4/8/8/PPPPPPPP/RdBQKBNR b 4 AHah - - =b1L
+2P1k3/8/8/8/8/8/8/4K3 w 1 - - - =c8F""".splitlines()
+
+
+@pytest.mark.parametrize("text", FENS)
+def test_texts_are_written_as_they_are_read(paco_sako: pg.Game, text: str) -> None:
+    assert paco_sako.position(text).text == text
+
+
+def test_both_cases_of_equal_kinds_are_read_and_lower_is_written(paco_sako: pg.Game) -> None:
+    assert paco_sako.position("8/8/8/8/8/AHOVY3/8/8 w 0 - - -").text == "8/8/8/8/8/ahovy3/8/8 w 0 - - -"
+
+
+def test_without_a_king_there_are_no_rights(paco_sako: pg.Game) -> None:
+    assert paco_sako.position("8/8/8/8/8/8/8/R3K2R w 0 AH - -").text == "8/8/8/8/8/8/8/R3K2R w 0 - - -"
+    assert paco_sako.position("4k3/8/8/8/8/8/8/R6R^e1K w 1 AH - -").text == "4k3/8/8/8/8/8/8/R6R^e1K w 1 AH - -"
+
+
+def test_the_exchange_notation(paco_sako: pg.Game) -> None:
+    text = "rnbqkbnr/ppp1pppp/8/3d4/8/8/PPPPPPPP/R1BQKBNR w 0 - - -"
+    position = paco_sako.position(text)
+    written = texts.exchange(position.state)
+    assert written.splitlines()[3] == ".. .. .. NP .. .. .. .."
+    assert written.splitlines()[0] == ".R .N .B .Q .K .B .N .R"
+    assert paco_sako.position(written) == position
+
+
+REPLAYS = {
+    "startpos": ("Le2 Pe4 Ld7 Pd5 Le4 Pd5 Lb8 Pa6 Lf1 Pa6 Ld8 Pd5 Pd4", ["e2>e4", "d7>d5", "e4xd5", "Nb8>a6", "Bf1xNa6", "Qd8>Pd5>d4"]),
+    "4k3/8/8/8/8/8/7C/4K3 w 0 - - -": ("Lh2 Ph4 Le8 Pd8", ["PRh2>h4", "Ke8>d8"]),
+    "4k3/8/8/8/8/8/7c/4K3 w 0 - - -": ("Lh2 Ph8", ["RPh2>h8"]),
+    "rnbqkbn1/pppppp2/5p2/5p2/8/8/PPPPPPPC/RNBQKBNR b 0 AHa - -": ("Lh2 Ph8 =N Lh1 Ph8 Pg6", ["RPh2>h8", "=N:Rh1>Nh8>g6"]),
+    "4k3/8/8/8/8/8/8/R3K2R w 0 AH - -": ("Le1 Pg1 Le8 Pe7", ["0-0", "Ke8>e7"]),
+    "r3k2r/8/8/8/8/8/8/4K3 b 0 ah - -": ("Le8 Pc8", ["0-0-0"]),
+    "4e3/3P1e2/3k4/8/8/8/8/8 w 0 - - -": ("Ld7 Pe8 =N Pf7 Pe8 Pd6", ["d7>Be8=N>Bf7>Ne8xKd6"]),
+    "4k3/2P5/8/8/8/8/8/4K3 w 0 - - -": ("Lc7 Pc8 =Q", ["c7>c8=Q"]),
+    "8/8/8/8/2p5/8/3D4/4K3 w 0 - - -": ("Ld2 Pd4 Lc4 Pd3 Pe1", ["PNd2>d4", "c4>Nd3xKe1"]),
+    "8/8/8/8/4p3/4P3/3P4/8 w 0 - - -": ("Ld2 Pd4 Le4 Pd3", ["d2>d4", "e4xd3"]),
+}
+
+
+@pytest.mark.parametrize("text", REPLAYS)
+def test_turns_in_replay_notation(paco_sako: pg.Game, text: str) -> None:
+    actions, turns = REPLAYS[text]
+    position = paco_sako.position(text)
+    assert sako.replay(position, actions.split()) == turns
+    side = position.to_move
+    assert [name for k, turn in enumerate(turns) for name in texts.read_turn(turn, (side + k) % 2)] == actions.split()
+
+
+@pytest.mark.parametrize("written", ["", "e2", "e2>e9", "e4=Q", "0-0-0-0", "e2e4", ">e4"])
+def test_what_is_no_turn_is_refused(written: str) -> None:
+    with pytest.raises(pg.InvalidText, match="is no turn"):
+        texts.read_turn(written, 0)
+
+
+REFUSED = {
+    "e4": "is neither a FEN such as",
+    "8/8/8/8/8/8/8/8": "is not a FEN of Paco Ŝako",
+    "8/8/8/8/8/8/8 w 0 - - -": "8 ranks of 8 squares, not 8, 8, 8, 8, 8, 8, 8 ",
+    "8/8/8/8/8/8/8/9 w 0 - - -": "is written '9'",
+    "8/8/8/8/8/8/8/7? w 0 - - -": "no piece and no union is written",
+    "8/8/8/8/8/8/8/71K w 0 - - -": "not 8, 8, 8, 8, 8, 8, 8, 9",
+    "8/8/8/8/8/8/8/8^e2p w 0 - - -": "no piece of the player to move, white",
+    "8/8/8/8/8/8/8/8^e2? w 0 - - -": "is not a FEN",
+    "8/8/8/8/8/8/8/8^e2k w 0 - - -": "no piece of the player to move, white",
+    "8/8/8/8/8/8/8/8 w 999 - - -": "ends at 100, not at 999",
+    "8/8/8/8/8/8/8/8 w 0 - - - =e8F": "does not fit",
+    "2P5/8/8/8/8/8/8/8 w 0 - - - =c8P": "does not fit",
+    "8/8/8/8/8/8/8/8 w 0 KQkq - -": "is not a FEN",
+    "x" * 5000: "at most 1000 characters, not 5000",
+    ".. ..": "nor 8 lines of 8 cells",
+    "\n".join([".. " * 8] * 7 + [".. " * 7 + "PX"]): "no cell is written 'PX'",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:20])
+def test_what_is_no_text_is_refused_with_its_reason(paco_sako: pg.Game, text: str) -> None:
+    with pytest.raises(pg.InvalidText) as caught:
+        paco_sako.position(text)
+    assert REFUSED[text] in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+WRONG = {
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah - -": [],
+    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR b 0 AHah - -": [],
+    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR w 0 AHah - -": ["the black king on e8 is in a union, but the game goes on"],
+    "rnbqkbnr/pppppppp/8/8/8/P7/PPPPPPPP/RNBQKBNR w 0 - - -": ["white has 17 pieces, not 16", "white has 9 pawns"],
+    "rnbqkbnr/pppppppp/8/8/8/R7/PPPPPPPP/1NBQKBNR w 0 Aah - -": ["castling right A, but no white rook on a1"],
+    "rnbq1bnr/ppppkppp/4p3/8/8/8/PPPPPPPP/RNBQKBNR w 0 ah - -": [
+        *("castling right a, but no black king on e8", "castling right h, but no black king on e8"),
+    ],
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah e3 -": ["no pawn of black has just passed over e3"],
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 120 AHah - -": ["120 turns without progress (the game ends at 100)"],
+    "Pnbqkbnr/pppppppp/8/8/8/7r/1PPPPPPP/RNBQKBNR w 0 AHh - -": ["a white pawn on a8, its last rank, is not promoting"],
+    "4k3/8/8/8/8/8/8/8 w 0 - e4 -": [
+        *("white has 0 pieces, not 16", "white has 0 kings", "black has 1 pieces, not 16"),
+        "no pawn of black has just passed over e4",
+    ],
+    "rnbqkbnr/pppppppp/8/8/8/8/1PPPPPPP/NNBQKBNR^a1P w 1 Hah - -": [
+        *("white has only 1 R, but no piece is ever lost", "the hand has lifted from a1, but the square is not empty"),
+    ],
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_all_problems_are_listed(paco_sako: pg.Game, text: str) -> None:
+    problems = paco_sako.position(text).problems
+    assert problems == WRONG[text]
+    if problems:
+        with pytest.raises(pg.InvalidText) as caught:
+            paco_sako.position(text, strict=True)
+        assert "; ".join(problems) in str(caught.value)
+    else:
+        assert paco_sako.position(text, strict=True) == paco_sako.position(text)
+
+
+@settings(max_examples=300 if JIT else 30, deadline=None)
+@given(
+    st.one_of(
+        st.text(max_size=80),
+        st.text("rnbqkRNBQKadeo/8 wb-^=", max_size=90),
+        st.builds("/".join, st.lists(st.text("PpKkRnaDxz", min_size=8, max_size=8), min_size=8, max_size=8)).map("{} w 3 Ah d3 -".format),
+    )
+)
+def test_any_text_is_a_position_or_one_declared_error(text: str) -> None:
+    game = pg.load("paco_sako")
+    try:
+        position = game.position(text)
+    except pg.InvalidText:
+        return
+    assert game.position(position.text) == position
+    assert isinstance(position.problems, list)
+    assert bool(position.legal()) != position.over
+
+
+# ---- pictures ----
+
+
+def test_unions_and_choices_are_drawn(paco_sako: pg.Game) -> None:
+    position = paco_sako.position("4k3/8/8/8/8/2p5/8/c3K3 w 0 - - -")
+    assert str(position).splitlines()[7] == "1  ♖♟  ·   ·   ·   ♔   ·   ·   ·"
+    position.play("La1")
+    marked = rules.draw_choices(position.state, position.legal()).splitlines()
+    assert marked[7] == "1  ·  *·  *·  *·   ♔   ·   ·   ·"
+    assert marked[-1] == "white: place · ♖♟ from a1 in the hand"
+
+
+def test_every_finished_game_has_a_reason(paco_sako: pg.Game) -> None:
+    sample = laws.sample(paco_sako, 60 if JIT else 2, seed=3)
+    over = sample.after[sample.after["outcome"] != 0]
+    assert {rules.reason(state) for state in over} <= {"Paco Ŝako", "no legal action", "repetition", "no progress"}
+    assert all(rules.reason(state) for state in over)
