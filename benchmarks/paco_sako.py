@@ -20,7 +20,6 @@ from rich.table import Table
 
 import plyground as pg
 from plyground import sako
-from plyground.batch import encode
 from plyground.encoders.paco_sako import expand
 from plyground.games.paco_sako_search import DEEP_WORK
 from plyground.kernels.cache import load_kernels
@@ -107,7 +106,7 @@ def representations(game: pg.Game, boards: np.ndarray) -> Table:
         title=f"{len(states)} states to a tensor",
         title_justify="left",
     )
-    expected = torch.from_numpy(encode(game, "tensor", states))
+    expected = torch.from_numpy(game.encode("tensor", states))
     for name, dtype in (("tensor", np.float32), ("index", np.uint32), ("index", np.int16)):
         row = [f"{name}, {np.dtype(dtype)}", str(int(np.prod(game.encoder(name).shape)) * np.dtype(dtype).itemsize)]
         for device in devices:
@@ -120,7 +119,7 @@ def representations(game: pg.Game, boards: np.ndarray) -> Table:
 
 def sender(game: pg.Game, name: str, dtype: type, states: np.ndarray, device: str) -> Callable[[], torch.Tensor]:
     def send() -> torch.Tensor:
-        encoded = torch.from_numpy(encode(game, name, states).astype(dtype, copy=False)).to(device)
+        encoded = torch.from_numpy(game.encode(name, states).astype(dtype, copy=False)).to(device)
         tensor = encoded if name == "tensor" else expand(encoded)
         if device == "cuda":
             torch.cuda.synchronize()

@@ -18,6 +18,7 @@ LAYERS = [
     ["game"],
     ["position"],
     ["batch"],
+    ["sako"],
     ["agents"],
     ["arena"],
     ["laws", "bench", "pictures", "interop"],

@@ -217,7 +217,8 @@ class Game:
             self.rules.from_array(source, state[0])
         else:
             raise InvalidText(f"{self} reads positions from texts, not from {type(source).__name__}")
-        problems = self.rules.problems(state[0]) if strict or (strict is None and not self.rules.LENIENT) else []
+        strict = not self.rules.LENIENT if strict is None else strict
+        problems: list[str] = self.rules.problems(state[0]) if strict else []
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
         return Position(self, state, seed)

@@ -1,8 +1,8 @@
 """What a position of Paco Ŝako holds: threats through chains, Ŝako, the ways to a king, Paco in 2, turns in words.
 
-    >>> game = pg.load("paco_sako")
-    >>> [chain.actions for chain in chains(game.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")).found]
-    [['Lc4', 'Pf7', 'Pf5']]
+>>> game = pg.load("paco_sako")
+>>> [chain.actions for chain in chains(game.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")).found]
+[['Lc4', 'Pf7', 'Pf5']]
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from plyground.games.paco_sako_search import DEEP_WORK
 from plyground.games.paco_sako_text import SQUARES, action_name, turn_text
 from plyground.kernels.cache import load_kernels
 from plyground.position import Position
-
 
 Records = NDArray[np.void]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -73,7 +72,9 @@ def worth(position: pg.Position, chain: sako.Chain) -> tuple[bool, bool]:
 
 def safe_and_new(before: pg.Position, after: pg.Position) -> tuple[bool, bool]:
     """Whether a turn keeps the own king out of Ŝako, and whether it makes a union."""
-    unions = [np.bitwise_and(*np.bitwise_or.reduce(p.state["planes"], axis=1)).item().bit_count() for p in (before, after)]
+    unions = [
+        np.bitwise_and(*np.bitwise_or.reduce(p.state["planes"], axis=1)).item().bit_count() for p in (before, after)
+    ]
     return not sako.in_sako(after, before.to_move), unions[1] > unions[0]
 
 
@@ -89,10 +90,10 @@ def test_advice(paco_sako: pg.Game) -> None:
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     written = io.StringIO()
     monkeypatch.setattr(terminal, "console", Console(file=written, width=200, highlight=False))
-    yield written
+    return written
 
 
 def play_typing(position: pg.Position, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:

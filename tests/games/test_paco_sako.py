@@ -16,7 +16,6 @@ import plyground as pg
 from conftest import JIT, TESTS
 from naive.paco_sako import Board
 from plyground import laws, sako
-from plyground.batch import legal_mask
 from plyground.games import paco_sako as rules
 from plyground.games import paco_sako_text as texts
 
@@ -42,9 +41,12 @@ def action_of(name: str) -> int:
 def result(state: np.void) -> str:
     """The engine's word for the state's outcome; a player who cannot act has lost here, and plays on there."""
     wins = {pg.Outcome.FIRST_WINS: "PacoVictory(White)", pg.Outcome.SECOND_WINS: "PacoVictory(Black)"}
-    return {"": "Running", "no legal action": "Running", "repetition": "RepetitionDraw", "no progress": "NoProgressDraw"}.get(
-        texts.reason(state), wins.get(pg.Outcome(int(state["outcome"])), "")
-    )
+    return {
+        "": "Running",
+        "no legal action": "Running",
+        "repetition": "RepetitionDraw",
+        "no progress": "NoProgressDraw",
+    }.get(texts.reason(state), wins.get(pg.Outcome(int(state["outcome"])), ""))
 
 
 def set_up(entry: dict[str, Any]) -> pg.Position:
@@ -96,7 +98,11 @@ CASES = lines(DATA / "cases.jsonl")
 
 @pytest.mark.parametrize("part", range(8))
 def test_the_cases_of_the_engine(part: int) -> None:
-    entries = [entry for entry in CASES if not entry["in"].split(";")[0].strip().endswith(("BHbh - -", "CFcf - -", "DHdh - -", "AFaf - -"))]
+    entries = [
+        entry
+        for entry in CASES
+        if not entry["in"].split(";")[0].strip().endswith(("BHbh - -", "CFcf - -", "DHdh - -", "AFaf - -"))
+    ]
     assert len(entries) == 135
     for entry in entries[part :: 8 if JIT else 64]:
         agrees(entry)
@@ -136,7 +142,7 @@ def replay_games(foreign_data: Path, paco_sako: pg.Game, name: str, read_back: i
     for time in range(max(map(len, games))):
         rows = [row for row, steps in enumerate(games) if len(steps) > time]
         now = states[rows]
-        masks = legal_mask(paco_sako, now)
+        masks = paco_sako.legal_mask(now)
         for place, row in enumerate(rows):
             state, mask = now[place], masks[place]
             legal = " ".join(texts.action_name(state, int(action)) for action in np.flatnonzero(mask))
@@ -216,7 +222,7 @@ def test_a_released_rook_keeps_its_right_by_the_engines_rule_only(paco_sako: pg.
     clean = pg.load("paco_sako", castling="clean")
     for game, text, places in ((paco_sako, "H", 6), (clean, "-", 5)):
         position = game.position("4k3/2p5/8/8/4B3/8/8/4K2I w 0 H - -")
-        for name in "Le4 Ph1 Ph5 Lc7 Pc6 Le1".split():
+        for name in ["Le4", "Ph1", "Ph5", "Lc7", "Pc6", "Le1"]:
             position.play(name)
         assert position.text.split()[3] == text
         assert len(position.legal()) == places
@@ -226,7 +232,7 @@ def test_a_released_rook_keeps_its_right_by_the_engines_rule_only(paco_sako: pg.
 def test_the_repetition_limit_is_a_setting() -> None:
     for limit, plies in ((2, 10), (3, 18)):
         position = pg.load("paco_sako", repetitions=limit).start()
-        shuffle = "Lg1 Pf3 Lg8 Pf6 Lf3 Pg1 Lf6 Pg8".split() * 3
+        shuffle = ["Lg1", "Pf3", "Lg8", "Pf6", "Lf3", "Pg1", "Lf6", "Pg8"] * 3
         for name in shuffle[:plies]:
             assert not position.over
             position.play(name)
@@ -247,7 +253,10 @@ def test_engine_numbers_are_from_1_and_mirrored_for_black(paco_sako: pg.Game) ->
 # ---- searches ----
 
 PACO_IN_2 = {
-    ("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -", 0): ["Ld1 Pd4 Pe6 Pg6", "Ld1 Pd4 Pf5 Pe6 Pg6"],
+    ("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -", 0): [
+        "Ld1 Pd4 Pe6 Pg6",
+        "Ld1 Pd4 Pf5 Pe6 Pg6",
+    ],
     ("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -", 1): [],
     ("1k3b2/p3ppp1/e1d2r2/1S1rP2p/P2P4/4a3/1PP1I1PP/2s2yRK w 0 - - -", 0): [],
     ("2btk2r/1pe2ppp/1P2p3/1dC5/8/P1E3a1/2sP1PP1/3LK1NR w 0 Hh - -", 0): [],
@@ -317,7 +326,26 @@ def test_the_engines_indices() -> None:
 
 def test_the_examples_of_seed_004(paco_sako: pg.Game) -> None:
     """The second is printed there with other option names; it is the absolute one with both extra layers."""
-    pieces = [64, 129, 194, 259, 324, 197, 134, 71, *range(8, 16), *range(432, 440), 504, 569, 634, 699, 764, 637, 574, 511]
+    pieces = [
+        64,
+        129,
+        194,
+        259,
+        324,
+        197,
+        134,
+        71,
+        *range(8, 16),
+        *range(432, 440),
+        504,
+        569,
+        634,
+        699,
+        764,
+        637,
+        574,
+        511,
+    ]
     start = paco_sako.start()
     assert start.encode("index").tolist() == [*pieces, 64, 1, 1, 1, 1, 0]
     assert start.encode("index_absolute_lift_promote").tolist() == [*pieces, 64, 1, 1, 1, 1, 0, 1, 0, 0]
@@ -341,7 +369,9 @@ def test_indices_expand_to_the_tensor(paco_sako: pg.Game, options: tuple[bool, b
         assert torch.equal(expand(torch.from_numpy(index.astype(np.int16))), tensor)
 
 
-@pytest.mark.parametrize("text", ["8/8/8/8/8/8/8/8 w 0 - - -", "8/8/8/8/2p5/8/3D4/4K3^e7d b 7 - d3 -", "4k3/8/8/8/8/8/8/R3K3 b 0 A - -"])
+@pytest.mark.parametrize(
+    "text", ["8/8/8/8/8/8/8/8 w 0 - - -", "8/8/8/8/2p5/8/3D4/4K3^e7d b 7 - d3 -", "4k3/8/8/8/8/8/8/R3K3 b 0 A - -"]
+)
 def test_boards_with_few_pieces_expand_too(paco_sako: pg.Game, text: str) -> None:
     import torch
 
@@ -407,10 +437,16 @@ def test_the_exchange_notation(paco_sako: pg.Game) -> None:
 
 
 REPLAYS = {
-    "startpos": ("Le2 Pe4 Ld7 Pd5 Le4 Pd5 Lb8 Pa6 Lf1 Pa6 Ld8 Pd5 Pd4", ["e2>e4", "d7>d5", "e4xd5", "Nb8>a6", "Bf1xNa6", "Qd8>Pd5>d4"]),
+    "startpos": (
+        "Le2 Pe4 Ld7 Pd5 Le4 Pd5 Lb8 Pa6 Lf1 Pa6 Ld8 Pd5 Pd4",
+        ["e2>e4", "d7>d5", "e4xd5", "Nb8>a6", "Bf1xNa6", "Qd8>Pd5>d4"],
+    ),
     "4k3/8/8/8/8/8/7C/4K3 w 0 - - -": ("Lh2 Ph4 Le8 Pd8", ["PRh2>h4", "Ke8>d8"]),
     "4k3/8/8/8/8/8/7c/4K3 w 0 - - -": ("Lh2 Ph8", ["RPh2>h8"]),
-    "rnbqkbn1/pppppp2/5p2/5p2/8/8/PPPPPPPC/RNBQKBNR b 0 AHa - -": ("Lh2 Ph8 =N Lh1 Ph8 Pg6", ["RPh2>h8", "=N:Rh1>Nh8>g6"]),
+    "rnbqkbn1/pppppp2/5p2/5p2/8/8/PPPPPPPC/RNBQKBNR b 0 AHa - -": (
+        "Lh2 Ph8 =N Lh1 Ph8 Pg6",
+        ["RPh2>h8", "=N:Rh1>Nh8>g6"],
+    ),
     "4k3/8/8/8/8/8/8/R3K2R w 0 AH - -": ("Le1 Pg1 Le8 Pe7", ["0-0", "Ke8>e7"]),
     "r3k2r/8/8/8/8/8/8/4K3 b 0 ah - -": ("Le8 Pc8", ["0-0-0"]),
     "4e3/3P1e2/3k4/8/8/8/8/8 w 0 - - -": ("Ld7 Pe8 =N Pf7 Pe8 Pd6", ["d7>Be8=N>Bf7>Ne8xKd6"]),
@@ -466,7 +502,9 @@ def test_what_is_no_text_is_refused_with_its_reason(paco_sako: pg.Game, text: st
 WRONG = {
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah - -": [],
     "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR b 0 AHah - -": [],
-    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR w 0 AHah - -": ["the black king on e8 is in a union, but the game goes on"],
+    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR w 0 AHah - -": [
+        "the black king on e8 is in a union, but the game goes on"
+    ],
     "rnbqkbnr/pppppppp/8/8/8/P7/PPPPPPPP/RNBQKBNR w 0 - - -": ["white has 17 pieces, not 16", "white has 9 pawns"],
     "rnbqkbnr/pppppppp/8/8/8/R7/PPPPPPPP/1NBQKBNR w 0 Aah - -": ["castling right A, but no white rook on a1"],
     "rnbq1bnr/ppppkppp/4p3/8/8/8/PPPPPPPP/RNBQKBNR w 0 ah - -": [
@@ -502,7 +540,9 @@ def test_all_problems_are_listed(paco_sako: pg.Game, text: str) -> None:
     st.one_of(
         st.text(max_size=80),
         st.text("rnbqkRNBQKadeo/8 wb-^=", max_size=90),
-        st.builds("/".join, st.lists(st.text("PpKkRnaDxz", min_size=8, max_size=8), min_size=8, max_size=8)).map("{} w 3 Ah d3 -".format),
+        st.builds("/".join, st.lists(st.text("PpKkRnaDxz", min_size=8, max_size=8), min_size=8, max_size=8)).map(
+            "{} w 3 Ah d3 -".format
+        ),
     )
 )
 def test_any_text_is_a_position_or_one_declared_error(text: str) -> None:

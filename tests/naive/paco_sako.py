@@ -7,8 +7,26 @@ STRAIGHT, SLANTED = [(1, 0), (-1, 0), (0, 1), (0, -1)], [(1, 1), (1, -1), (-1, 1
 RAYS = {"R": STRAIGHT, "B": SLANTED, "Q": STRAIGHT + SLANTED}
 JUMPS = [(a, b) for a in (-2, -1, 1, 2) for b in (-2, -1, 1, 2) if abs(a) != abs(b)]
 UNIONS = {
-    **{"PP": "a", "PR": "c", "PN": "d", "PB": "e", "PQ": "f", "PK": "g", "RR": "h", "RN": "i", "RB": "j", "RQ": "l"},
-    **{"RK": "m", "NN": "o", "NB": "s", "NQ": "t", "NK": "u", "BB": "v", "BQ": "w", "BK": "x", "QQ": "y", "QK": "z"},
+    "PP": "a",
+    "PR": "c",
+    "PN": "d",
+    "PB": "e",
+    "PQ": "f",
+    "PK": "g",
+    "RR": "h",
+    "RN": "i",
+    "RB": "j",
+    "RQ": "l",
+    "RK": "m",
+    "NN": "o",
+    "NB": "s",
+    "NQ": "t",
+    "NK": "u",
+    "BB": "v",
+    "BQ": "w",
+    "BK": "x",
+    "QQ": "y",
+    "QK": "z",
 }
 
 
@@ -45,7 +63,9 @@ class Board:
     def empty(self, square: tuple[int, int]) -> bool:
         return square not in self.pieces[0] and square not in self.pieces[1]
 
-    def moves(self, kind: str, alone: bool, origin: tuple[int, int], threats: bool = False) -> set[tuple[int, int]]:
+    def moves(  # noqa: C901
+        self, kind: str, alone: bool, origin: tuple[int, int], threats: bool = False
+    ) -> set[tuple[int, int]]:
         """Where a piece goes, or what it threatens (only asked for lone ones)."""
         mine, theirs = self.pieces[self.mover], self.pieces[1 - self.mover]
         found: set[tuple[int, int]] = set()
@@ -81,7 +101,9 @@ class Board:
                     found.add((f, r + 2 * up))
             if alone:
                 usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
-                found |= {(f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable}
+                found |= {
+                    (f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable
+                }
         return {s for s in found if threats or not (s in mine and s not in theirs)}
 
     def legal(self) -> list[str]:
@@ -197,7 +219,7 @@ class Board:
             if second:
                 side[one] = second
 
-    def put_down(self, square: tuple[int, int], mine: dict, theirs: dict) -> None:
+    def put_down(self, square: tuple[int, int], mine: dict, theirs: dict) -> None:  # noqa: C901
         assert self.hand
         assert self.origin
         (kind, partner), origin = self.hand, self.origin

@@ -41,7 +41,8 @@ NOTHING = 64 * WHOLE  # a place that the whole layers overwrite
 MIRROR = 56
 
 Indices = NDArray[np.uint32]  # [38 .. 41]
-Tensor = NDArray[np.float32]  # [30 .. 33, 8, 8]
+Tensor = NDArray[np.float32]  # [64 * (30 .. 33)], layer by layer, rank by rank
+NOT_HERE, HERE, HUNDRED = np.float32(0), np.float32(1), np.float32(100)
 
 
 def layers(options: int) -> int:
@@ -94,7 +95,7 @@ def whole_number(state: State, bottom: int, options: int, k: int) -> int:
         k -= 1
     if options & MUST_LIFT:
         if k == 0:
-            return int(required == LIFT or required == PROMOTE_THEN_LIFT)
+            return int(required in (LIFT, PROMOTE_THEN_LIFT))
         k -= 1
     if options & MUST_PROMOTE and k == 0:
         return int(required >= PROMOTE_THEN_LIFT)
@@ -121,28 +122,29 @@ def expand(index: torch.Tensor) -> torch.Tensor:
 
 @njit
 def write_layers(state: State, seat: int, options: int, out: Tensor) -> None:
-    """The layers themselves, square by square."""
+    """The layers themselves: the whole ones first, then a one for each piece."""
     bottom = seat if options & PERSPECTIVE else 0
     mirror = MIRROR if bottom == 1 else 0
-    for layer in range(len(out)):
-        number = np.float32(whole_number(state, bottom, options, layer - WHOLE)) if layer >= WHOLE else np.float32(0.0)
-        if layer == len(out) - 1:
-            number /= np.float32(100.0)
-        for square in range(64):
-            out[layer, square // 8, square % 8] = number
+    for cell in range(64 * WHOLE):
+        out[cell] = NOT_HERE
+    whole = len(out) // 64 - WHOLE
+    for k in range(whole):
+        number = np.float32(whole_number(state, bottom, options, k))
+        if k == whole - 1:
+            number /= HUNDRED
+        for cell in range(64 * (WHOLE + k), 64 * (WHOLE + k + 1)):
+            out[cell] = number
     for side in range(2):
         left = occupied(state, side)
         layer = -1 if side == bottom else 5
         while left:
-            square = lowest(left) ^ mirror
-            out[layer + kind_at(state, side, square ^ mirror), square // 8, square % 8] = 1.0
+            square = lowest(left)
+            out[64 * (layer + kind_at(state, side, square)) + (square ^ mirror)] = HERE
             left &= left - ONE
         if state["hand"][side] != 0:
-            square = np.int64(state["origin"]) ^ mirror
-            out[layer + 12 + state["hand"][side], square // 8, square % 8] = 1.0
+            out[64 * (layer + 12 + state["hand"][side]) + (state["origin"] ^ mirror)] = HERE
     if state["en_passant"] >= 0:
-        square = np.int64(state["en_passant"]) ^ mirror
-        out[WHOLE - 1, square // 8, square % 8] = 1.0
+        out[64 * (WHOLE - 1) + (state["en_passant"] ^ mirror)] = HERE
 
 
 # ---- the eight option sets of each ----

@@ -20,6 +20,8 @@ def popcount(x: np.uint64) -> np.int64:
 
 # ---- the 8x8 board: bit 0 is a1, bit 7 is h1, bit 63 is h8 ----
 
+Whole = int | np.int64  # what a compiled function returns is numpy's
+
 ONE, S7, S8, S9, S16, S32 = (np.uint64(shift) for shift in (1, 7, 8, 9, 16, 32))
 BYTES, WORDS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)  # the board without its first, last file
@@ -43,7 +45,7 @@ LINES = np.array([[_line(s, *way) for s in range(64)] for way in ((0, 1), (1, 1)
 
 
 @njit
-def bit(square: int) -> np.uint64:
+def bit(square: Whole) -> np.uint64:
     return ONE << np.uint64(square)
 
 
@@ -62,7 +64,7 @@ def flip_ranks(x: np.uint64) -> np.uint64:
 
 
 @njit
-def slide(square: int, taken: np.uint64, line: np.uint64) -> np.uint64:
+def slide(square: Whole, taken: np.uint64, line: np.uint64) -> np.uint64:
     """A file or diagonal from `square` to the first taken squares, these included.
 
     Subtracting a bit runs through empty squares up to the first taken one above; upside down, to the one below.
@@ -74,7 +76,7 @@ def slide(square: int, taken: np.uint64, line: np.uint64) -> np.uint64:
 
 
 @njit
-def slide_rank(square: int, taken: np.uint64) -> np.uint64:
+def slide_rank(square: Whole, taken: np.uint64) -> np.uint64:
     """The same along the rank, where turning the board upside down does not reverse the order."""
     here, line = bit(square), LINES[3, square]
     blocks = taken & line
@@ -91,12 +93,12 @@ def slide_rank(square: int, taken: np.uint64) -> np.uint64:
 
 
 @njit
-def rook_rays(square: int, taken: np.uint64) -> np.uint64:
+def rook_rays(square: Whole, taken: np.uint64) -> np.uint64:
     return slide(square, taken, LINES[0, square]) | slide_rank(square, taken)
 
 
 @njit
-def bishop_rays(square: int, taken: np.uint64) -> np.uint64:
+def bishop_rays(square: Whole, taken: np.uint64) -> np.uint64:
     return slide(square, taken, LINES[1, square]) | slide(square, taken, LINES[2, square])
 
 

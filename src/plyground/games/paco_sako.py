@@ -17,6 +17,7 @@ from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Ac
 from plyground.games.paco_sako_board import BOARD, LIFT, NOWHERE, PLACE, ZERO, liftable, targets
 from plyground.games.paco_sako_search import WORK, act, castlings
 from plyground.games.paco_sako_text import (
+    SIDES,
     STYLES,
     action_name,
     complete,
@@ -29,7 +30,20 @@ from plyground.games.paco_sako_text import (
     text,
 )
 
-__all__ = ["STYLES", "WORK", "action_name", "complete", "draw", "draw_choices", "parse", "problems", "prompt", "reason", "text"]
+__all__ = [
+    "SIDES",
+    "STYLES",
+    "WORK",
+    "action_name",
+    "complete",
+    "draw",
+    "draw_choices",
+    "parse",
+    "problems",
+    "prompt",
+    "reason",
+    "text",
+]
 
 # ---- board ----
 

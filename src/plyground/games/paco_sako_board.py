@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import NOT_A, NOT_H, S7, S8, S9, aslant, beside, bishop_rays, bit, jumps, rook_rays
+from plyground.games.bits import NOT_A, NOT_H, S7, S8, S9, Whole, aslant, beside, bishop_rays, bit, jumps, rook_rays
 from plyground.games.interface import FIRST_WINS, State
 
 PAWN, ROOK, KNIGHT, BISHOP, QUEEN, KING = range(1, 7)
@@ -53,7 +53,7 @@ def occupied(state: State, side: int) -> np.uint64:
 
 
 @njit
-def of_kind(state: State, side: int, kind: int) -> np.uint64:
+def of_kind(state: State, side: int, kind: Whole) -> np.uint64:
     """Where a side's pieces of one kind stand."""
     planes = state["planes"]
     found = ~ZERO
@@ -63,7 +63,7 @@ def of_kind(state: State, side: int, kind: int) -> np.uint64:
 
 
 @njit
-def kind_at(state: State, side: int, square: int) -> np.int64:
+def kind_at(state: State, side: int, square: Whole) -> np.int64:
     """The kind of a side's piece on a square, 0 for none."""
     planes, here = state["planes"], np.uint64(square)
     digits = (planes[side, 0] >> here) & np.uint64(1)
@@ -73,9 +73,9 @@ def kind_at(state: State, side: int, square: int) -> np.int64:
 
 
 @njit
-def last_rank(side: int, square: int) -> bool:
+def last_rank(side: int, square: Whole) -> bool:
     """Whether pawns of this side promote there."""
-    return square >= 56 if side == 0 else square < 8
+    return bool(square >= 56 if side == 0 else square < 8)
 
 
 # ---- moving ----
@@ -108,22 +108,22 @@ def passed(state: State) -> np.uint64:
 
 
 @njit
-def attacks(side: int, kind: int, square: int, taken: np.uint64) -> np.uint64:
+def attacks(side: int, kind: Whole, square: Whole, taken: np.uint64) -> np.uint64:
     """What a lone piece threatens: up to and with the first taken square; a pawn both diagonals, a king nothing."""
     if kind == PAWN:
         return diagonals(side, bit(square))
     if kind == KNIGHT:
         return jumps(bit(square))
     found = ZERO
-    if kind == ROOK or kind == QUEEN:
+    if kind in (ROOK, QUEEN):
         found |= rook_rays(square, taken)
-    if kind == BISHOP or kind == QUEEN:
+    if kind in (BISHOP, QUEEN):
         found |= bishop_rays(square, taken)
     return found
 
 
 @njit
-def reach(state: State, kind: int, paired: bool, square: int) -> np.uint64:
+def reach(state: State, kind: Whole, paired: bool, square: Whole) -> np.uint64:
     """Where a piece of the mover (with its partner, if paired) can go from a square; castling aside."""
     side = state["to_move"]
     own, other = occupied(state, side), occupied(state, 1 - side)
@@ -171,7 +171,7 @@ def liftable(state: State) -> np.uint64:
 
 
 @njit
-def put(state: State, side: int, square: int, kind: int) -> None:
+def put(state: State, side: int, square: Whole, kind: Whole) -> None:
     """Set a side's piece on a square, whatever it had there; 0 clears it."""
     planes, here = state["planes"], bit(square)
     for digit in range(3):
@@ -182,7 +182,7 @@ def put(state: State, side: int, square: int, kind: int) -> None:
 
 
 @njit
-def swap(state: State, one: int, other: int) -> None:
+def swap(state: State, one: Whole, other: Whole) -> None:
     """Exchange what stands on two squares, partners included."""
     for side in range(2):
         kind = kind_at(state, side, one)
@@ -191,7 +191,7 @@ def swap(state: State, one: int, other: int) -> None:
 
 
 @njit
-def lift(state: State, square: int) -> None:
+def lift(state: State, square: Whole) -> None:
     """Take up what stands on a square of the mover. A rook that leaves its corner takes a right along."""
     for side in range(2):
         state["hand"][side] = kind_at(state, side, square)
@@ -203,7 +203,7 @@ def lift(state: State, square: int) -> None:
 
 
 @njit
-def forfeit(state: State, corner: int) -> None:
+def forfeit(state: State, corner: Whole) -> None:
     """Lose the right that belongs to a corner, if it is one."""
     for right in range(4):
         if CORNERS[right] == corner:
@@ -211,7 +211,7 @@ def forfeit(state: State, corner: int) -> None:
 
 
 @njit
-def place(state: State, square: int) -> bool:
+def place(state: State, square: Whole) -> bool:
     """Put down what is in the hand; says whether a new union arose."""
     side = state["to_move"]
     kind, partner, origin = state["hand"][side], state["hand"][1 - side], np.int64(state["origin"])
@@ -242,7 +242,7 @@ def place(state: State, square: int) -> bool:
 
 
 @njit
-def finish_placement(state: State, square: int, kind: int, partner: int, origin: int) -> None:
+def finish_placement(state: State, square: Whole, kind: Whole, partner: Whole, origin: Whole) -> None:
     """The hand is empty: a promotion is due, or control passes."""
     side = state["to_move"]
     state["hand"][side] = 0
@@ -262,7 +262,7 @@ def finish_placement(state: State, square: int, kind: int, partner: int, origin:
 
 
 @njit
-def promote(state: State, kind: int) -> None:
+def promote(state: State, kind: Whole) -> None:
     """Make the waiting pawn another piece, and go on as it was required."""
     required, side = state["required"], state["to_move"]
     put(state, side, state["promoting"], kind)

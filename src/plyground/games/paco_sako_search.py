@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from plyground.games.bits import ONE, bit, lowest
+from plyground.games.bits import ONE, Whole, bit, lowest
 from plyground.games.chance import mix
 from plyground.games.interface import RUNNING, State
 from plyground.games.paco_sako_board import (
@@ -324,7 +325,7 @@ def choices(node: State, chains_only: bool, work: State) -> tuple[int, np.uint64
 
 
 @njit
-def act(node: State, action: int) -> bool:
+def act(node: State, action: Whole) -> bool:
     """Carry out an action on the board; says whether it is progress: a new union or a promotion."""
     if action < 64:
         lift(node, action)
@@ -336,7 +337,7 @@ def act(node: State, action: int) -> bool:
 
 
 @njit
-def forced_wins(state: State, side: int, work: State, found: State) -> tuple[int, bool]:
+def forced_wins(state: State, side: int, work: State, found: NDArray[np.int32]) -> tuple[int, bool]:
     """Paco in 2: the turns of `side` that threaten to unite with the king, whatever the opponent does, and are safe.
 
     Writes the numbers of their end nodes in `work["turn"]` to `found`, and returns how many, and whether a search was

@@ -26,13 +26,28 @@ from plyground.games.paco_sako_board import (
 SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 LETTERS = ".PRNBQK"
 SIDES = ("white", "black")
-UNIONS = dict(
-    zip(
-        "acdefghijlmostuvwxyz",
-        "PP PR PN PB PQ PK RR RN RB RQ RK NN NB NQ NK BB BQ BK QQ QK".split(),
-        strict=True,
-    )
-)
+UNIONS = {
+    "a": "PP",
+    "c": "PR",
+    "d": "PN",
+    "e": "PB",
+    "f": "PQ",
+    "g": "PK",
+    "h": "RR",
+    "i": "RN",
+    "j": "RB",
+    "l": "RQ",
+    "m": "RK",
+    "o": "NN",
+    "s": "NB",
+    "t": "NQ",
+    "u": "NK",
+    "v": "BB",
+    "w": "BQ",
+    "x": "BK",
+    "y": "QQ",
+    "z": "QK",
+}
 """lower case: black owns the first-named piece; upper case: white does"""
 PROMOTIONS = {"L": PROMOTE_THEN_LIFT, "P": PROMOTE_THEN_PLACE, "F": PROMOTE_THEN_FINISH}
 RIGHTS = "AHah"  # in the order of their bits
@@ -155,7 +170,7 @@ def _parse_exchange(source: str) -> list[Cell]:
     rows = [line.split() for line in source.splitlines() if line.strip()]
     if len(rows) != 8 or any(len(row) != 8 for row in rows):
         raise InvalidText(
-            f"{shorten(source)!r} is neither a FEN such as {EXAMPLE} nor 8 lines of 8 cells such as 'P.', '.K', 'NP', '..'"
+            f"{shorten(source)!r} is neither a FEN such as {EXAMPLE} nor 8 lines of 8 cells such as 'P.', '.K', 'NP'"
         )
     strange = [cell for row in rows for cell in row if len(cell) != 2 or not set(cell) <= set(LETTERS)]
     if strange:
@@ -173,16 +188,16 @@ def _parse_fen(source: str, state: State) -> None:
     strange = set(found["rights"]) - set(RIGHTS) - {"-"}
     if strange:
         raise InvalidText(
-            f"castling rights are A, H, a and h, the files of the rooks, not {found['rights']!r} in {shorten(source)!r}; "
-            "Chess960 is not played here"
+            f"castling rights are A, H, a and h, the files of the rooks, not {found['rights']!r} "
+            f"in {shorten(source)!r}; Chess960 is not played here"
         )
     if int(found["idle"]) > 250:
         raise InvalidText(f"the counter of turns without progress ends at 100, not at {found['idle']}")
     side, hand = "wb".index(found["side"]), CELL_OF.get(found["hand"]) if found["hand"] else (0, 0)
     if hand is None or (found["hand"] and not hand[side]):
         raise InvalidText(
-            f"the hand holds '^{found['origin']}{found['hand']}' in {shorten(source)!r}, which is no piece of the player"
-            f" to move, {SIDES[side]}"
+            f"the hand holds '^{found['origin']}{found['hand']}' in {shorten(source)!r}, "
+            f"which is no piece of the player to move, {SIDES[side]}"
         )
     board = _parse_board(found["board"], source)
     _clear(state)
@@ -224,8 +239,8 @@ def _expect_promotion(state: State, square: int, then: str, source: str) -> None
     full = bool(state["hand"][side])
     if cells(state)[square][side] != PAWN or square // 8 != (7, 0)[side] or full != (then == "P"):
         raise InvalidText(
-            f"'={SQUARES[square]}{then}' does not fit {shorten(source, 120)!r}: the player to move promotes a pawn on the"
-            " last rank, and then finishes (F), lifts (L) or, with a piece in the hand, places (P)"
+            f"'={SQUARES[square]}{then}' does not fit {shorten(source, 120)!r}: the player to move "
+            "promotes a pawn on the last rank, and then finishes (F), lifts (L) or, the hand being full, places (P)"
         )
     state["promoting"], state["required"] = square, PROMOTIONS[then]
 
@@ -424,7 +439,9 @@ def read_turn(written: str, side: int) -> list[str]:
         rank = (1, 8)[side]
         return [*([castled[1][:2]] if castled[1] else []), f"Le{rank}", f"P{'c' if castled[2] else 'g'}{rank}"]
     if not re.fullmatch(r"(=[RNBQ]:)?[PRNBQK]{0,2}[a-h][1-8](([>x][PRNBQK]?[a-h][1-8])(=[RNBQ])?)+", written):
-        raise InvalidText(f"{shorten(written)!r} is no turn; turns look like e2>e4, Bf1xNa6, Qd8>Pd5>d4, =N:Rh1>g1, 0-0")
+        raise InvalidText(
+            f"{shorten(written)!r} is no turn; turns look like e2>e4, Bf1xNa6, Qd8>Pd5>d4, =N:Rh1>g1, 0-0"
+        )
     names = re.findall(r"=[RNBQ]|[a-h][1-8]", written)
     lifted = next(place for place, name in enumerate(names) if name[0] != "=")
     sorts = ("P" if place > lifted else "L" for place in range(len(names)))
@@ -442,7 +459,7 @@ STYLES = {"[♙♖♘♗♕♔]": "bold blue", "[♟♜♞♝♛♚]": "bold yel
 
 
 def draw(state: State) -> str:
-    """The board for the eye: white's piece left, black's right, both in a union; below it, what the board cannot show."""
+    """The board for the eye: white's piece left, black's right, both in a union; below, what the board cannot show."""
     return _drawing(state, ())
 
 
