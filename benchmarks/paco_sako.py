@@ -49,9 +49,10 @@ def main() -> None:
     table.add_row("counting 5 turns, equal positions merged", f"{turns(game):.2f} s of CPU")
     table.add_row("random play with the legal list", f"{random_play(game):.1f} M actions per CPU-second")
     boards = middle_games(game)
-    everything, king = threat_search(boards)
-    table.add_row(f"all threats of a side, {len(boards)} random boards", f"{everything:.2f} µs")
-    table.add_row("is the king in Ŝako, same boards", f"{king:.2f} µs")
+    for name, kind in ((f"{len(boards)} random games", boards), ("2000 boards full of unions", crowded_boards(game))):
+        everything, king, share = threat_search(kind)
+        table.add_row(f"all threats of a side, {name}", f"{everything:.2f} µs")
+        table.add_row(f"is the king in Ŝako, the same (in {share:.0%})", f"{king:.2f} µs")
     console.print(table)
     console.print(representations(game, boards))
 
@@ -86,15 +87,31 @@ def middle_games(game: pg.Game) -> np.ndarray:
     return np.concatenate(found)
 
 
-def threat_search(boards: np.ndarray) -> tuple[float, float]:
-    """Microseconds for a board: every threat of the player to move, and whether it gives Ŝako."""
+def crowded_boards(game: pg.Game, n: int = 2000) -> np.ndarray:
+    """All 32 pieces anywhere, six to nine pairs of them united: the hard kind, as in puzzles."""
+    rng, boards = np.random.default_rng(2), np.repeat(game.start().states, n)
+    kinds = [1] * 8 + [2, 2, 3, 3, 4, 4, 5]
+    for board in boards:
+        squares, unions = rng.permutation(np.arange(8, 56)), rng.integers(6, 10)
+        places = squares[:15], np.concatenate([squares[:unions], squares[16 : 31 - unions]])
+        planes = np.zeros((2, 3), np.uint64)
+        for side in (0, 1):
+            men = [*zip(places[side], rng.permutation(kinds), strict=True), (squares[-1 - side], 6)]
+            for square, kind in men:
+                for digit in range(3):
+                    planes[side, digit] |= np.uint64(int(kind) >> digit & 1) << np.uint64(square)
+        board["planes"], board["rights"] = planes, 0
+    return boards
+
+
+def threat_search(boards: np.ndarray) -> tuple[float, float, float]:
+    """Microseconds for a board: every threat of the player to move, and whether it gives Ŝako; how often it does."""
     kernels, work = load_kernels("sako", {}, "paco_sako"), np.zeros(1, DEEP_WORK)
     sides, squares = boards["to_move"].astype(np.int32), np.empty(len(boards), np.uint64)
     found = np.empty(len(boards), np.int32)
     everything = seconds(lambda: kernels.threats_all(boards, sides, squares, work))
     king = seconds(lambda: kernels.gives_sako_all(boards, sides, found, work))
-    assert (found >= 0).all()
-    return everything / len(boards) * 1e6, king / len(boards) * 1e6
+    return everything / len(boards) * 1e6, king / len(boards) * 1e6, float((found == 1).mean())
 
 
 def representations(game: pg.Game, boards: np.ndarray) -> Table:
