@@ -72,12 +72,13 @@ def write_indices(state: State, seat: int, options: int, out: Indices) -> None:
         side = state["to_move"] if turn == 0 else 1 - state["to_move"]
         if state["hand"][side] != 0 and count < PIECES:
             layer = 11 if side == bottom else 17
-            out[count] = 64 * (layer + state["hand"][side]) + (state["origin"] ^ mirror)
+            out[count] = 64 * (layer + np.int64(state["hand"][side])) + (state["origin"] ^ mirror)
             count += 1
     first = out[0] if count > 0 else NOTHING
     for place in range(count, PIECES):
         out[place] = first
-    out[PIECES] = 64 * (WHOLE - 1) + (state["en_passant"] ^ mirror) if state["en_passant"] >= 0 else first
+    passed = np.int64(state["en_passant"])
+    out[PIECES] = 64 * (WHOLE - 1) + (passed ^ mirror) if passed >= 0 else first
     for k in range(len(out) - PLACES):
         out[PLACES + k] = whole_number(state, bottom, options, k)
 
@@ -142,9 +143,10 @@ def write_layers(state: State, seat: int, options: int, out: Tensor) -> None:
             out[64 * (layer + kind_at(state, side, square)) + (square ^ mirror)] = HERE
             left &= left - ONE
         if state["hand"][side] != 0:
-            out[64 * (layer + 12 + state["hand"][side]) + (state["origin"] ^ mirror)] = HERE
-    if state["en_passant"] >= 0:
-        out[64 * (WHOLE - 1) + (state["en_passant"] ^ mirror)] = HERE
+            out[64 * (layer + 12 + np.int64(state["hand"][side])) + (state["origin"] ^ mirror)] = HERE
+    passed = np.int64(state["en_passant"])
+    if passed >= 0:
+        out[64 * (WHOLE - 1) + (passed ^ mirror)] = HERE
 
 
 # ---- the eight option sets of each ----
