@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from plyground import words
 from plyground.agents.minimax import Minimax
 from plyground.agents.simple import Policy, Random
+from plyground.agents.solver import Perfect
 from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
+from plyground.solver.solver import solves
 
 
 class Agent(Protocol):
@@ -38,6 +40,8 @@ def make(word: str, game: Game) -> Agent:
         agent: Agent = Random(game)
     elif name == "minimax":
         agent = Minimax(game, depth=_number(word, "depth", options.pop("depth", 3)))
+    elif name == "solver" and solves(game):
+        agent = Perfect()
     elif name in policies:
         agent = Policy(game, name, policies[name])
     elif name == "greedy" and _can_search(game):
@@ -52,7 +56,7 @@ def make(word: str, game: Game) -> Agent:
 def known(game: Game) -> list[str]:
     """The words that name an agent of this game."""
     search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
-    return list(dict.fromkeys(["random", *policies_of(game), *search]))
+    return list(dict.fromkeys(["random", *policies_of(game), *search, *(["solver"] if solves(game) else [])]))
 
 
 def policies_of(game: Game) -> Mapping[str, Function]:
