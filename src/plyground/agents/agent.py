@@ -1,7 +1,7 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
+`minimax:depth=3`, `solver`, `uci:stockfish`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
 in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import words
+from plyground.agents import uci
 from plyground.agents.minimax import Minimax
 from plyground.agents.simple import Policy, Random
 from plyground.agents.solver import Perfect
@@ -22,6 +23,9 @@ from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.solver.solver import solves
+
+
+GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 
 
 class Agent(Protocol):
@@ -34,6 +38,8 @@ class Agent(Protocol):
 
 def make(word: str, game: Game) -> Agent:
     """The agent that a word names."""
+    if word.startswith("uci:"):
+        return uci.read(word, game)
     name, options = words.split(word)
     policies = policies_of(game)
     if name == "random":
@@ -56,7 +62,8 @@ def make(word: str, game: Game) -> Agent:
 def known(game: Game) -> list[str]:
     """The words that name an agent of this game."""
     search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
-    return list(dict.fromkeys(["random", *policies_of(game), *search, *(["solver"] if solves(game) else [])]))
+    special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (game.word == "chess")
+    return list(dict.fromkeys(["random", *policies_of(game), *search, *special]))
 
 
 def policies_of(game: Game) -> Mapping[str, Function]:
