@@ -26,7 +26,9 @@ def show_solved(position: Position, scores: NDArray[np.int8], as_json: bool) -> 
         print(json.dumps({"position": position.text, "score": score, "scores": values, "best": best}))
         return
     console.print(board(position))
-    table = Table("column", "score", "for the side to move", title=f"{'●○'[position.to_move]} moves", title_justify="left")
+    table = Table(
+        "column", "score", "for the side to move", title=f"{'●○'[position.to_move]} moves", title_justify="left"
+    )
     for column, value in enumerate(values):
         words = in_words(int(scores[column]), position)
         style = "bold" if value == score else ""

@@ -1,8 +1,9 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`, `solver`, `uci:stockfish`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
-in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+`minimax:depth=3`, `solver`, `uci:stockfish`. A game adds policies of its own (`greedy`, `punisher`) in the module of
+its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function
+`(state, rng) -> action`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.solver.solver import solves
-
 
 GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 

@@ -52,14 +52,9 @@ class Engine:
         except OSError as error:
             raise EngineFault(f"cannot start the engine {self.name!r}: {error.strerror}") from None
         self.lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
-        weakref.finalize(self, _end, self.process)
-
-    def _listen(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.put(line.strip())
-        self.lines.put(None)  # it has ended
+        listener = threading.Thread(target=_listen, args=(self.process, self.lines), daemon=True)
+        listener.start()
+        self.close = weakref.finalize(self, _end, self.process, listener)  # at the latest when nobody needs it
 
     def tell(self, line: str) -> None:
         assert self.process.stdin is not None
@@ -87,21 +82,29 @@ class Engine:
             if line.startswith("option "):
                 seen.append(line)
 
-    def close(self) -> None:
-        _end(self.process)
+
+def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+    """Collect what the program says. (Not a method: it would keep the engine alive.)"""
+    assert process.stdout is not None
+    with process.stdout as said:
+        for line in said:
+            lines.put(line.strip())
+    lines.put(None)  # it has ended
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
     """Ask it to go, and see that it does."""
-    with contextlib.suppress(OSError, ValueError):
-        if process.stdin:
-            process.stdin.write("quit\n")
-            process.stdin.close()
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write("quit\n")
+    with contextlib.suppress(OSError):
+        process.stdin.close()
     try:
         process.wait(timeout=0.5)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    listener.join(timeout=1)
 
 
 class Uci:
@@ -127,7 +130,9 @@ class Uci:
             try:
                 actions[row] = position.action(self._answer(position))
             except (EngineFault, IllegalAction) as error:
-                self._engine = self._engine and self._engine.close()
+                if self._engine:
+                    self._engine.close()
+                self._engine = None
                 self.faults.append(f"{self.command[0]}: {error}")
                 actions[row] = GIVES_UP
         return actions
@@ -147,19 +152,25 @@ class Uci:
         """The running engine, set to its strength."""
         if self._engine is None:
             engine = Engine(self.command, self.patience)
-            engine.tell("uci")
-            offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
-            for name, value in _settings(self.options).items():
-                kind = next((kind for option, _, kind in offered if option == name), None)
-                if kind is None:
-                    engine.close()
-                    raise InvalidValue(f"the engine {self.command[0]!r} has no option {name!r}")
-                _check_range(name, value, kind.split())
-                engine.tell(f"setoption name {name} value {value}")
-            engine.tell("isready")
-            engine.wait_for("readyok")
+            try:
+                self._set_up(engine)
+            except Error:
+                engine.close()
+                raise
             self._engine = engine
         return self._engine
+
+    def _set_up(self, engine: Engine) -> None:
+        engine.tell("uci")
+        offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
+        kinds = {name: kind.split() for name, _, kind in offered}
+        for name, value in _settings(self.options).items():
+            if name not in kinds:
+                raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
+            _check_range(name, value, kinds[name])
+            engine.tell(f"setoption name {name} value {value}")
+        engine.tell("isready")
+        engine.wait_for("readyok")
 
 
 def _settings(options: Mapping[str, float]) -> dict[str, str]:

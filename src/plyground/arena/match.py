@@ -128,9 +128,7 @@ def _act(
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
-def _result(
-    states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]
-) -> Match:
+def _result(states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]) -> Match:
     outcome = states["outcome"].astype(np.int64)
     won = outcome == FIRST_WINS + swapped  # by the agent named first
     scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent, make
 from plyground.agents.simple import Random
+from plyground.agents.solver import Perfect
 from plyground.errors import InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.games import chance
@@ -27,17 +28,17 @@ def made(game: Game, n: int, agent: Agent, seed: int) -> Records:
     """[about n] running positions, each once: a third from random games, a third from the agent's games with itself,
     a third from the perfect player's games with itself; the last two err now and then.
     """
-    dice, greedy, perfect = Random(game), make("greedy", game), make("solver", game)
+    dice, greedy = Random(game), make("greedy", game)
 
     def slipping(player: Agent) -> Player:
         def act(states: Records, ply: int, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-            chosen = (greedy if ply in SLOW and player is perfect else player).act(states, rngs)
+            chosen = (greedy if ply in SLOW and isinstance(player, Perfect) else player).act(states, rngs)
             slips = chance.draw(rngs, np.full(len(states), 1000)) < 1000 * SLIPS
             return np.where(slips | (ply < OPENING), dice.act(states, rngs), chosen)
 
         return act
 
-    players: list[Player] = [lambda states, ply, rngs: dice.act(states, rngs), slipping(agent), slipping(perfect)]
+    players: list[Player] = [lambda states, ply, rngs: dice.act(states, rngs), slipping(agent), slipping(Perfect())]
     parts = [_from_games(game, -(-n // 3), player, seed + 7 * k) for k, player in enumerate(players)]
     return np.unique(np.concatenate(parts))
 

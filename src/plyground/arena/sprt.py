@@ -36,7 +36,9 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
-            raise InvalidValue(f"SPRT compares a smaller with a larger Elo difference, not {self.elo0} with {self.elo1}")
+            raise InvalidValue(
+                f"SPRT compares a smaller with a larger Elo difference, not {self.elo0} with {self.elo1}"
+            )
         if not 0 < self.error < 0.5:
             raise InvalidValue(f"the error probability lies between 0 and 0.5, not {self.error}")
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from plyground.games.bits import popcount
 from plyground.games.connect_four import (
-    BOARD,
     COLUMN,
     COLUMNS,
     MAX_PLIES,
@@ -56,7 +55,7 @@ def score_all(
     least: Scores,  # [N] lower bounds known beforehand
     most: Scores,  # [N] a score of at least this much need not be found exactly
     table: Bits,  # [a power of 2], zeros at first; only here it is written
-    book_keys: Bits,  # [B] ascending: positions of `book_ply` plies whose scores are known, in their smaller mirror image
+    book_keys: Bits,  # [B] ascending, of positions of `book_ply` plies in their smaller mirror image
     book_scores: Scores,  # [B]
     book_ply: int,
     stop: NDArray[np.bool_],  # [1] set it to end the search
