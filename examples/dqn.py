@@ -27,7 +27,6 @@ from torch import Tensor, nn
 import plyground as pg
 from plyground.agents.agent import make
 from plyground.arena.match import openings, play_match
-from plyground.batch import encode, legal_mask
 from plyground.pictures import save_learning
 from plyground.position import Position
 from plyground.terminal import board, console, show_match
@@ -70,7 +69,7 @@ class QNetwork(nn.Module):
         self.layers = nn.Sequential(nn.Flatten(), *hidden, nn.Linear(256, game.num_actions))
 
     def forward(self, states: Records) -> Tensor:
-        return self.layers(torch.from_numpy(encode(self.game, self.encoder, states)))
+        return self.layers(torch.from_numpy(self.game.encode(self.encoder, states)))
 
     @torch.no_grad()
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -99,7 +98,7 @@ class Memory:
 
 def legal(game: pg.Game, states: Records) -> Tensor:
     """[B, A] which actions are legal."""
-    return torch.from_numpy(legal_mask(game, states))
+    return torch.from_numpy(game.legal_mask(states))
 
 
 def targets(rewards: Tensor, same_side: Tensor, next_values: Tensor, next_legal: Tensor, discount: float) -> Tensor:

@@ -51,8 +51,8 @@ def evaluate(state: State) -> float:
 @njit
 def write_planes(state: State, seat: int, out: NDArray[np.float32]) -> None:
     for cell in range(9):
-        out[0, cell] = state["cells"][cell] == 1 + seat
-        out[1, cell] = state["cells"][cell] == 2 - seat
+        out[cell] = state["cells"][cell] == 1 + seat
+        out[9 + cell] = state["cells"][cell] == 2 - seat
 
 
 ENCODERS = (Encoder("planes", 1, (2, 9), np.float32, write_planes, "own cells; the opponent's"),)

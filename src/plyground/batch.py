@@ -48,6 +48,8 @@ class Batch:
             raise InvalidValue(f"no device {device!r}; known: cpu")
         if max_plies is not None and max_plies < 1:
             raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
+        if threads is not None and threads < 1:
+            raise InvalidValue(f"a batch runs on at least 1 thread, not {threads}")
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
@@ -87,7 +89,7 @@ class Batch:
         self, states: NDArray[np.void] | None = None, out: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
         """[N, A] which actions are legal, in the batch's states or in others."""
-        return legal_mask(self.game, self.states if states is None else states, out, self.threads)
+        return self.game.legal_mask(self.states if states is None else states, out, self.threads)
 
     def legal_list(self, states: NDArray[np.void] | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
@@ -108,14 +110,14 @@ class Batch:
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """[N, *shape] what a network sees of the batch's states or of others, for the seat to act or another one."""
-        return encode(self.game, encoder, self.states if states is None else states, seat, out, self.threads)
+        return self.game.encode(encoder, self.states if states is None else states, seat, out, self.threads)
 
     def random_actions(self) -> NDArray[np.int32]:
         """[N] one legal action in each row, from the games' own generators."""
         kernels, actions = self.game.kernels(), np.empty(len(self), np.int32)
         self._run(
             lambda part: kernels.random_actions(
-                self.states[part], self.rngs[part], actions[part], self.game.work(), self._scratch()
+                self.states[part], self.rngs[part], actions[part], self.game.work(), self.game.scratch()
             )
         )
         return actions
@@ -134,7 +136,7 @@ class Batch:
                     plies,
                     ended[-1],
                     self.game.work(),
-                    self._scratch(),
+                    self.game.scratch(),
                 )
             )
 
@@ -150,67 +152,23 @@ class Batch:
         """[N] the side that acts in each row."""
         return self.states["to_move"]
 
-    def _scratch(self) -> NDArray[np.int32]:
-        return np.empty(self.game.rules.MAX_LEGAL, np.int32)
-
     def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
-        """The actions as an array, each of them legal in its row."""
+        """The actions as an array, each of them, unless the caller is trusted, legal in its row."""
         given = np.asarray(actions)
         if given.shape != (len(self),) or given.dtype.kind not in "iu":
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
         chosen = np.ascontiguousarray(given, np.int32)
-        if self.check:
-            bad: list[int] = []
-            kernels = self.game.kernels()
-
-            def look(rows: slice) -> None:
-                row = kernels.first_illegal(self.states[rows], chosen[rows], self.game.work(), self._scratch())
-                bad.extend([rows.start + row] if row >= 0 else [])
-
-            self._run(look)
-            for row in sorted(bad)[:1]:
-                raise IllegalAction(f"row {row}: {self.position(row).refusal(int(given[row]))}")
+        bad = -1
+        if chosen is not given and (chosen != given).any():
+            bad = int((chosen != given).argmax())  # too large for 32 bits
+        elif self.check:
+            bad = self.game.first_illegal(self.states, chosen, self.threads)
+        if bad >= 0:
+            raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen
-
-
-def legal_mask(
-    game: Game, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
-) -> NDArray[np.bool_]:
-    """[N, A] which actions are legal in `states` [N]."""
-    kernels, masks = game.kernels(), np.empty((len(states), game.num_actions), np.bool_) if out is None else out
-
-    def run(rows: slice) -> None:
-        scratch = np.empty(game.rules.MAX_LEGAL, np.int32)
-        kernels.legal_masks(states[rows], masks[rows], game.work(), scratch)
-
-    threading.over_slices(run, len(states), threads)
-    return masks
-
-
-def encode(
-    game: Game,
-    encoder: str,
-    states: NDArray[np.void],
-    seat: int | None = None,
-    out: NDArray[Any] | None = None,
-    threads: int = 1,
-) -> NDArray[Any]:
-    """[N, *shape] what a network sees of `states`, for the seat to act or for `seat`."""
-    chosen = game.encoder(encoder)
-    kernels = game.encode_kernels(chosen)
-    if out is None:
-        out = np.empty((len(states), *chosen.shape), chosen.dtype)
-    if seat is None:
-        threading.over_slices(lambda part: kernels.encode_all(states[part], out[part]), len(states), threads)
-    elif 0 <= seat < game.rules.SEATS:
-        seats = np.full(len(states), seat, np.int32)
-        kernels.encode_for(states, seats, out)
-    else:
-        raise InvalidValue(f"{game} has seats 0 to {game.rules.SEATS - 1}, not {seat}")
-    return out
 
 
 def _as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:

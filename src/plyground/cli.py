@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, shorten
 
 GameWord = Annotated[
     str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
@@ -50,8 +50,8 @@ def perft(game: Positional[GameWord], depth: int, position: str = "startpos", di
 
 
 def match(
-    a: Positional[str],
-    b: Positional[str],
+    a: Positional[Annotated[str, arg(metavar="A", help="an agent: random, greedy, punisher, minimax:depth=3, ...")]],
+    b: Positional[Annotated[str, arg(metavar="B", help="its opponent")]],
     game: GameWord = "connect_four",
     games: int | None = None,
     seed: int = 0,
@@ -62,8 +62,6 @@ def match(
     """Let agents A and B play each other: random openings, each from both sides.
 
     Args:
-        a: an agent: random, greedy, punisher, minimax:depth=3, ...
-        b: another
         games: how many, in pairs (default: 100; with --sprt at most 10000)
         seed: the same seed gives the same match
         opening_plies: random moves before the agents begin (default: what suits the game)
@@ -237,8 +235,25 @@ def bench(
     terminal.show_speed(measure_rules(load(game), encoder, batch, seconds), json)
 
 
+def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
+    """Check that a game keeps the laws of the contract: for people who add their own.
+
+    Args:
+        games: random games to check it on
+        seed: what their chance begins with
+    """
+    from plyground.game import load
+    from plyground.laws import check as laws_of
+
+    rules, kept = load(game), 0
+    for law in laws_of(rules, games, seed):
+        print(f"✓ {law}")
+        kept += 1
+    print(f"{rules} keeps all {kept} laws, as far as {games} random games can tell.")
+
+
 COMMANDS = {"games": games, "perft": perft, "match": match, "play": play, "solve": solve, "grade": grade}
-COMMANDS |= {"ladder": ladder, "bench": bench}
+COMMANDS |= {"ladder": ladder, "bench": bench, "check": check}
 
 
 def main() -> None:
@@ -259,3 +274,20 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has had enough
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        if not _from_the_compiler(error):
+            raise
+        print(f"plyground: the game does not compile: {shorten(_gist(error), 1000)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _from_the_compiler(error: Exception) -> bool:
+    """Whether numba refused a game's function (asked without importing numba)."""
+    return any(cls.__name__ == "NumbaError" for cls in type(error).__mro__)
+
+
+def _gist(error: Exception) -> str:
+    """What numba found and where, without the stages it went through."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    noise = ("Failed in", "During: Pass", "During: resolving", "<source elided>", "^")
+    return " ".join(line for line in lines if line and not line.startswith(noise))

@@ -21,6 +21,7 @@ from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
 from plyground.games.interface import Rules, Value, read
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.threads import over_slices
 
 if TYPE_CHECKING:
     from plyground.position import Position
@@ -114,11 +115,64 @@ class Game:
         """[1] working memory for one thread."""
         return np.zeros(1, self.rules.WORK)
 
+    def scratch(self) -> NDArray[np.int32]:
+        """[MAX_LEGAL] room for one legal list."""
+        return np.empty(self.rules.MAX_LEGAL, np.int32)
+
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] the part of each state that memory keeps, as a copy."""
         size = self.rules.HEAD.itemsize
         rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
         return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+
+    def legal_mask(
+        self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
+    ) -> NDArray[np.bool_]:
+        """[N, A] which actions are legal in `states` [N]."""
+        kernels = self._mask_kernels()
+        masks = np.empty((len(states), self.num_actions), np.bool_) if out is None else out
+
+        def run(rows: slice) -> None:
+            kernels.legal_masks(states[rows], masks[rows], self.work(), self.scratch())
+
+        over_slices(run, len(states), threads)
+        return masks
+
+    def first_illegal(self, states: NDArray[np.void], actions: NDArray[np.int32], threads: int = 1) -> int:
+        """The first row [N] whose action is not legal, or -1."""
+        kernels, found = self._mask_kernels(), list[int]()
+
+        def look(rows: slice) -> None:
+            row = kernels.first_illegal(states[rows], actions[rows], self.num_actions, self.work(), self.scratch())
+            found.extend([rows.start + row] if row >= 0 else [])
+
+        over_slices(look, len(states), threads)
+        return min(found, default=-1)
+
+    def _mask_kernels(self) -> Any:
+        return self.kernels("mask" if "mask" in self.rules.compiled else "rules")
+
+    def encode(
+        self,
+        encoder: str,
+        states: NDArray[np.void],
+        seat: int | None = None,
+        out: NDArray[Any] | None = None,
+        threads: int = 1,
+    ) -> NDArray[Any]:
+        """[N, *shape] what a network sees of `states` [N], for the seat to act in each or for `seat`."""
+        chosen = self.encoder(encoder)
+        kernels = self.encode_kernels(chosen)
+        if out is None:
+            out = np.empty((len(states), *chosen.shape), chosen.dtype)
+        flat = out.reshape(len(states), -1)  # [N, size]
+        if seat is None:
+            over_slices(lambda part: kernels.encode_all(states[part], flat[part]), len(states), threads)
+        elif 0 <= seat < self.rules.SEATS:
+            kernels.encode_for(states, np.full(len(states), seat, np.int32), flat)
+        else:
+            raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
+        return out
 
     def start(self, seed: int = 0) -> Position:
         """A fresh game; `seed` decides what chance does in it."""

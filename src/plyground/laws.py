@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from plyground.batch import Batch, encode, legal_mask
+from plyground.batch import Batch
 from plyground.errors import BrokenGame, Error
 from plyground.game import Game
 from plyground.games import chance
@@ -41,7 +41,7 @@ class Sample:
 
 def sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
     """Play random games to their ends, and keep everything on the way."""
-    batch = Batch(game, games, seed)
+    batch = Batch(game, games, seed, check=False)  # the laws look themselves
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
     going = np.ones(games, np.bool_)
@@ -92,7 +92,7 @@ def masks(s: Sample) -> None:
     rows = np.repeat(np.arange(len(counts)), counts)
     expected = np.zeros((len(counts), s.game.num_actions), np.bool_)
     expected[rows, actions[actions >= 0]] = True
-    _need(bool((expected == legal_mask(s.game, s.every)).all()), s.game, "mask and list differ")
+    _need(bool((expected == s.game.legal_mask(s.every)).all()), s.game, "mask and list differ")
 
 
 def fields(s: Sample) -> None:
@@ -171,10 +171,10 @@ def heads_suffice(s: Sample) -> None:
     if rules.HEAD == rules.STATE:
         return
     try:
-        same = np.array_equal(legal_mask(s.game, heads), legal_mask(s.game, s.every))
+        same = np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every))
         _need(same, s.game, "`legal` reads beyond HEAD")
         for name in s.game.encoders:
-            same = np.array_equal(encode(s.game, name, heads), encode(s.game, name, s.every))
+            same = np.array_equal(s.game.encode(name, heads), s.game.encode(name, s.every))
             _need(same, s.game, f"the encoder {name} reads beyond HEAD")
         for state, head in zip(_some(s.every), _some(heads), strict=True):
             _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
@@ -188,7 +188,7 @@ def encoders_fill(s: Sample) -> None:
         for seat in range(s.game.rules.SEATS):
             outs = [np.full((len(s.every), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
             for out in outs:
-                encode(s.game, name, s.every, seat, out)
+                s.game.encode(name, s.every, seat, out)
             _need(np.array_equal(outs[0], outs[1]), s.game, f"the encoder {name} leaves some numbers unwritten")
             _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
 
@@ -203,10 +203,10 @@ def secrets_are_kept(s: Sample) -> None:
         other = s.states.copy()
         kernels.determinize_all(other, np.full(n, seat, np.int32), chance.seeds(5, n))
         for name in s.game.encoders:
-            same = np.array_equal(encode(s.game, name, other, seat), encode(s.game, name, s.states, seat))
+            same = np.array_equal(s.game.encode(name, other, seat), s.game.encode(name, s.states, seat))
             _need(same, s.game, f"the encoder {name} shows seat {seat} what it cannot know")
         mine = acting == seat
-        same = np.array_equal(legal_mask(s.game, other)[mine], legal_mask(s.game, s.states)[mine])
+        same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
         _need(same, s.game, f"redrawing what seat {seat} cannot see changes what it may do")
         _need(rules.hidden or _equal(s.game, other, s.states), s.game, "`determinize` changes a game without secrets")
         for state in _some(other):
@@ -234,7 +234,7 @@ def symmetries(s: Sample) -> None:
         _need(k > 0 or _equal(game, before, s.states), game, "symmetry 0 is not the identity")
         mapped = [_transform_action(game, action, k) for action in range(game.num_actions)]
         _need(sorted(mapped) == list(range(game.num_actions)), game, f"symmetry {k} is no permutation of the actions")
-        same = np.array_equal(legal_mask(game, before)[:, mapped], legal_mask(game, s.states))
+        same = np.array_equal(game.legal_mask(before)[:, mapped], game.legal_mask(s.states))
         _need(same, game, f"symmetry {k} changes what is legal")
         played = np.array([mapped[action] for action in s.actions], np.int32)
         kernels.play_all(before, played, chance.seeds(0, n), game.work())

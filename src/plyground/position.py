@@ -146,6 +146,4 @@ class Position:
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
         """What a network sees of this position, for the seat to act unless another is named."""
-        from plyground.batch import encode
-
-        return encode(self.game, encoder, self.states, seat)[0]
+        return self.game.encode(encoder, self.states, seat)[0]

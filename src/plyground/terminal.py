@@ -138,7 +138,11 @@ def board(position: Position, seat: int | None = None) -> Text:
 
 def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
     """One game between a person and an agent, typed in the terminal."""
-    console.print(f"You are the {SIDES[side]} side, against {name}. Type a move, or: undo, hint, moves, help, quit.")
+    sides = start.game.rules.SIDES
+    console.print(
+        f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.", markup=False
+    )
+    console.print("Type a move, or: undo, hint, moves, help, quit.")
     history, position = list[Position](), start.copy()
     rngs = chance.seeds(seed, 1)
     while not position.over:

@@ -13,7 +13,6 @@ import plyground as pg
 from conftest import JIT
 from naive.connect_four import Board
 from plyground import laws
-from plyground.batch import legal_mask
 from plyground.games import connect_four as rules
 
 GAMES = 2000 if JIT else 20
@@ -174,7 +173,7 @@ def test_winning_cells_are_those_that_make_four(connect_four: pg.Game) -> None:
     wins = np.zeros(len(sample.states))
     for action in range(7):
         after = sample.states.copy()
-        fits = legal_mask(connect_four, sample.states)[:, action]
+        fits = connect_four.legal_mask(sample.states)[:, action]
         moved = after[fits]
         columns, rngs = np.full(len(moved), action, np.int32), np.zeros(len(moved), np.uint64)
         connect_four.kernels().play_all(moved, columns, rngs, connect_four.work())

@@ -22,8 +22,7 @@ class Random:
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         actions = np.empty(len(states), np.int32)
-        scratch = np.empty(self.game.rules.MAX_LEGAL, np.int32)
-        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), scratch)
+        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
         return actions
 
 

@@ -119,7 +119,7 @@ def _act(
     states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]
     rows, actions = rows[actions != GIVES_UP], actions[actions != GIVES_UP]
     mine, luck = states[rows], chances[rows]  # copies
-    bad = kernels.first_illegal(mine, actions, work, np.empty(game.rules.MAX_LEGAL, np.int32))
+    bad = game.first_illegal(mine, actions)
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
@@ -177,7 +177,7 @@ def openings(
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if wanted < 0:
         raise InvalidValue(f"an opening has no fewer than 0 plies, not {wanted}")
-    kernels, work, scratch = game.kernels(), game.work(), np.empty(game.rules.MAX_LEGAL, np.int32)
+    kernels, work, scratch = game.kernels(), game.work(), game.scratch()
     states, chances = np.zeros(n, game.rules.STATE), chance.seeds(seed, n)
     picks = chance.seeds(seed + 2, n)
     rows = np.arange(n)  # those still without an opening

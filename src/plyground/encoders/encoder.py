@@ -20,7 +20,10 @@ from plyground.games.interface import Function, Rules
 
 @dataclass(frozen=True)
 class Encoder:
-    """A compiled function `write(state, seat, out)` that fills all of `out`, of this shape and type."""
+    """A compiled function `write(state, seat, out)` that fills all of `out`.
+
+    `out` is flat: an observation of this shape, row by row. (Flat loops compile to far better code than nested ones.)
+    """
 
     name: str
     version: int

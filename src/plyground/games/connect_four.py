@@ -14,10 +14,12 @@ An action is a column, 0 to 6; its name counts from 1, as the usual notation "44
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidText, shorten
 from plyground.games.bits import popcount
@@ -59,6 +61,14 @@ def legal(state: State, actions: Actions) -> int:
             actions[count] = column
             count += 1
     return count
+
+
+@njit
+def mask(state: State, mask: NDArray[np.bool_]) -> None:
+    """The same as a mask."""
+    full = (state["stones"][0] | state["stones"][1]) if state["outcome"] == RUNNING else BOARD
+    for column in range(COLUMNS):
+        mask[column] = (full >> np.uint64(7 * column + 5)) & ONE == ZERO
 
 
 @njit
@@ -160,6 +170,7 @@ def transform_action(action: int, symmetry: int) -> int:
 # ---- text ----
 
 EMPTY, DISCS = ".", "xo"
+SIDES = ("●", "○")
 STYLES = {"●": "bold blue", "○": "bold yellow"}  # told apart by shape, and by colours that nearly everybody can
 READS = {".": -1, "x": 0, "o": 1, "X": 0, "O": 1, "●": 0, "○": 1}
 """the characters of a board and whose stones they are; -1: nobody's"""
@@ -172,7 +183,7 @@ def text(state: State) -> str:
 
 def draw(state: State) -> str:
     """The board for the eye, with the columns' names."""
-    rows = [f" {' '.join(row)}" for row in _cells(state, "●○")]
+    rows = [f" {' '.join(row)}" for row in _cells(state, SIDES)]
     return "\n".join([*rows, " 1 2 3 4 5 6 7"])
 
 
@@ -262,7 +273,7 @@ def _columns_of(stones: int) -> list[tuple[str, int]]:
     return [(str(column + 1), (stones >> (7 * column)) & 0b111111) for column in range(COLUMNS)]
 
 
-def _cells(state: State, discs: str) -> list[list[str]]:
+def _cells(state: State, discs: Sequence[str]) -> list[list[str]]:
     """The board as characters, top row first."""
     first, second = (int(stones) for stones in state["stones"])
 

@@ -22,9 +22,11 @@ action_name(state, action) -> str         | different legal actions of one state
 
 Optional                                  | law, and what holds without it
 ------------------------------------------|--------------------------------------------------------------------------
+mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
 problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
+SIDES       two names for people          | otherwise: "first" and "second"
 STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
@@ -140,6 +142,7 @@ class Rules:
     problems: Function
     draw: Function
     observe: Function
+    SIDES: tuple[str, str]
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
@@ -150,7 +153,7 @@ class Rules:
         return "determinize" in self.compiled
 
 
-COMPILED = ("reset", "legal", "play", "evaluate", "seat", "determinize", "transform", "transform_action")
+COMPILED = ("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action")
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 
@@ -187,6 +190,7 @@ def read(module: ModuleType) -> Rules:
         problems=get("problems", _no_problems),
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
+        SIDES=get("SIDES", ("first", "second")),
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),

@@ -13,7 +13,7 @@ Records = NDArray[np.void]
 
 @njit(cache=True, nogil=True)
 def encode_all(states: Records, out: NDArray[np.generic]) -> None:
-    """What the seat to act sees of each state: `out` [N, *shape]."""
+    """What the seat to act sees of each state: `out` [N, size]."""
     for i in range(len(states)):
         write(states[i], seat(states[i]), out[i])
 

@@ -58,10 +58,10 @@ def step_all(
         plies[i] += 1
         for k in range(after.shape[1]):
             after[i, k] = state_bytes[i, k]
-        rewards[i] = value_for(state["outcome"], side)
-        terminated[i] = state["outcome"] != RUNNING
-        truncated[i] = not terminated[i] and plies[i] >= max_plies
-        if terminated[i] or truncated[i]:
+        over = state["outcome"] != RUNNING
+        stopped = not over and plies[i] >= max_plies
+        rewards[i], terminated[i], truncated[i] = value_for(state["outcome"], side), over, stopped
+        if over or stopped:
             plies[i] = 0
             states[i] = blank[0]
             reset(states[i], rngs[i : i + 1])
@@ -84,13 +84,13 @@ def legal_masks(states: Records, masks: Bools, work: Records, scratch: Ints) -> 
 
 
 @njit(cache=True, nogil=True)
-def first_illegal(states: Records, actions: Ints, work: Records, scratch: Ints) -> int:
+def first_illegal(states: Records, actions: Ints, num_actions: int, work: Records, scratch: Ints) -> int:
     """The first row whose action is not legal, or -1."""
     for i in range(len(states)):
-        found = False
-        for k in range(legal(states[i], scratch, work[0])):
-            found |= scratch[k] == actions[i]
-        if not found:
+        count, k = legal(states[i], scratch, work[0]), 0
+        while k < count and scratch[k] < actions[i]:  # they ascend
+            k += 1
+        if k == count or scratch[k] != actions[i]:
             return i
     return -1
 

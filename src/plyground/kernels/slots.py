@@ -55,6 +55,13 @@ def transform_action(action: int, symmetry: int) -> int:
     return action
 
 
+# ---- a game may have these; there is no other ----
+
+
+@njit
+def mask(state: State, mask: NDArray[np.bool_]) -> None: ...
+
+
 @njit
 def evaluate(state: State) -> float:
     return 0.0

@@ -1,0 +1,105 @@
+"""Matches: in pairs, from both sides, reproducible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import make
+from plyground.arena.match import openings, play_match
+from plyground.games.interface import RUNNING
+
+
+class Lowest:
+    """Plays the first legal action: no chance in it."""
+
+    def __init__(self, game: pg.Game) -> None:
+        self.game = game
+        self.seen: list[NDArray[np.void]] = []
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        self.seen.append(states)
+        return self.game.legal_mask(states).argmax(1).astype(np.int32)
+
+
+def test_an_agent_against_itself_scores_exactly_one_half(game: pg.Game) -> None:
+    """Deterministic twins play the same game twice in a pair, once from each side."""
+    result = play_match(game, Lowest(game), Lowest(game), 40, seed=3)
+    assert result.score == 0.5
+    assert (result.scores.sum(axis=1) == 1).all()
+    assert result.elo == 0
+    assert result.games == 40
+    assert result.wins + result.draws + result.losses == 40
+
+
+def test_the_same_seed_gives_the_same_match(connect_four: pg.Game) -> None:
+    def scores(seed: int) -> list[list[float]]:
+        agents = make("greedy", connect_four), make("punisher", connect_four)
+        return play_match(connect_four, *agents, 100, seed).scores.tolist()
+
+    assert scores(1) == scores(1)
+    assert scores(1) != scores(2)
+
+
+def test_a_pair_shares_its_opening(connect_four: pg.Game) -> None:
+    first, second = Lowest(connect_four), Lowest(connect_four)
+    play_match(connect_four, first, second, 20, seed=1, opening_plies=6)
+    assert (first.seen[0] == second.seen[0]).all(), "first acts in even rows where second acts in odd ones"
+    assert (first.seen[0]["ply"] == 6).all()
+    assert len({state.tobytes() for state in first.seen[0]}) > 5
+
+
+def test_a_pair_shares_its_deal() -> None:
+    duel = pg.load(TINY[0])
+    first, second = Lowest(duel), Lowest(duel)
+    play_match(duel, first, second, 20, seed=1, opening_plies=0)
+    assert (first.seen[0] == second.seen[0]).all()
+
+
+def test_openings_are_never_decided(connect_four: pg.Game) -> None:
+    states, chances, plies = openings(connect_four, 300, seed=2, plies=20)
+    assert (states["outcome"] == RUNNING).all()
+    assert (states["ply"] == 20).all()
+    assert (plies == 20).all()
+    assert len(np.unique(chances)) == 300
+    with pytest.raises(pg.InvalidValue, match="42 random plies nearly always end a game"):
+        openings(connect_four, 1, plies=42)
+
+
+def test_strength_shows(connect_four: pg.Game) -> None:
+    def score(a: str, b: str) -> float:
+        return play_match(connect_four, make(a, connect_four), make(b, connect_four), 400, seed=5).score
+
+    assert score("greedy", "random") > 0.95
+    assert score("punisher", "random") > 0.9
+    assert score("greedy", "punisher") > 0.6
+    assert score("minimax:depth=3", "greedy") > 0.7
+    assert score("minimax:depth=5", "minimax:depth=3") > 0.6
+
+
+def test_progress_is_told_to_the_end(connect_four: pg.Game) -> None:
+    told: list[int] = []
+    play_match(connect_four, Lowest(connect_four), Lowest(connect_four), 10, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 10
+
+
+def test_an_illegal_choice_is_the_agents_error(connect_four: pg.Game) -> None:
+    class Stubborn:
+        def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+            return np.zeros(len(states), np.int32)
+
+        def __str__(self) -> str:
+            return "stubborn"
+
+    with pytest.raises(pg.Error, match="the agent stubborn chose an illegal action: 0 is not legal"):
+        play_match(connect_four, Stubborn(), Stubborn(), 10, opening_plies=3)
+
+
+@pytest.mark.parametrize("games", [0, 1, 7, -2])
+def test_games_come_in_pairs(connect_four: pg.Game, games: int) -> None:
+    with pytest.raises(pg.InvalidValue, match=f"not {games}"):
+        play_match(connect_four, Lowest(connect_four), Lowest(connect_four), games)

@@ -1,0 +1,168 @@
+"""The compile cache: it is used, and it never runs old rules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit
+
+import plyground as pg
+from conftest import TINY
+from plyground.kernels import cache
+
+PLAY = """
+import sys, plyground as pg
+game = pg.load(sys.argv[1])
+batch = pg.Batch(game, 3)
+batch.step([0, 1, 2])
+print([str(state["place"]) for state in batch.after])
+kernels = game.kernels()
+print(sum(kernels.step_all.stats.cache_hits.values()))
+"""
+
+
+def _run(path: Path, folder: Path, **environment: str) -> tuple[list[str], str]:
+    """Play in a fresh process; what it printed, and what it said while compiling."""
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY, str(path)],
+        env=os.environ | {"PLYGROUND_CACHE": str(folder)} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines(), done.stderr
+
+
+@pytest.fixture
+def hops(tmp_path: Path) -> Path:
+    """A game of two files: its step is taken from a module beside it."""
+    helper = tmp_path / "stride.py"
+    helper.write_text("from numba import njit\nSTRIDE = 1\n\n\n@njit\ndef stride():\n    return STRIDE\n")
+    source = Path(TINY[1]).read_text()
+    assert source.count("+= 1 if action == RIGHT") == 1
+    source = source.replace("+= 1 if action == RIGHT", "+= stride.stride() if action == RIGHT")
+    source = source.replace(
+        "import numpy as np\n",
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport stride\nimport numpy as np\n",
+    )
+    path = tmp_path / "hops.py"
+    path.write_text(source)
+    return path
+
+
+def test_a_second_process_compiles_nothing_and_says_nothing(hops: Path, tmp_path: Path) -> None:
+    first, notice = _run(hops, tmp_path / "cache")
+    assert notice.count("\n") == 1
+    assert "compiling hops (rules), once for this machine" in notice
+    second, silence = _run(hops, tmp_path / "cache")
+    assert first == ["['3', '5', '4']", "0"]
+    assert second == ["['3', '5', '4']", "1"]
+    assert silence == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("hops.py", "-1 if action == LEFT", "-2 if action == LEFT"),
+        ("hops.py", 'state["length"] // 2\n    state["repeats"]', 'state["length"] // 2 - 1\n    state["repeats"]'),
+        ("stride.py", "STRIDE = 1", "STRIDE = 2"),
+        ("stride.py", "return STRIDE", "return STRIDE + 1"),
+    ],
+)
+def test_an_edited_rule_is_seen_even_in_another_file(
+    hops: Path, tmp_path: Path, file: str, right: str, wrong: str
+) -> None:
+    before, _ = _run(hops, tmp_path / "cache")
+    edited = tmp_path / file
+    stamp, source = edited.stat(), edited.read_text()
+    assert source.count(right) == 1
+    edited.write_text(source.replace(right, wrong))
+    os.utime(edited, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # even where the file's time does not tell
+    after, _ = _run(hops, tmp_path / "cache", PYTHONDONTWRITEBYTECODE="1")
+    assert after[0] != before[0]
+    assert after[1] == "0"
+
+
+def test_an_edited_rule_is_seen_within_one_process(hops: Path) -> None:
+    def places() -> list[int]:
+        batch = pg.Batch(pg.load(str(hops)), 2)
+        batch.step([0, 1])
+        return batch.after["place"].tolist()
+
+    assert places() == [3, 5]
+    hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))
+    assert places() == [2, 5]
+
+
+def test_checked_bounds_are_another_module(hops: Path, tmp_path: Path) -> None:
+    _run(hops, tmp_path / "cache")
+    checked, _ = _run(hops, tmp_path / "cache", NUMBA_BOUNDSCHECK="1")
+    assert checked[1] == "0", "kernels compiled without checks were taken for checked ones"
+
+
+TABLE = np.arange(5)
+
+
+@njit
+def reads_table() -> int:
+    return TABLE[2]
+
+
+@njit(fastmath=True)
+def sums(x: float) -> float:
+    return x + x
+
+
+def _digest(function: object) -> str:
+    import hashlib
+
+    digest = hashlib.sha256()
+    cache._feed(digest, function, set())
+    return digest.hexdigest()
+
+
+def test_tables_options_closures_and_inner_functions_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _digest(reads_table)
+    monkeypatch.setitem(globals(), "TABLE", np.array([0, 1, 9, 3, 4]))
+    assert _digest(reads_table) != before
+    assert _digest(sums) != _digest(njit(sums.py_func))
+
+    def make(k: int):
+        def inner() -> int:
+            return (lambda: k)()
+
+        return inner
+
+    assert _digest(make(1)) != _digest(make(2))
+    assert _digest(make(1)) == _digest(make(1))
+
+
+def test_a_global_that_cannot_be_followed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "TABLE", {"a": object()})
+    with pytest.raises(TypeError, match="its changes could not be noticed"):
+        _digest(reads_table)
+
+
+def test_where_nothing_can_be_kept_it_compiles_anew(hops: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "a file, not a folder"
+    blocked.write_text("")
+    result, notice = _run(hops, blocked)
+    assert result[0] == "['3', '5', '4']"
+    assert "cannot keep compiled games in" in notice
+
+
+def test_kernels_nobody_used_for_weeks_are_forgotten(hops: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    _run(hops, folder)
+    (old,) = folder.glob("plyground_rules_hops_*")
+    past = (old / "used").stat().st_mtime - (cache.WEEKS_KEPT * 7 + 1) * 86400
+    os.utime(old / "used", (past, past))
+    hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))
+    _run(hops, folder)
+    (new,) = folder.glob("plyground_rules_hops_*")
+    assert new != old

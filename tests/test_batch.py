@@ -1,0 +1,136 @@
+"""Batches: rewards, ends, limits, checks, and independence of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.kernels import threads
+
+
+def test_the_final_state_stays_visible_when_a_fresh_game_takes_its_place(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 2)
+    for action in (0, 1, 0, 1, 0, 1):
+        step = batch.step([action, action])
+        assert not step.terminated.any()
+        assert (batch.after == batch.states).all()
+    step = batch.step([0, 6])
+    assert step.rewards.tolist() == [1, 0]
+    assert step.terminated.tolist() == [True, False]
+    assert step.truncated.tolist() == [False, False]
+    final = pg.Position(connect_four, batch.after[:1])
+    assert final.outcome == pg.Outcome.FIRST_WINS
+    assert final == connect_four.position("1212121")
+    assert batch.position(0) == connect_four.start()
+    assert batch.position(1) == connect_four.position("1212127")
+    assert batch.encode("board", batch.after)[0].sum() == 4 + 2 * 3
+    assert batch.legal_mask(batch.after)[0].sum() == 0
+    assert batch.plies.tolist() == [0, 7]
+
+
+def test_the_reward_is_the_acting_sides_also_where_one_loses_by_acting() -> None:
+    hops = pg.load(TINY[1], length=5)
+    batch = pg.Batch(hops, 1)
+    assert batch.step([0]).rewards[0] == 0  # first pushes left, off the middle
+    assert batch.to_move[0] == 1
+    batch.step([2])  # second rests
+    step = batch.step([0])  # first pushes the token over the second side's line
+    assert step.terminated[0]
+    assert step.rewards[0] == -1
+
+
+def test_a_limit_of_plies_truncates_and_does_not_terminate(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 3, max_plies=5)
+    for ply in range(1, 11):
+        step = batch.step(batch.random_actions())
+        assert (step.truncated == (ply % 5 == 0)).all()
+        assert not step.terminated.any()
+        assert (batch.after["ply"] == (ply - 1) % 5 + 1).all()
+    with_end = pg.Batch(connect_four, 1, max_plies=7)
+    for action in (0, 1, 0, 1, 0, 1):
+        with_end.step([action])
+    step = with_end.step([0])
+    assert step.terminated[0]
+    assert not step.truncated[0]
+
+
+def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 4)
+    for _ in range(6):
+        batch.step([0, 0, 1, 3])
+    before = batch.states.copy()
+    with pytest.raises(pg.IllegalAction, match=r"row 1: 0 is not legal in .*; legal: 2, 3, 4, 5, 6, 7 \(numbers 1, 2"):
+        batch.step([1, 0, 2, 2])
+    assert (batch.states == before).all()
+    for wrong in (-1, 7, 2**31 - 1):
+        with pytest.raises(pg.IllegalAction):
+            batch.step([1, 1, 2, wrong])
+
+
+@pytest.mark.parametrize("actions", [[1, 2], [[1, 2, 3]], [0.5, 1, 2], ["a", "b", "c"], 3, [2**40, 0, 0]])
+def test_what_is_no_list_of_actions_is_refused(connect_four: pg.Game, actions: object) -> None:
+    with pytest.raises(pg.Error):
+        pg.Batch(connect_four, 3).step(actions)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n": 0}, {"n": -3}, {"n": 2, "device": "tpu"}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}]
+)
+def test_an_impossible_batch_is_refused(connect_four: pg.Game, wrong: dict[str, int]) -> None:
+    with pytest.raises(pg.InvalidValue):
+        pg.Batch(connect_four, **wrong)  # type: ignore[arg-type]
+
+
+def test_results_depend_on_the_seed_and_not_on_threads(game: pg.Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "CHUNK", 8)
+    monkeypatch.setattr(threads.over_slices, "__defaults__", (8,))
+    batches = [pg.Batch(game, 100, seed=5, threads=n) for n in (1, 2, 7)]
+    for _ in range(30):
+        actions = [batch.random_actions() for batch in batches]
+        steps = [batch.step(row) for batch, row in zip(batches, actions, strict=True)]
+        for other in (1, 2):
+            assert (actions[other] == actions[0]).all()
+            assert all((a == b).all() for a, b in zip(steps[other], steps[0], strict=True))
+            assert (batches[other].legal_mask() == batches[0].legal_mask()).all()
+    ended = [batch.random_play(50) for batch in batches]
+    assert (ended[0] == ended[1]).all()
+    assert (ended[0] == ended[2]).all()
+    assert ended[0].sum() > 0
+    other_seed = pg.Batch(game, 100, seed=6)
+    assert (other_seed.random_actions() != pg.Batch(game, 100, seed=5).random_actions()).any()
+
+
+def test_random_connect_four_has_its_known_statistics(connect_four: pg.Game) -> None:
+    ended = pg.Batch(connect_four, 2000, seed=1).random_play(5000)
+    games = ended.sum()
+    assert ended[2] / games == pytest.approx(0.556, abs=0.01)  # the first side wins
+    assert ended[1] / games == pytest.approx(0.0025, abs=0.0015)
+    assert 2000 * 5000 / games == pytest.approx(21.3, abs=0.15)
+
+
+def test_legal_lists_end_in_minus_one(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 1)
+    for _ in range(6):
+        batch.step([2])
+    actions, counts = batch.legal_list()
+    assert actions.tolist() == [[0, 1, 3, 4, 5, 6, -1]]
+    assert counts.tolist() == [6]
+
+
+def test_heads_are_copies(game: pg.Game) -> None:
+    batch = pg.Batch(game, 4)
+    heads = game.heads(batch.states)
+    assert heads.dtype == game.rules.HEAD
+    before = heads.copy()
+    batch.random_play(3)
+    assert (heads == before).all()
+    assert not np.shares_memory(heads, batch.states)
+
+
+def test_a_seat_that_does_not_exist_is_refused(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.InvalidValue, match="seats 0 to 1, not 2"):
+        pg.Batch(connect_four, 1).encode("planes", seat=2)
+    with pytest.raises(pg.UnknownName, match="did you mean 'planes-v1'"):
+        pg.Batch(connect_four, 1).encode("plane-v1")

@@ -1,0 +1,203 @@
+"""The command line, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, TINY
+from plyground import cli
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command, in this process."""
+    monkeypatch.setattr(sys, "argv", ["plyground", *arguments])
+    capsys.readouterr()
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *arguments: run(capsys, monkeypatch, *arguments)
+
+
+def test_games_are_listed(command) -> None:
+    code, out, _ = command("games")
+    assert code == 0
+    for word in ("connect_four", "planes-v1", "punisher", "minimax:depth=3"):
+        assert word in out
+
+
+def test_perft(command) -> None:
+    assert command("perft", "connect_four", "--depth", "7")[:2] == (0, "depth 7: 823536\n")
+    code, out, _ = command("perft", "connect_four", "--depth", "3", "--position", "1212127", "--divide")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "1: 49"
+    assert lines[1] == "2: 0", "that wins: nothing follows"
+    assert lines[-1] == f"Nodes searched: {sum(int(line.split(': ')[1]) for line in lines[:7])}"
+
+
+def test_match(command) -> None:
+    code, out, _ = command("match", "greedy", "random", "--games", "200", "--seed", "4")
+    assert code == 0
+    assert re.search(r"score of greedy: 9\d\.\d%, 95% interval 9\d\.\d% to \d+\.\d%", out)
+    assert "Elo difference: +" in out
+    code, out, _ = command("match", "greedy", "random", "--games", "200", "--seed", "4", "--json")
+    result = json.loads(out)
+    assert result["wins"] + result["draws"] + result["losses"] == 200
+    assert result["interval"][0] < result["score"] <= result["interval"][1]
+
+
+def test_match_of_a_game_in_a_file(command) -> None:
+    code, out, _ = command(
+        "match", "random", "greedy", "--game", str(ROOT / "examples" / "three_in_a_row.py"), "--games", "20"
+    )
+    assert code == 0
+    assert "20" in out
+
+
+def test_bench_prints_one_json_object(command) -> None:
+    code, out, _ = command("bench", "rules", "--game", "connect_four", "--json", "--seconds", "0.05", "--batch", "64")
+    assert code == 0
+    speed = json.loads(out)
+    assert speed["game"] == "connect_four"
+    assert speed["batch"] == 64
+    assert speed["threads"] >= 1
+    assert speed["plies_per_cpu_second"] > 1000
+    assert speed["plies_per_second"] > 1000
+
+
+def test_check_runs_the_laws(command, tmp_path: Path) -> None:
+    code, out, _ = command("check", str(ROOT / "examples" / "three_in_a_row.py"))
+    assert code == 0
+    assert "keeps all" in out
+    broken = tmp_path / "broken.py"
+    broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
+    code, out, err = command("check", str(broken))
+    assert code == 2
+    assert "names that do not tell actions apart" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["perft", "conect_four", "--depth", "3"], "did you mean 'connect_four'"),
+        (["perft", "connect_four", "--depth", "-1"], "perft's depth is 0 to 64, not -1"),
+        (["perft", "connect_four", "--depth", "0", "--divide"], "divide's depth is at least 1, not 0"),
+        (["perft", "connect_four", "--depth", "x"], "x"),
+        (["perft", "connect_four"], "--depth"),
+        (["perft", "connect_four", "--depth", "2", "--position", "4444444"], "column 4 is full at move 7"),
+        (["perft", TINY[0], "--depth", "2"], "without chance"),
+        (["match", "random"], "B"),
+        (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
+        (["match", "random", "random", "--games", "5"], "an even number of games"),
+        (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
+        (["match", "random", "random", "--opening-plies", "60"], "ask for fewer"),
+        (["play", "connect_four", "--against", "nobody"], "no agent"),
+        (["play", "connect_four", "--side", "third"], "third"),
+        (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
+        (["bench", "rules", "--batch", "0"], "at least 1"),
+        (["bench", "everything"], "everything"),
+        (["dance"], "dance"),
+        ([], ""),
+    ],
+)
+def test_bad_input_is_one_clear_error(command, arguments: list[str], message: str) -> None:
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert len(err.splitlines()) < 25
+
+
+def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
+    broken = tmp_path / "typo.py"
+    broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
+    code, _, err = command("match", "random", "random", "--game", str(broken), "--games", "2")
+    assert code == 2
+    assert "Field 'plaice' was not found" in err
+    assert "Traceback" not in err
+
+
+def _fresh(code: str) -> str:
+    """What a fresh process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_help_waits_for_no_compiler() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "--help"]
+from plyground import cli
+try:
+    cli.main()
+except SystemExit:
+    pass
+print(sorted({"numba", "torch", "numpy", "matplotlib"} & set(sys.modules)))
+"""
+    assert _fresh(code).splitlines()[-1] == "[]"
+
+
+def test_commands_do_not_import_torch() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "match", "random", "greedy", "--games", "10"]
+from plyground import cli
+cli.main()
+print("torch" in sys.modules, "matplotlib" in sys.modules)
+"""
+    assert _fresh(code).splitlines()[-1] == "False False"
+
+
+def _play(monkeypatch: pytest.MonkeyPatch, command, typed: list[str], *options: str) -> str:
+    answers = iter(typed)
+
+    def answer(*_: object, **__: object) -> str:
+        try:
+            return next(answers)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("rich.console.Console.input", answer)
+    code, out, _ = command("play", "connect_four", "--seed", "1", *options)
+    assert code == 0
+    return out
+
+
+def test_a_game_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["1", "9", "", "moves", "help", "hint", "undo", "undo", "1", "1", "1", "1"])
+    assert "'9' is not legal" in out
+    assert "legal: 1, 2, 3, 4, 5, 6, 7" in out
+    assert "would play" in out
+    assert "nothing to take back" in out
+    assert "Good-bye" in out or "You" in out
+
+
+def test_winning_losing_and_leaving(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["1"], "--position", "121212", "--against", "random")
+    assert "You win (four in a row)!" in out
+    out = _play(monkeypatch, command, [], "--position", "121212", "--against", "greedy", "--side", "second")
+    assert "You lose (four in a row)." in out
+    assert "Good-bye" in _play(monkeypatch, command, ["quit"])
+    assert "greedy plays 4" in _play(monkeypatch, command, ["q"], "--side", "second")
+
+
+def test_undo_takes_back_the_agents_answer_too(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["4", "undo", "quit"])
+    boards = re.findall(r"((?:^ [.●○ ]{13}\n){6})", out, re.MULTILINE)
+    assert len(boards) == 3
+    assert boards[0] == boards[2]
+    assert "●" in boards[1]
+    assert "○" in boards[1]

@@ -1,0 +1,75 @@
+"""A file imports only from its own layer and those above it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import plyground
+
+HOME = Path(plyground.__file__).parent
+LAYERS = [
+    ["errors", "words"],
+    ["games"],
+    ["kernels"],
+    ["encoders"],
+    ["game"],
+    ["position"],
+    ["batch"],
+    ["agents"],
+    ["arena"],
+    ["laws", "bench", "pictures", "interop"],
+    ["terminal"],
+    ["cli"],
+    ["__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+FILES = sorted(path for path in HOME.rglob("*.py") if path != HOME / "__init__.py")
+
+
+def _room(module: str) -> str:
+    """`plyground.games.bits` is in the room `games`."""
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOME)))
+def test_imports_point_upwards(path: Path) -> None:
+    own = path.relative_to(HOME).parts[0].removesuffix(".py")
+    assert own in LEVEL, f"{own} has no layer yet: say where it belongs"
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "imports are absolute"
+            names = (
+                [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "plyground" else [node.module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith("plyground."):
+                lazy = own == "game" and _room(name) == "position"  # `Game.start` makes positions; imported when called
+                assert LEVEL[_room(name)] <= LEVEL[own] or lazy, f"{own} imports {name}, which stands below it"
+                assert not name.startswith("plyground.interop") or own in ("interop", "cli")
+
+
+def test_oracles_and_peers_are_never_imported() -> None:
+    forbidden = {
+        "chess",
+        "bitbully",
+        "pyspiel",
+        "open_spiel",
+        "pgx",
+        "jax",
+        "pettingzoo",
+        "pytest",
+        "hypothesis",
+        "pickle",
+    }
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert not forbidden & {alias.name.split(".")[0] for alias in node.names}, path
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                assert node.module.split(".")[0] not in forbidden, path
