@@ -18,10 +18,12 @@ LAYERS = [
     ["game"],
     ["position"],
     ["batch"],
+    ["solver"],
     ["agents"],
     ["arena"],
     ["laws", "bench", "pictures", "interop"],
     ["terminal"],
+    ["reports"],
     ["cli"],
     ["__main__"],
 ]
