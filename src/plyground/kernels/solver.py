@@ -41,6 +41,7 @@ Int = Any  # in compiled code a whole number is a literal, an int or an np.int64
 
 UNKNOWN = -128  # a score that was not found in time
 LOOKS = 1024  # nodes between two looks at the flag that stops a search
+TABLE_UNTIL = 35  # from this ply on, searching is cheaper than remembering
 KNOWN_MOVES_UNTIL = 28  # from this ply on, looking moves up in the table costs more than it saves
 
 # An entry of the table, from its low bits: upper bound (6), lower bound (6), key (49), worth keeping (3).
@@ -178,7 +179,7 @@ def bound(
             done = value != UNKNOWN
         else:
             done = False
-        if not done:
+        if not done and ply < TABLE_UNTIL:
             keys[level] = me + taken
             entry = find(table, shift, keys[level])
             if entry != ZERO and lower_bound(entry) > alpha:
@@ -198,7 +199,8 @@ def bound(
         while done or place[level] == size[level] or best[level] > alpha:
             if not done:
                 value = best[level]
-                remember(table, shift, keys[level], ply, value > alpha, value, low=-((40 - ply) // 2))
+                if ply < TABLE_UNTIL:
+                    remember(table, shift, keys[level], ply, value > alpha, value)
             done = False
             if level == 0:
                 return value
@@ -256,9 +258,9 @@ def upper_bound(entry: np.uint64) -> Int:
 
 
 @njit
-def remember(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, value: Int, low: Int) -> None:
+def remember(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, value: Int) -> None:
     """Add a bound to what the table knows of a position."""
-    lower, upper = low, (41 - ply) // 2
+    lower, upper = -((40 - ply) // 2), (41 - ply) // 2
     worth = np.uint64((MAX_PLIES - ply) // 6)
     slot = np.int64((key * SCATTER) >> shift)
     known = find(table, shift, key)
