@@ -28,6 +28,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/chess_speed.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/paco_sako.py
+	$(BIN)/python benchmarks/solver.py
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis demo.png

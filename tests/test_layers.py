@@ -18,11 +18,12 @@ LAYERS = [
     ["game"],
     ["position"],
     ["batch"],
-    ["sako"],
+    ["sako", "solver"],
     ["agents"],
     ["arena"],
     ["laws", "bench", "pictures", "interop"],
     ["terminal"],
+    ["reports"],
     ["cli"],
     ["__main__"],
 ]
