@@ -278,7 +278,7 @@ def test_an_empty_boxed_deck_is_made_from_the_discards() -> None:
     assert int(position.state["reshuffles"]) == 1
     assert int(position.state["held"][0]) == 7
     assert int(position.state["deck_size"]) == 104 - 14 + 1 - 1
-    assert (position.state["drawn"][:, :6] == rules.OPEN).all(axis=1).tolist()[:2] == [True, True]
+    assert (position.state["drawn"][:, :6] == cards.OPEN).all(axis=1).tolist()[:2] == [True, True]
 
 
 def test_a_boxed_exchange_is_optional_and_comes_once() -> None:
