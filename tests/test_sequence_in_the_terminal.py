@@ -29,7 +29,7 @@ def test_a_typed_game_shows_the_hand_the_last_move_and_no_secret(
     start = game.start(3)
     first = start.names()[0]
     answers = iter(["place 2s a1", first, None])
-    monkeypatch.setattr(terminal, "_ask", lambda: next(answers))
+    monkeypatch.setattr(terminal, "_ask", lambda _: next(answers))
     monkeypatch.setattr(terminal.console, "_width", 3000)
     terminal.play(start, make("window", game), "window", side=0, seed=1)
     shown = capsys.readouterr().out

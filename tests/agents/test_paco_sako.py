@@ -128,5 +128,5 @@ def test_hint_and_mistakes(paco_sako: pg.Game, screen: io.StringIO, monkeypatch:
     play_typing(start, "hint e5 c4 f7 f5", monkeypatch)
     shown = screen.getvalue()
     assert "Paco Ŝako: Lc4 Pf7 Pf5. greedy would play Lc4" in shown
-    assert "'Le5' is not legal in" in shown
+    assert "'e5' is not legal in" in shown
     assert "You win (Paco Ŝako)!" in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -95,7 +94,7 @@ def test_arguments_pass_no_shell(hops: pg.Game, tmp_path: Path) -> None:
     assert agent.act(hops.start().states, chance.seeds(0, 1)).tolist() == [1]
 
 
-STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+STOCKFISH = uci.find("stockfish")
 
 
 @pytest.mark.skipif("chess" not in GAMES, reason="the game chess is not here yet")

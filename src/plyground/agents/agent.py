@@ -64,7 +64,9 @@ def make(word: str, game: Game) -> Agent:
 def known(game: Game) -> list[str]:
     """The words that name an agent of this game."""
     search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
-    special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (game.word == "chess")
+    special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (
+        game.word == "chess" and uci.find("stockfish") is not None
+    )
     return list(dict.fromkeys(["random", *policies_of(game), *search, *special]))
 
 

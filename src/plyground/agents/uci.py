@@ -107,6 +107,11 @@ def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
     listener.join(timeout=1)
 
 
+def find(program: str) -> str | None:
+    """Where a program is; Debian keeps its engines in a folder that not everybody's path names."""
+    return shutil.which(program) or shutil.which(program, path="/usr/games")
+
+
 class Uci:
     """An engine of limited thinking: `time` in seconds (0.05 unless told), `nodes` or `depth`; `elo` or `skill`."""
 
@@ -114,7 +119,7 @@ class Uci:
         self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
     ) -> None:
         self.game, self.patience, self.options = game, patience, dict(options or {})
-        found = shutil.which(command[0])
+        found = find(command[0])
         if found is None:
             raise InvalidValue(f"no engine {command[0]!r}: there is no such program, or it may not be run")
         self.command = [found, *command[1:]]
