@@ -1,6 +1,7 @@
 # Each target sets up what it needs in .venv, once, and again only after pyproject.toml or constraints.txt changed.
 PYTHON ?= python3
 BIN := .venv/bin
+BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each game compiles in one of them
 
 .PHONY: demo test test-slow lint bench clean help
 
@@ -11,9 +12,9 @@ demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about a
 	$(BIN)/python examples/dqn.py
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest -m "not slow"
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -m "not slow" tests/games
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow and not compiled" tests/games
+	$(BIN)/pytest $(BOTH) -m "not slow"
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once" tests/games
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" tests/games
 
 test-slow: .venv/.test  ## the proofs that take minutes
 	$(BIN)/pytest -m slow

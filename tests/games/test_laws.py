@@ -59,6 +59,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("law", BREAKS)
 def test_a_broken_game_is_caught(law: str, tmp_path: Path) -> None:
     name, right, wrong = BREAKS[law]
@@ -78,6 +79,7 @@ SHORTCUTS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
     path = tmp_path / "hops.py"
@@ -86,6 +88,7 @@ def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
         laws.heads_play_on(laws.sample(pg.load(str(path)), 20))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("edit", ["carry", "action"])
 def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Game) -> None:
     source = Path(connect_four.rules.module.__file__ or "").read_text()
@@ -100,6 +103,7 @@ def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Ga
         laws.symmetries(laws.sample(pg.load(str(path)), 5))
 
 
+@pytest.mark.once
 def test_a_game_that_never_ends_is_caught(tmp_path: Path) -> None:
     source = Path(TINY[1]).read_text().replace("MAX_PLIES = 8 * LONGEST", "MAX_PLIES = 3")
     path = tmp_path / "endless.py"
@@ -142,6 +146,7 @@ def test_a_wrong_module_is_refused(tmp_path: Path, right: str, wrong: str, messa
         pg.load(str(path))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("function", ["text(state", "action_name(state", "parse(source"])
 def test_an_error_in_a_games_own_text_is_told_in_a_sentence(tmp_path: Path, function: str) -> None:
     source = Path(TINY[1]).read_text()

@@ -54,11 +54,11 @@ def load_kernels(template: str, functions: Mapping[str, Function], subject: str)
 
     `subject` says in the notice, while it compiles for the first time, what it is: "connect_four".
     """
-    source = Path(__file__).with_name(f"{template}.py").read_text(encoding="utf-8")
-    source = SLOTS.sub(lambda found: _imports(found[1].split(", "), functions), source)
-    label = re.sub(r"\W+", "_", subject)
-    name = f"plyground_{template}_{label}_{fingerprint(source)}"
-    with _LOCK:  # threads may ask at once, and a module must not be seen before it has run
+    with _LOCK:  # threads may ask at once, but must not see a module before it has run
+        source = Path(__file__).with_name(f"{template}.py").read_text(encoding="utf-8")
+        source = SLOTS.sub(lambda found: _imports(found[1].split(", "), functions), source)
+        label = re.sub(r"\W+", "_", subject)
+        name = f"plyground_{template}_{label}_{fingerprint(source)}"
         if name not in sys.modules:
             path = _written(name, f"plyground_{template}_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
