@@ -9,6 +9,7 @@ import importlib.util
 import math
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,9 @@ from plyground.kernels.threads import over_slices
 
 if TYPE_CHECKING:
     from plyground.position import Position
+
+
+_LOCK = threading.Lock()  # threads may ask for the same file, which must not be seen before it has run
 
 
 def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
@@ -52,7 +56,8 @@ def _module(word: str) -> ModuleType:
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
     name = f"plyground_file_{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
-    return sys.modules[name] if name in sys.modules else _run_file(name, path)
+    with _LOCK:
+        return sys.modules[name] if name in sys.modules else _run_file(name, path)
 
 
 def _run_file(name: str, path: Path) -> ModuleType:
