@@ -111,6 +111,12 @@ class Game:
     def encode_kernels(self, encoder: Encoder) -> Any:
         return _encode_kernels(encoder, self.rules, self.label)
 
+    def slots(self, encoder: str) -> NDArray[np.int32]:
+        """[SEATS, A] which output of a network with this encoder stands for an action, as each seat sees the board."""
+        slots = np.empty((self.rules.SEATS, self.num_actions), np.int32)
+        self.encode_kernels(self.encoder(encoder)).fill_slots(slots)
+        return slots
+
     def work(self) -> NDArray[np.void]:
         """[1] working memory for one thread."""
         return np.zeros(1, self.rules.WORK)
@@ -211,6 +217,8 @@ def _kernels(template: str, rules: Rules, label: str) -> Any:
 @functools.cache
 def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
     functions = {"write": encoder.write, **read(module).compiled}
+    if encoder.slot is not None:
+        functions["slot"] = encoder.slot
     return load_kernels("encode", functions, f"{label} {encoder}")
 
 

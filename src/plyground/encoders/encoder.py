@@ -31,6 +31,11 @@ class Encoder:
     dtype: type[np.generic]
     write: Function = field(repr=False)
     meaning: str
+    slot: Function | None = field(default=None, repr=False)
+    """a compiled function `slot(action, seat) -> number of the network's output for it`, a permutation of the actions,
+    where an encoder turns the board for a seat; otherwise the action itself"""
+    expand: Function | None = field(default=None, repr=False)
+    """from an array [N, *shape] of a sparse encoder to the dense one it stands for"""
 
     def __str__(self) -> str:
         return f"{self.name}-v{self.version}"

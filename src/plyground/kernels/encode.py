@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.kernels.slots import seat, write
+from plyground.kernels.slots import seat, slot, write
 
 Records = NDArray[np.void]
 
@@ -23,3 +23,11 @@ def encode_for(states: Records, seats: NDArray[np.int32], out: NDArray[np.generi
     """What the given seats see."""
     for i in range(len(states)):
         write(states[i], seats[i], out[i])
+
+
+@njit(cache=True, nogil=True)
+def fill_slots(slots: NDArray[np.int32]) -> None:
+    """slots [SEATS, NUM_ACTIONS]: which output of a network stands for an action, as each seat sees the board."""
+    for i in range(slots.shape[0]):
+        for action in range(slots.shape[1]):
+            slots[i, action] = slot(action, i)

@@ -75,5 +75,11 @@ def write(state: State, seat: int, out: Out) -> None: ...
 
 
 @njit
+def slot(action: int, seat: int) -> int:
+    """The network sees actions as they are."""
+    return action
+
+
+@njit
 def choose(state: State, rng: Rng, work: State) -> int:
     return 0
