@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 
@@ -16,7 +18,7 @@ def test_the_document_s_network_has_39431_weights() -> None:
 
 def test_the_chess_network_has_its_sizes() -> None:
     sizes = (839, 512, 256, 128, 4096)
-    expected = sum(a * b + b for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+    expected = sum(a * b + b for a, b in itertools.pairwise(sizes))
     assert weights_of(make_network("512-256-128", (839,), 4096)) == expected == 1_122_688
     assert describe("512-256-128", (839,), 4096, False) == "839-512-256-128-4096"
 

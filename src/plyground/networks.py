@@ -8,6 +8,7 @@ Any game and any encoder: the inputs are what the encoder writes, the outputs on
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ class MLP(nn.Module):
 
     def __init__(self, sizes: Sequence[int], dueling: bool = False) -> None:
         super().__init__()
-        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-2], sizes[1:-1], strict=True))
+        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
         self.head = _head(sizes[-2], sizes[-1], dueling)
 
     def forward(self, x: Tensor) -> Tensor:
