@@ -49,7 +49,7 @@ class MLP(nn.Module):
 
     def __init__(self, sizes: Sequence[int], dueling: bool = False) -> None:
         super().__init__()
-        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
+        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes[:-1]))
         self.head = _head(sizes[-2], sizes[-1], dueling)
 
     def forward(self, x: Tensor) -> Tensor:

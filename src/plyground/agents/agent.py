@@ -1,8 +1,9 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`. A game adds policies of its own (`greedy`, `punisher`) in the module of its name in this folder, or
-in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function `(state, rng) -> action`.
+`minimax:depth=3`, `run:DIR` (what a run has learned). A game adds policies of its own (`greedy`, `punisher`) in the
+module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function
+`(state, rng) -> action`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Agent(Protocol):
 
 def make(word: str, game: Game) -> Agent:
     """The agent that a word names."""
+    if word.startswith("run:"):
+        return _learned(word, game)
     name, options = words.split(word)
     policies = policies_of(game)
     if name == "random":
@@ -43,10 +46,18 @@ def make(word: str, game: Game) -> Agent:
     elif name == "greedy" and _can_search(game):
         agent = Minimax(game, depth=1)
     else:
-        raise unknown(f"agent for {game}", name, known(game))
+        raise unknown(f"agent for {game}", name, [*known(game), "run:DIR"])
     if options:
         raise unknown(f"option of the agent {name}", next(iter(options)), ["depth"] if name == "minimax" else [])
     return agent
+
+
+def _learned(word: str, game: Game) -> Agent:
+    """`run:DIR`, or `run:DIR,checkpoint=last`: what a run has learned."""
+    from plyground.agents.network import load_run  # torch takes its time
+
+    path, _, which = word.removeprefix("run:").partition(",checkpoint=")
+    return load_run(path, game, which or "best")
 
 
 def known(game: Game) -> list[str]:

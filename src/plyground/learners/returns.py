@@ -27,7 +27,7 @@ def best_legal(values: Tensor, legal: Tensor, chooser: Tensor | None = None) -> 
 def td_targets(
     returns: Tensor, factors: Tensor, values: Tensor, legal: Tensor, chooser: Tensor | None = None
 ) -> Tensor:
-    """[B] what came of each action, and the signed, discounted value of the best legal action in the position behind."""
+    """[B] what came of each action, and the value of the best legal action behind, signed and discounted."""
     return returns + factors * best_legal(values, legal, chooser)
 
 

@@ -48,6 +48,11 @@ class Checkpoint:
         return int(self.path.name)
 
     @property
+    def number(self) -> int:
+        """How many checkpoints the run had made before."""
+        return self.manifest["number"]
+
+    @property
     def identity(self) -> Mapping[str, str]:
         """What it belongs to: game, encoder, network."""
         return self.manifest["identity"]
@@ -146,7 +151,9 @@ class Run:
 
     def _write(self, folder: Path, contents: Mapping[str, bytes], identity: Mapping[str, str]) -> None:
         entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
-        manifest = {"format": FORMAT, "identity": identity, "files": entries}
+        before = steps_of(self.path)[-1:]
+        number = read_checkpoint(folder.with_name(str(before[0]))).number + 1 if before else 0
+        manifest = {"format": FORMAT, "number": number, "identity": identity, "files": entries}
         aside = folder.with_name(f".{folder.name}")
         aside.mkdir(parents=True)
         for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
@@ -163,9 +170,9 @@ class Run:
         """Keep the best checkpoint, the last ones, and every k-th."""
         there = steps_of(self.path)
         for place, step in enumerate(there):
-            kept = step == best or place >= len(there) - keep_last or (keep_every and place % keep_every == 0)
-            if not kept:
-                folder = self.path / "checkpoints" / str(step)
+            folder = self.path / "checkpoints" / str(step)
+            kept = step == best or place >= len(there) - keep_last
+            if not kept and not (keep_every and read_checkpoint(folder).number % keep_every == 0):
                 gone = folder.with_name(f".{step}")
                 folder.rename(gone)  # first out of sight, whole
                 shutil.rmtree(gone)
@@ -235,7 +242,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
             raise DamagedFile(f"{path} is of format {manifest['format']}; this version reads {FORMAT}")
-        return Checkpoint(path, {"identity": manifest["identity"], "files": manifest["files"]})
+        return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "files")})
     except FileNotFoundError:
         raise DamagedFile(f"{path} has no manifest.json") from None
     except (ValueError, KeyError, TypeError):
