@@ -93,6 +93,8 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
 def load_run(path: str, game: Game | None = None, which: str = "best") -> NetworkAgent:
     """The agent that a run has learned: `best`, `last`, or the one of a step."""
     config, checkpoint = read_config(Path(path)), find_checkpoint(Path(path), which)
+    if game is not None and str(game) != config.get("game"):
+        raise InvalidValue(f"{path} has learned {config.get('game')}, not {game}")
     try:
         own = load(config["game"]) if game is None else game
         view = View(own, config["encoder"], config["outputs"])
