@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
@@ -52,29 +53,135 @@ def match(
     a: Positional[Annotated[str, arg(metavar="A", help="an agent: random, greedy, punisher, minimax:depth=3, ...")]],
     b: Positional[Annotated[str, arg(metavar="B", help="its opponent")]],
     game: GameWord = "connect_four",
-    games: int = 100,
+    games: int | None = None,
     seed: int = 0,
     opening_plies: int | None = None,
+    sprt: tuple[float, float] | None = None,
     json: bool = False,
 ) -> None:
     """Let agents A and B play each other: random openings, each from both sides.
 
     Args:
-        games: how many, in pairs
+        games: how many, in pairs (default: 100; with --sprt at most 10000)
         seed: the same seed gives the same match
         opening_plies: random moves before the agents begin (default: what suits the game)
+        sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
     """
     from plyground import terminal
     from plyground.agents.agent import make
-    from plyground.arena.match import play_match
+    from plyground.arena.match import play_match, play_until_decided
+    from plyground.arena.sprt import Sprt
     from plyground.game import load
 
     rules = load(game)
     agents = make(a, rules), make(b, rules)
-    with terminal.progress(games, f"{a} against {b}", hide=json) as advance:
-        result = play_match(rules, *agents, games, seed, opening_plies, advance)
-    terminal.show_match(result, a, b, rules, json)
+    most = games or (10_000 if sprt else 100)
+    with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
+        if sprt:
+            test = Sprt(*sprt)
+            result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance)
+        else:
+            test = verdict = None
+            result = play_match(rules, *agents, most, seed, opening_plies, advance)
+    terminal.show_match(result, a, b, rules, json, test, verdict)
+
+
+def solve(position: Positional[str] = "startpos", seconds: float | None = None, json: bool = False) -> None:
+    """Say what each column of a Connect Four position is worth with perfect play.
+
+    Args:
+        position: the columns played so far, such as 4453, or a board
+        seconds: give up after so long
+        json: print one JSON object instead
+    """
+    from plyground import reports
+    from plyground.game import load
+    from plyground.solver.solver import perfect
+
+    start = load("connect_four").position(position)
+    if start.over:
+        raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
+    if seconds is not None and not 0 < seconds < 1e9:
+        raise InvalidValue(f"seconds is a positive number, not {seconds}")
+    reports.show_solved(start, perfect().move_scores(start.states, seconds)[0], json)
+
+
+def grade(
+    agent: Positional[str],
+    game: GameWord = "connect_four",
+    positions: Path | None = None,
+    number: int = 1000,
+    games: int = 20,
+    seed: int = 0,
+    picture: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Report how well AGENT plays, measured with the perfect player.
+
+    Args:
+        agent: random, greedy, punisher, minimax:depth=3, ...
+        positions: a file with a position at the start of each line (default: made from the seed)
+        number: how many positions to make
+        games: games against the perfect player, in pairs; 0 for none
+        seed: the same seed gives the same positions and games
+        picture: write the worst mistakes to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground import reports, terminal
+    from plyground.agents.agent import make
+    from plyground.arena import grade as grades
+    from plyground.arena.positions import read
+    from plyground.game import load
+
+    rules = load(game)
+    player = make(agent, rules)
+    given = number
+    if positions:
+        try:
+            given = read(rules, positions.read_text(encoding="utf-8"), str(positions))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
+    with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
+        report = grades.grade(rules, player, given, seed, games, progress=advance)
+    reports.show_grade(report, agent, json)
+    if picture:
+        from plyground.pictures import save_mistakes
+
+        save_mistakes(picture, agent, report.mistakes)
+
+
+def ladder(
+    agents: Positional[tuple[str, ...]],
+    game: GameWord = "connect_four",
+    games: int = 100,
+    seed: int = 0,
+    file: Path | None = None,
+    picture: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Let every agent play every other, in pairs, and rate them all.
+
+    Args:
+        agents: two or more: random greedy minimax:depth=3 ...
+        games: for each two of them, in pairs
+        seed: the same seed gives the same ladder
+        file: where results are kept: agents that are added later play only what is missing
+        picture: write the ratings to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground import reports, terminal
+    from plyground.arena.ladder import climb
+    from plyground.game import load
+
+    rules = load(game)
+    with terminal.steps(hide=json) as say:
+        result = climb(rules, agents, games, seed, file, say)
+    reports.show_ladder(result, json)
+    if picture:
+        from plyground.pictures import save_ladder
+
+        save_ladder(picture, result)
 
 
 def play(
@@ -145,7 +252,8 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
     print(f"{rules} keeps all {kept} laws, as far as {games} random games can tell.")
 
 
-COMMANDS = {"games": games, "perft": perft, "match": match, "play": play, "bench": bench, "check": check}
+COMMANDS = {"games": games, "perft": perft, "match": match, "play": play, "solve": solve, "grade": grade}
+COMMANDS |= {"ladder": ladder, "bench": bench, "check": check}
 
 
 def main() -> None:

@@ -20,6 +20,9 @@ from plyground.position import Position
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from plyground.arena.grade import Mistake
+    from plyground.arena.ladder import Ladder
+
 BLUE, ORANGE, FRAME, HOLE = "#0072b2", "#e69f00", "#dfe6ee", "#ffffff"  # told apart by nearly every eye
 
 
@@ -40,6 +43,30 @@ def save_learning(path: Path, scores: Mapping[str, Sequence[tuple[float, float]]
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
     draw_board(figure.add_subplot(1, 2, 2), position)
+    figure.savefig(path, dpi=100)
+
+
+def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:
+    """The boards on which an agent went wrong."""
+    figure = Figure(figsize=(16, 7.6), layout="tight")
+    figure.suptitle(f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
+    for number, mistake in enumerate(mistakes, start=1):
+        axes = figure.add_subplot(2, 5, number)
+        draw_board(axes, mistake.position)
+        axes.set_title(mistake.words.replace(", ", "\n"), fontsize=10)
+    figure.savefig(path, dpi=100)
+
+
+def save_ladder(path: Path, ladder: Ladder) -> None:
+    """Ratings with their 95% intervals, the strongest on top."""
+    ratings, names = ladder.ratings(), ladder.agents
+    order = ratings.elo.argsort()
+    figure = Figure(figsize=(8, 1.2 + 0.4 * len(names)), layout="tight")
+    axes = figure.add_subplot()
+    axes.errorbar(ratings.elo[order], range(len(names)), xerr=ratings.error[order], fmt="o", color=BLUE, capsize=4)
+    axes.set_yticks(range(len(names)), [names[index] for index in order])
+    axes.set(xlabel="Elo, the mean of all is 0", title=f"{ladder.game}: {ladder.games} games for each two")
+    axes.grid(axis="x", alpha=0.3)
     figure.savefig(path, dpi=100)
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from plyground.agents.agent import Agent, known, make
 from plyground.agents.simple import Random
 from plyground.arena.match import Match
+from plyground.arena.sprt import Sprt, Verdict
 from plyground.bench import Speed
 from plyground.errors import Error
 from plyground.game import Game
@@ -51,9 +52,27 @@ def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[
         yield lambda done: bar.update(task, completed=done)
 
 
-def show_match(result: Match, a: str, b: str, game: Game, as_json: bool) -> None:
+@contextmanager
+def steps(hide: bool = False) -> Generator[Callable[[int, int, str], None]]:
+    """A bar on standard error whose title says what is being done."""
+    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hide) as bar:
+        task = bar.add_task("")
+        yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
+
+
+def show_match(
+    result: Match,
+    a: str,
+    b: str,
+    game: Game,
+    as_json: bool,
+    sprt: Sprt | None = None,
+    verdict: Verdict | None = None,
+) -> None:
     if as_json:
-        print(json.dumps({"game": str(game), "a": a, "b": b, **_numbers(result)}))
+        test = {"sprt": {"elo0": sprt.elo0, "elo1": sprt.elo1, "verdict": verdict}} if sprt else {}
+        print(json.dumps({"game": str(game), "a": a, "b": b, **match_numbers(result), **test}))
         return
     low, high = result.interval
     table = Table(
@@ -69,11 +88,19 @@ def show_match(result: Match, a: str, b: str, game: Game, as_json: bool) -> None
     console.print(f"Elo difference: {_elo(result.elo)}, 95% interval {elo_low} to {elo_high}")
     if result.unfinished:
         console.print(f"{result.unfinished} games were stopped at {game.rules.MAX_PLIES} plies and count as draws")
+    for fault in dict.fromkeys(result.faults):
+        console.print(f"a game was given up: {fault}", markup=False)
+    if sprt and verdict:
+        pairs = result.scores.mean(axis=1)
+        console.print(
+            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {verdict} after {result.games} games "
+            f"(log-likelihood ratio {sprt.ratio(pairs):.2f}, decided at ±{sprt.limit:.2f})"
+        )
 
 
-def _numbers(result: Match) -> Mapping[str, object]:
+def match_numbers(result: Match) -> Mapping[str, object]:
     """A match for machines; an infinite rating is null."""
-    names = ("games", "wins", "draws", "losses", "score", "interval", "plies", "unfinished")
+    names = ("games", "wins", "draws", "losses", "score", "interval", "plies", "unfinished", "faults")
     elo, low, high = (value if math.isfinite(value) else None for value in (result.elo, *result.elo_interval))
     return {name: getattr(result, name) for name in names} | {"elo": elo, "elo_interval": (low, high)}
 
@@ -112,7 +139,9 @@ def board(position: Position, seat: int | None = None) -> Text:
 def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
     """One game between a person and an agent, typed in the terminal."""
     sides = start.game.rules.SIDES
-    console.print(f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.", markup=False)
+    console.print(
+        f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.", markup=False
+    )
     console.print("Type a move, or: undo, hint, moves, help, quit.")
     history, position = list[Position](), start.copy()
     rngs = chance.seeds(seed, 1)

@@ -1,9 +1,9 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`, `run:DIR` (what a run has learned). A game adds policies of its own (`greedy`, `punisher`) in the
-module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function
-`(state, rng) -> action`.
+`minimax:depth=3`, `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). A game adds policies of its own
+(`greedy`, `punisher`) in the module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`,
+each a compiled function `(state, rng) -> action`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import words
+from plyground.agents import uci
 from plyground.agents.minimax import Minimax
 from plyground.agents.simple import Policy, Random
+from plyground.agents.solver import Perfect
 from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
+from plyground.solver.solver import solves
+
+GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 
 
 class Agent(Protocol):
@@ -35,12 +40,16 @@ def make(word: str, game: Game) -> Agent:
     """The agent that a word names."""
     if word.startswith("run:"):
         return _learned(word, game)
+    if word.startswith("uci:"):
+        return uci.read(word, game)
     name, options = words.split(word)
     policies = policies_of(game)
     if name == "random":
         agent: Agent = Random(game)
     elif name == "minimax":
         agent = Minimax(game, depth=_number(word, "depth", options.pop("depth", 3)))
+    elif name == "solver" and solves(game):
+        agent = Perfect()
     elif name in policies:
         agent = Policy(game, name, policies[name])
     elif name == "greedy" and _can_search(game):
@@ -63,7 +72,8 @@ def _learned(word: str, game: Game) -> Agent:
 def known(game: Game) -> list[str]:
     """The words that name an agent of this game."""
     search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
-    return list(dict.fromkeys(["random", *policies_of(game), *search]))
+    special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (game.word == "chess")
+    return list(dict.fromkeys(["random", *policies_of(game), *search, *special]))
 
 
 def policies_of(game: Game) -> Mapping[str, Function]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent
+from plyground.agents.agent import GIVES_UP, Agent
 from plyground.arena.rating import elo, mean_and_interval
+from plyground.arena.sprt import Sprt, Verdict
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.games import chance
@@ -28,6 +29,8 @@ class Match:
     """mean length of a game, its opening included"""
     unfinished: int
     """games stopped at the limit of plies and counted as draws"""
+    faults: tuple[str, ...] = ()
+    """why games were lost without being played out: an agent's engine died, or answered nonsense"""
 
     @property
     def games(self) -> int:
@@ -85,6 +88,7 @@ def play_match(
     states, chances, plies = np.repeat(states, 2), np.repeat(chances, 2), np.repeat(plies, 2)  # [games]
     rngs = chance.seeds(seed + 1, games)  # the agents' own chance
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
+    faults: list[str] = []
     for _ in range(max_plies or game.rules.MAX_PLIES):
         running = states["outcome"] == RUNNING
         if not running.any():
@@ -93,11 +97,11 @@ def play_match(
         for index, agent in enumerate((first, second)):
             rows = np.flatnonzero(running & (actor == index))
             if len(rows):
-                _act(game, agent, rows, states, chances, rngs)
+                faults += _act(game, agent, rows, states, chances, rngs)
         plies[running] += 1
         if progress:
             progress(int((states["outcome"] != RUNNING).sum()))
-    return _result(states, swapped, plies)
+    return _result(states, swapped, plies, faults)
 
 
 def _act(
@@ -107,24 +111,65 @@ def _act(
     states: NDArray[np.void],
     chances: NDArray[np.uint64],
     rngs: NDArray[np.uint64],
-) -> None:
-    """Let one agent move in its rows, having looked that it may."""
+) -> list[str]:
+    """Let one agent move in its rows, having looked that it may; returns why it gave up some of them."""
     kernels, work = game.kernels(), game.work()
-    mine, luck, own = states[rows], chances[rows], rngs[rows]  # copies
-    actions = np.ascontiguousarray(agent.act(mine.copy(), own), np.int32)
+    own = rngs[rows]  # a copy
+    actions = np.ascontiguousarray(agent.act(states[rows], own), np.int32)
+    rngs[rows] = own
+    given_up = rows[actions == GIVES_UP]
+    states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]
+    rows, actions = rows[actions != GIVES_UP], actions[actions != GIVES_UP]
+    mine, luck = states[rows], chances[rows]  # copies
     bad = game.first_illegal(mine, actions)
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
     kernels.play_all(mine, actions, luck, work)
-    states[rows], chances[rows], rngs[rows] = mine, luck, own
+    states[rows], chances[rows] = mine, luck
+    return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
-def _result(states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32]) -> Match:
+def _result(states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]) -> Match:
     outcome = states["outcome"].astype(np.int64)
     won = outcome == FIRST_WINS + swapped  # by the agent named first
     scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
-    return Match(scores.reshape(-1, 2), float(plies.mean()), int((outcome == RUNNING).sum()))
+    return Match(scores.reshape(-1, 2), float(plies.mean()), int((outcome == RUNNING).sum()), tuple(faults))
+
+
+PAIRS_AT_ONCE = 16
+
+
+def play_until_decided(
+    game: Game,
+    first: Agent,
+    second: Agent,
+    sprt: Sprt,
+    games: int = 10_000,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Match, Verdict]:
+    """Play pairs until the sequential test is decided, or `games` games are played."""
+    if games < 2 or games % 2:
+        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+    parts: list[Match] = []
+    while True:
+        done = sum(part.games for part in parts)
+        if progress:
+            progress(done)
+        verdict = sprt.verdict(np.concatenate([part.scores.mean(axis=1) for part in parts] or [np.zeros(0)]))
+        if verdict != Verdict.OPEN or done == games:
+            return _together(parts), verdict
+        size = min(2 * PAIRS_AT_ONCE, games - done)
+        parts.append(play_match(game, first, second, size, seed + 3 * len(parts), opening_plies))
+
+
+def _together(parts: list[Match]) -> Match:
+    """One match of several."""
+    plies = sum(part.plies * part.games for part in parts) / sum(part.games for part in parts)
+    faults = tuple(fault for part in parts for fault in part.faults)
+    return Match(np.concatenate([part.scores for part in parts]), plies, sum(part.unfinished for part in parts), faults)
 
 
 def openings(

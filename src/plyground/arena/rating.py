@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 Z95 = 1.959964  # a normal variable lies within this many deviations 95 times of 100
 
@@ -31,3 +35,53 @@ def elo(score: float) -> float:
     if score >= 1:
         return math.inf
     return -400 * math.log10(1 / score - 1)
+
+
+def expected_score(difference: float) -> float:
+    """The score of a player who is rated `difference` higher: the inverse of `elo`."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Bradley-Terry ratings in Elo, with mean 0, and how sure one may be of them."""
+
+    elo: NDArray[np.float64]  # [P]
+    covariance: NDArray[np.float64]  # [P, P]
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """[P] half the width of each 95% interval."""
+        return Z95 * np.sqrt(np.diag(self.covariance))
+
+    def above(self, a: int, b: int) -> tuple[float, float]:
+        """How much stronger player a is than b, and half the width of the 95% interval of that."""
+        c = self.covariance
+        return float(self.elo[a] - self.elo[b]), Z95 * math.sqrt(max(0.0, float(c[a, a] + c[b, b] - 2 * c[a, b])))
+
+
+PRIOR_GAMES = 2  # imagined draws of each player against an average one: ratings stay finite
+PER_ELO = math.log(10) / 400
+
+
+def bradley_terry(score: NDArray[np.float64], games: NDArray[np.float64]) -> Ratings:
+    """The most likely ratings: `score[a, b]` of `games[a, b]` games is what player a scored against b.
+
+    Newton's method on a concave function. The inverse of its curvature is the covariance, as if games were independent;
+    draws make games less spread than that, so the intervals are wide rather than narrow.
+    """
+    players = len(games)
+    ratings = np.zeros(players)  # in natural units
+    for _ in range(100):
+        won = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))  # [P, P] expected
+        against_average = 1 / (1 + np.exp(-ratings))
+        slope = (score - games * won).sum(axis=1) + PRIOR_GAMES * (0.5 - against_average)
+        spread = games * won * (1 - won)
+        curvature = np.diag(spread.sum(axis=1) + PRIOR_GAMES * against_average * (1 - against_average)) - spread
+        step = np.linalg.solve(curvature, slope)
+        ratings += np.clip(step, -2, 2)
+        if np.abs(step).max() < 1e-9:
+            break
+    centre = np.eye(players) - 1 / players
+    covariance = centre @ np.linalg.inv(curvature) @ centre / PER_ELO**2
+    return Ratings((ratings - ratings.mean()) / PER_ELO, covariance)

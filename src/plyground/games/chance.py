@@ -55,3 +55,10 @@ def seeds(seed: int, n: int) -> NDArray[np.uint64]:
         start = scatter(np.uint64(seed % 2**64) + STEP)
         rows = np.arange(n, dtype=np.uint64) * STEP  # [n]
         return scatter(start + rows)
+
+
+def draw(rngs: NDArray[np.uint64], n: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`below` without the compiler: [N] a random integer of 0 .. n - 1 from each generator, which moves on."""
+    with np.errstate(over="ignore"):
+        rngs += STEP
+        return (((scatter(rngs) >> S32) * n.astype(np.uint64)) >> S32).astype(np.int64)

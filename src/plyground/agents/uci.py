@@ -1,0 +1,210 @@
+"""Any engine that speaks UCI as an agent: `uci:stockfish,elo=1350`.
+
+It serves games whose texts are FENs and whose actions have UCI names, such as chess. The engine is a program started
+with a list of arguments, never through a shell. Where it does not answer in time, answers nonsense or dies, that one
+game is given up, `faults` says why, and a fresh engine is started for the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shutil
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import Error, IllegalAction, InvalidValue, shorten, unknown
+from plyground.game import Game
+from plyground.position import Position
+
+GIVES_UP = -1
+PATIENCE = 5.0  # seconds beyond its thinking time after which an engine counts as dead
+LIMITS = {"nodes": "nodes", "depth": "depth", "time": "movetime"}
+STRENGTH = ("elo", "skill")
+
+
+class EngineFault(Error):
+    """An engine that died, was silent too long or answered nonsense."""
+
+
+class Engine:
+    """One running program."""
+
+    def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
+        self.name, self.patience = command[0], patience
+        try:
+            self.process = subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                bufsize=1,
+            )
+        except OSError as error:
+            raise EngineFault(f"cannot start the engine {self.name!r}: {error.strerror}") from None
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        listener = threading.Thread(target=_listen, args=(self.process, self.lines), daemon=True)
+        listener.start()
+        self.close = weakref.finalize(self, _end, self.process, listener)  # at the latest when nobody needs it
+
+    def tell(self, line: str) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{line}\n")
+            self.process.stdin.flush()
+        except OSError:
+            raise EngineFault(f"the engine {self.name!r} has died: it does not take {shorten(line)!r}") from None
+
+    def wait_for(self, word: str, seconds: float = 0.0) -> list[str]:
+        """The next line that begins with `word`, as words, and every line before it that begins with `option`."""
+        until = time.monotonic() + seconds + self.patience
+        seen: list[str] = []
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise EngineFault(
+                    f"the engine {self.name!r} has not said {word!r} within {seconds + self.patience:g} s"
+                ) from None
+            if line is None:
+                raise EngineFault(f"the engine {self.name!r} has died before it said {word!r}")
+            if line.split()[:1] == [word]:
+                return [*seen, line]
+            if line.startswith("option "):
+                seen.append(line)
+
+
+def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+    """Collect what the program says. (Not a method: it would keep the engine alive.)"""
+    assert process.stdout is not None
+    with process.stdout as said:
+        for line in said:
+            lines.put(line.strip())
+    lines.put(None)  # it has ended
+
+
+def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
+    """Ask it to go, and see that it does."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write("quit\n")
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(timeout=0.5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    listener.join(timeout=1)
+
+
+class Uci:
+    """An engine of limited thinking: `time` in seconds (0.05 unless told), `nodes` or `depth`; `elo` or `skill`."""
+
+    def __init__(
+        self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
+    ) -> None:
+        self.game, self.patience, self.options = game, patience, dict(options or {})
+        found = shutil.which(command[0])
+        if found is None:
+            raise InvalidValue(f"no engine {command[0]!r}: there is no such program, or it may not be run")
+        self.command = [found, *command[1:]]
+        self.faults: list[str] = []
+        self._engine: Engine | None = None
+        self._started()  # a wrong option is found out now
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """One game after the other; GIVES_UP where the engine failed. Its chance is its own."""
+        actions = np.empty(len(states), np.int32)
+        for row in range(len(states)):
+            position = Position(self.game, states[row : row + 1])
+            try:
+                actions[row] = position.action(self._answer(position))
+            except (EngineFault, IllegalAction) as error:
+                if self._engine:
+                    self._engine.close()
+                self._engine = None
+                self.faults.append(f"{self.command[0]}: {error}")
+                actions[row] = GIVES_UP
+        return actions
+
+    def _answer(self, position: Position) -> str:
+        engine = self._started()
+        limits = {name: value for name, value in self.options.items() if name in LIMITS} or {"time": 0.05}
+        engine.tell(f"position fen {position.text}")
+        numbers = [f"{LIMITS[k]} {round(1000 * v) if k == 'time' else round(v)}" for k, v in limits.items()]
+        engine.tell(f"go {' '.join(numbers)}")
+        words = engine.wait_for("bestmove", limits.get("time", 60.0))[-1].split()
+        if len(words) < 2:
+            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.text!r}")
+        return words[1]
+
+    def _started(self) -> Engine:
+        """The running engine, set to its strength."""
+        if self._engine is None:
+            engine = Engine(self.command, self.patience)
+            try:
+                self._set_up(engine)
+            except Error:
+                engine.close()
+                raise
+            self._engine = engine
+        return self._engine
+
+    def _set_up(self, engine: Engine) -> None:
+        engine.tell("uci")
+        offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
+        kinds = {name: kind.split() for name, _, kind in offered}
+        for name, value in _settings(self.options).items():
+            if name not in kinds:
+                raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
+            _check_range(name, value, kinds[name])
+            engine.tell(f"setoption name {name} value {value}")
+        engine.tell("isready")
+        engine.wait_for("readyok")
+
+
+def _settings(options: Mapping[str, float]) -> dict[str, str]:
+    """The engine's own options."""
+    settings: dict[str, str] = {}
+    if "elo" in options:
+        settings |= {"UCI_LimitStrength": "true", "UCI_Elo": str(round(options["elo"]))}
+    if "skill" in options:
+        settings["Skill Level"] = str(round(options["skill"]))
+    return settings
+
+
+def _check_range(name: str, value: str, kind: list[str]) -> None:
+    """Engines ignore a number outside its range without a word."""
+    if kind[:1] == ["spin"] and "min" in kind and "max" in kind:
+        low, high = (int(kind[kind.index(end) + 1]) for end in ("min", "max"))
+        if not low <= int(value) <= high:
+            raise InvalidValue(f"{name} of this engine is {low} to {high}, not {value}")
+
+
+def read(word: str, game: Game) -> Uci:
+    """The agent of a word: `uci:/path/engine,elo=1350,time=0.1`."""
+    path, *items = word.partition(":")[2].split(",")
+    if not path:
+        raise InvalidValue(f"{shorten(word)!r} names no engine; write uci:/path/engine,elo=1350")
+    options: dict[str, float] = {}
+    for item in items:
+        key, _, value = item.partition("=")
+        if key not in (*LIMITS, *STRENGTH):
+            raise unknown("option of the agent uci", key, (*LIMITS, *STRENGTH))
+        try:
+            options[key] = float(value)
+        except ValueError:
+            raise InvalidValue(f"{key} in {shorten(word)!r} is a number, not {shorten(value)!r}") from None
+        if not 0 < options[key] < 1e12 and key != "skill":
+            raise InvalidValue(f"{key} in {shorten(word)!r} is a positive number")
+    return Uci(game, [path], options)

@@ -1,0 +1,117 @@
+"""A ladder: a round robin in pairs, and the ratings it gives. Results are kept in a file: a new agent plays only what
+is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plyground.agents.agent import Agent, make
+from plyground.arena.match import play_match
+from plyground.arena.rating import Ratings, bradley_terry
+from plyground.errors import InvalidValue
+from plyground.game import Game
+
+
+@dataclass(frozen=True)
+class Result:
+    """What agent a scored against agent b."""
+
+    a: str
+    b: str
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        return self.wins + self.draws / 2
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A game, how it is played, and the results so far."""
+
+    game: str
+    games: int
+    """for each pair of agents"""
+    seed: int
+    results: tuple[Result, ...] = ()
+
+    @property
+    def agents(self) -> list[str]:
+        """In the order in which they came."""
+        return list(dict.fromkeys(name for result in self.results for name in (result.a, result.b)))
+
+    def ratings(self) -> Ratings:
+        """In the order of `agents`."""
+        place = {name: index for index, name in enumerate(self.agents)}
+        score, games = np.zeros((2, len(place), len(place)))
+        for result in self.results:
+            a, b = place[result.a], place[result.b]
+            score[a, b] += result.score
+            score[b, a] += result.games - result.score
+            games[a, b] += result.games
+            games[b, a] += result.games
+        return bradley_terry(score, games)
+
+    def save(self, path: Path) -> None:
+        aside = path.with_name(f"{path.name}.part")
+        aside.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        aside.replace(path)
+
+
+def read(path: Path) -> Ladder:
+    """The ladder of a file."""
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        results = tuple(Result(**result) for result in data.pop("results"))
+        return Ladder(**data, results=results)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidValue(f"cannot read the ladder {str(path)!r}: {error}") from None
+
+
+def climb(
+    game: Game,
+    agents: Sequence[str],
+    games: int,
+    seed: int,
+    path: Path | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Ladder:
+    """Play what is missing between `agents` and those in the file; write the file after every match.
+
+    `progress` is told how many matches are done, of how many, and which comes next.
+    """
+    ladder = Ladder(str(game), games, seed)
+    if path and path.exists():
+        ladder = read(path)
+        for name, wanted in (("game", str(game)), ("games", games), ("seed", seed)):
+            if getattr(ladder, name) != wanted:
+                raise InvalidValue(f"{str(path)!r} is a ladder with {name} {getattr(ladder, name)}, not {wanted}")
+    names = list(dict.fromkeys([*ladder.agents, *agents]))
+    if len(names) < 2:
+        raise InvalidValue(f"a ladder needs at least two different agents, not {', '.join(names) or 'none'}")
+    players: dict[str, Agent] = {name: make(name, game) for name in names}  # what does not exist is found out at once
+    played = {frozenset((result.a, result.b)) for result in ladder.results}
+    missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
+    for number, (a, b) in enumerate(missing):
+        if progress:
+            progress(number, len(missing), f"{a} against {b}")
+        match = play_match(game, players[a], players[b], games, seed)
+        result = Result(a, b, match.wins, match.draws, match.losses)
+        ladder = Ladder(ladder.game, games, seed, (*ladder.results, result))
+        if path:
+            ladder.save(path)
+    return ladder

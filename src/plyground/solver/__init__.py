@@ -1,0 +1,1 @@
+"""Connect Four, solved: exact scores of positions and moves, and the opening book that makes them quick."""

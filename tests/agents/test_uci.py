@@ -1,0 +1,110 @@
+"""Engines as agents: what goes wrong with one ends one game, and says why."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents import uci
+from plyground.agents.agent import GIVES_UP, make
+from plyground.agents.simple import Random
+from plyground.arena.match import play_match
+from plyground.games import GAMES, chance
+
+FAKE = Path(__file__).with_name("fake_engine.py")
+HOPS = TINY[1]  # a stand-in: any game whose actions have names
+
+
+@pytest.fixture
+def hops() -> pg.Game:
+    return pg.load(HOPS)
+
+
+def engine(tmp_path: Path, mood: str) -> str:
+    """A program that answers in this mood."""
+    path = tmp_path / f"{mood}.py"
+    path.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_an_engine_plays_a_match(hops: pg.Game, tmp_path: Path) -> None:
+    agent = make(f"uci:{engine(tmp_path, 'good')},skill=3,nodes=10", hops)
+    match = play_match(hops, agent, Random(hops), 6)
+    assert match.faults == ()
+    assert match.games == 6
+
+
+@pytest.mark.parametrize(
+    ("mood", "why"),
+    [
+        ("dying", "has died before it said 'bestmove'"),
+        ("silent", "has not said 'bestmove' within 1"),
+        ("lying", "'a1h8' is not legal in .*; legal: left, right"),
+        ("mute", "names no move"),
+    ],
+)
+def test_a_fault_ends_one_game_and_says_why(hops: pg.Game, tmp_path: Path, mood: str, why: str) -> None:
+    agent = uci.Uci(hops, [engine(tmp_path, mood)], {"time": 0.01}, patience=1.5)
+    actions = agent.act(np.repeat(hops.start().states, 4), chance.seeds(0, 4))
+    assert actions.tolist() == [1, 1, GIVES_UP, 1]
+    assert len(agent.faults) == 1
+    with pytest.raises(AssertionError, match=why):
+        raise AssertionError(agent.faults[0])
+
+
+def test_a_game_given_up_is_lost_and_the_match_goes_on(hops: pg.Game, tmp_path: Path) -> None:
+    agent = uci.Uci(hops, [engine(tmp_path, "dying")], {"nodes": 1})
+    match = play_match(hops, agent, Random(hops), 8, seed=3)
+    assert len(match.faults) >= 1
+    assert match.losses >= len(match.faults)
+    assert match.games == 8
+    assert "has died" in match.faults[0]
+
+
+REFUSED = {
+    "uci:": "names no engine",
+    "uci:/no/such/engine": "no engine '/no/such/engine'",
+    "uci:ENGINE,elo=1350": "has no option 'UCI_LimitStrength'",
+    "uci:ENGINE,skill=99": "Skill Level of this engine is 0 to 20, not 99",
+    "uci:ENGINE,strength=3": "no option of the agent uci 'strength'",
+    "uci:ENGINE,nodes=many": "nodes in .* is a number, not 'many'",
+    "uci:ENGINE,time=-1": "positive number",
+}
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_a_wrong_word_is_refused(hops: pg.Game, tmp_path: Path, word: str) -> None:
+    with pytest.raises(pg.Error, match=REFUSED[word]):
+        make(word.replace("ENGINE", engine(tmp_path, "good")), hops)
+
+
+def test_what_is_no_engine_is_refused(hops: pg.Game) -> None:
+    with pytest.raises(uci.EngineFault, match="has died"):
+        uci.Uci(hops, ["true"], patience=1.0)
+
+
+def test_arguments_pass_no_shell(hops: pg.Game, tmp_path: Path) -> None:
+    agent = uci.Uci(hops, [engine(tmp_path, "good"), "; touch", "$(echo x)"], {"nodes": 1})
+    assert agent.act(hops.start().states, chance.seeds(0, 1)).tolist() == [1]
+
+
+STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+
+
+@pytest.mark.skipif("chess" not in GAMES, reason="the game chess is not here yet")
+@pytest.mark.skipif(STOCKFISH is None, reason="Stockfish is not installed")
+def test_stockfish_beats_the_random_mover() -> None:
+    chess = pg.load("chess")
+    agent = make(f"uci:{STOCKFISH},skill=5,nodes=200", chess)
+    match = play_match(chess, agent, Random(chess), 4, opening_plies=2)
+    assert match.faults == ()
+    assert match.score > 0.8
+    with pytest.raises(pg.InvalidValue, match="UCI_Elo of this engine is"):
+        make(f"uci:{STOCKFISH},elo=100", chess)

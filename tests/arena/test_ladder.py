@@ -1,0 +1,64 @@
+"""A ladder plays what is missing, and no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import known
+from plyground.arena.ladder import climb, read
+
+
+def test_adding_an_agent_plays_only_what_is_missing(connect_four: pg.Game, tmp_path: Path) -> None:
+    path, told = tmp_path / "ladder.json", list[str]()
+    first = climb(connect_four, ["random", "greedy"], 20, 0, path)
+    again = climb(connect_four, ["punisher"], 20, 0, path, lambda done, of, title: told.append(title))
+    assert told == ["random against punisher", "greedy against punisher"]
+    assert again.results[0] == first.results[0]
+    assert read(path) == again
+    assert climb(connect_four, ["random"], 20, 0, path) == again
+    whole = climb(connect_four, ["random", "greedy", "punisher"], 20, 0)
+    assert set(whole.results) == set(again.results)
+
+
+def test_stronger_agents_stand_higher(connect_four: pg.Game) -> None:
+    ladder = climb(connect_four, ["random", "solver", "greedy"], 10, 1)
+    ratings = dict(zip(ladder.agents, ladder.ratings().elo, strict=True))
+    assert ratings["solver"] > ratings["greedy"] > ratings["random"]
+
+
+def test_a_game_with_chance_and_hidden_cards_has_ladders_too() -> None:
+    duel = pg.load(TINY[0])
+    names = known(duel)
+    ladder = climb(duel, names[:2], 20, 0) if len(names) > 1 else None
+    assert ladder is None or ladder.results[0].games == 20
+
+
+def test_what_does_not_fit_is_refused(connect_four: pg.Game, tmp_path: Path) -> None:
+    path = tmp_path / "ladder.json"
+    climb(connect_four, ["random", "greedy"], 4, 0, path)
+    with pytest.raises(pg.InvalidValue, match="is a ladder with games 4, not 6"):
+        climb(connect_four, ["punisher"], 6, 0, path)
+    with pytest.raises(pg.InvalidValue, match="at least two different agents, not random"):
+        climb(connect_four, ["random", "random"], 4, 0)
+    path.write_text("{}")
+    with pytest.raises(pg.InvalidValue, match="cannot read the ladder"):
+        climb(connect_four, ["random"], 4, 0, path)
+
+
+def test_the_command_prints_and_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    from plyground import cli
+
+    words = ["plyground", "ladder", "--game", "connect_four", "random", "greedy", "--games", "6"]
+    monkeypatch.setattr("sys.argv", [*words, "--picture", str(tmp_path / "ladder.png"), "--json"])
+    cli.main()
+    answer = json.loads(capsys.readouterr().out)
+    assert [row["agent"] for row in answer["ratings"]] == ["greedy", "random"]
+    assert (tmp_path / "ladder.png").stat().st_size > 5000
