@@ -39,7 +39,7 @@ class Engine:
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
         self.name, self.patience = command[0], patience
         try:
-            self.process = subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
+            self.process = subprocess.Popen(
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

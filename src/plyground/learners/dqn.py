@@ -46,6 +46,7 @@ from plyground.runs.settings import differences
 Report = Callable[[Mapping[str, Any]], None]
 LOOK_EVERY = 10  # updates between two looks at the numbers
 SMOOTH = 0.05  # weight of a new number in a moving average
+TRIALS = 20  # updates to time threads with
 PATIENCE = 5  # rollbacks before giving up
 
 
@@ -64,9 +65,9 @@ class DQN:
     dueling: bool = False
     """split the network's head into a state's value and the actions' advantages"""
     device: str = "cpu"
-    """where the network runs: cpu or cuda"""
+    """where the network runs: cpu, cuda, or auto (cuda where there is one)"""
     threads: int = 0
-    """threads of the network (0: one for each core)"""
+    """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
     seed: int = 0
     """the same seed gives the same run, on the same machine with the same number of threads"""
     init: str = ""
@@ -212,13 +213,33 @@ def resolved(config: DQN) -> DQN:
     """The settings with the defaults that depend on game and machine filled in: what a run's config.toml says."""
     game = load(config.game)
     view = View(game, config.encoder, config.outputs)
+    device = config.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device not in ("cpu", "cuda") or (device == "cuda" and not torch.cuda.is_available()):
+        raise InvalidValue(f"no device {shorten(device)!r} here; use cpu or auto")
     return replace(
         config,
+        device=device,
         game=str(game),
         encoder=str(view.encoder),
         outputs=view.outputs,
-        threads=config.threads or available(),
+        threads=config.threads
+        or faster_threads(make_network(config.network, view.shape, view.outputs), view, config.batch),
     )
+
+
+def faster_threads(network: nn.Module, view: View, batch: int) -> int:
+    """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
+    shown = torch.zeros((batch, *view.shape))
+    seconds: dict[int, float] = {}
+    for threads in {1, available()}:
+        prepare_torch(threads)
+        begun = time.perf_counter()
+        for _ in range(TRIALS):
+            network(shown).sum().backward()
+        seconds[threads] = time.perf_counter() - begun
+    return min(seconds, key=lambda threads: seconds[threads])
 
 
 def prepare_torch(threads: int) -> None:
