@@ -100,7 +100,8 @@ def line(record: Mapping[str, Any]) -> str:
     parts = " ".join(f"{name} {value:.1f}" for name, value in seconds.items())
     return (
         f"{place}: {record['games']} games ({ended}, {record['mean_length']:.1f} plies) · "
-        f"{record['updates']} updates · {numbers} · quality {record['quality']:.2f} (distinct {record['distinct']:.0%}, reward variance "
-        f"{record['reward_variance']:.3f}) · illegal_moves {record['illegal_moves']} · "
+        f"{record['updates']} updates · {numbers} · quality {record['quality']:.2f} "
+        f"(distinct {record['distinct']:.0%}, reward variance {record['reward_variance']:.3f}) · "
+        f"illegal_moves {record['illegal_moves']} · "
         f"{record['seconds']['total']:.1f} s ({parts})"
     )

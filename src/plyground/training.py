@@ -17,7 +17,7 @@ import torch
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from plyground import __version__
+import plyground
 from plyground.agents.agent import make
 from plyground.agents.network import load_run
 from plyground.arena.match import play_match
@@ -54,7 +54,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = resolved(config)
-        versions = {"plyground": __version__, "python": platform.python_version(), "torch": torch.__version__}
+        versions = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
         versions |= {"numba": numba.__version__, "numpy": np.__version__}
         begun = Learner(full)
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
