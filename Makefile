@@ -26,6 +26,7 @@ lint: .venv/.lint  ## format, rules and strict types
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/solver.py
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

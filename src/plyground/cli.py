@@ -253,8 +253,7 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
     print(f"{rules} keeps all {kept} laws, as far as {games} random games can tell.")
 
 
-COMMANDS = {"games": games, "perft": perft, "match": match, "play": play, "solve": solve, "grade": grade}
-COMMANDS |= {"ladder": ladder, "bench": bench, "check": check}
+COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
 
 LEARNING = {
     "train": "Teach a network a game by letting it play.",

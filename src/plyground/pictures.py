@@ -47,7 +47,7 @@ def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:
 def save_ladder(path: Path, ladder: Ladder) -> None:
     """Ratings with their 95% intervals, the strongest on top."""
     ratings, names = ladder.ratings(), ladder.agents
-    order = ratings.elo.argsort()
+    order = [int(index) for index in ratings.elo.argsort()]
     figure = Figure(figsize=(8, 1.2 + 0.4 * len(names)), layout="tight")
     axes = figure.add_subplot()
     axes.errorbar(ratings.elo[order], range(len(names)), xerr=ratings.error[order], fmt="o", color=BLUE, capsize=4)

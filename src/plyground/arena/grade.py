@@ -8,7 +8,7 @@ always next to what a random mover would reach on the same positions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def grade(
     report = judged(game, states, scores, actions)
     if games:
         match = play_match(game, agent, Perfect(solver), games, seed, progress=progress)
-        report = Grade(**{**report.__dict__, "games": match})
+        report = replace(report, games=match)
     return report
 
 

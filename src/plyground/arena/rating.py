@@ -71,17 +71,21 @@ def bradley_terry(score: NDArray[np.float64], games: NDArray[np.float64]) -> Rat
     draws make games less spread than that, so the intervals are wide rather than narrow.
     """
     players = len(games)
-    ratings = np.zeros(players)  # in natural units
-    for _ in range(100):
+
+    def slope_and_curvature(ratings: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         won = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))  # [P, P] expected
         against_average = 1 / (1 + np.exp(-ratings))
         slope = (score - games * won).sum(axis=1) + PRIOR_GAMES * (0.5 - against_average)
         spread = games * won * (1 - won)
-        curvature = np.diag(spread.sum(axis=1) + PRIOR_GAMES * against_average * (1 - against_average)) - spread
-        step = np.linalg.solve(curvature, slope)
-        ratings += np.clip(step, -2, 2)
+        return slope, np.diag(spread.sum(axis=1) + PRIOR_GAMES * against_average * (1 - against_average)) - spread
+
+    ratings = np.zeros(players)  # in natural units
+    for _ in range(100):
+        slope, curvature = slope_and_curvature(ratings)
+        step = np.asarray(np.linalg.solve(curvature, slope), np.float64)
+        ratings = ratings + np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-9:
             break
     centre = np.eye(players) - 1 / players
-    covariance = centre @ np.linalg.inv(curvature) @ centre / PER_ELO**2
+    covariance = centre @ np.linalg.inv(slope_and_curvature(ratings)[1]) @ centre / PER_ELO**2
     return Ratings((ratings - ratings.mean()) / PER_ELO, covariance)

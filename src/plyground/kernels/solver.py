@@ -14,6 +14,8 @@ It is a loop with a stack, since compiled code that is to be cached cannot recur
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -35,6 +37,7 @@ from plyground.games.connect_four import (
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Scores = NDArray[np.int8]
+Int = Any  # in compiled code a whole number is a literal, an int or an np.int64
 
 UNKNOWN = -128  # a score that was not found in time
 LOOKS = 1024  # nodes between two looks at the flag that stops a search
@@ -57,7 +60,7 @@ def score_all(
     table: Bits,  # [a power of 2], zeros at first; only here it is written
     book_keys: Bits,  # [B] ascending, of positions of `book_ply` plies in their smaller mirror image
     book_scores: Scores,  # [B]
-    book_ply: int,
+    book_ply: Int,
     stop: NDArray[np.bool_],  # [1] set it to end the search
     nodes: Ints,  # [1] counts the positions looked at
 ) -> None:
@@ -76,20 +79,20 @@ def score_all(
 def score(
     mine: np.uint64,
     theirs: np.uint64,
-    least: int,
-    most: int,
+    least: Int,
+    most: Int,
     table: Bits,
     shift: np.uint64,
     book_keys: Bits,
     book_scores: Scores,
-    book_ply: int,
+    book_ply: Int,
     stop: NDArray[np.bool_],
     nodes: Ints,
     cells: Bits,
     threats: Bits,
     boards: Bits,
     places: Ints,
-) -> int:
+) -> Int:
     """The exact score of one position, or UNKNOWN; the arguments are those of `score_all` and `bound`."""
     taken = mine | theirs
     ply = popcount(taken)
@@ -114,7 +117,7 @@ def score(
 
 
 @njit
-def question(low: int, high: int) -> int:
+def question(low: Int, high: Int) -> Int:
     """The alpha to ask about next. Halves are taken towards 0: answers near it are the commonest, and the cheapest."""
     middle = low + (high - low) // 2
     if middle <= 0 and low // 2 < middle:
@@ -128,26 +131,26 @@ def question(low: int, high: int) -> int:
 def bound(
     first_mine: np.uint64,
     first_theirs: np.uint64,
-    first_ply: int,
-    first_alpha: int,
+    first_ply: Int,
+    first_alpha: Int,
     table: Bits,
     shift: np.uint64,
     book_keys: Bits,
     book_scores: Scores,
-    book_ply: int,
+    book_ply: Int,
     stop: NDArray[np.bool_],
     nodes: Ints,
     cells: Bits,  # [plies, 7] the moves of each node on the way down, best first
     threats: Bits,  # [plies, 7] the winning cells that each of them makes
     boards: Bits,  # [3, plies] own stones, the other's, key
     places: Ints,  # [3, plies] number of moves, the next one, the best value so far
-) -> int:
+) -> Int:
     """A bound of the score: a lower one if it is above alpha, otherwise an upper one. The mover cannot win at once."""
     mine, theirs, keys = boards[0], boards[1], boards[2]
     size, place, best = places[0], places[1], places[2]
     mine[0], theirs[0] = first_mine, first_theirs
     threat = winning_cells(first_theirs, first_mine | first_theirs)
-    level, alpha, ply = 0, first_alpha, first_ply
+    level, alpha, ply, value = 0, first_alpha, first_ply, 0
     while True:
         # A new node: the mover cannot win at once, `threat` are the opponent's winning cells.
         nodes[0] += 1
@@ -209,7 +212,7 @@ def bound(
 
 
 @njit
-def order(mine: np.uint64, theirs: np.uint64, possible: np.uint64, cells: Bits, threats: Bits) -> int:
+def order(mine: np.uint64, theirs: np.uint64, possible: np.uint64, cells: Bits, threats: Bits) -> Int:
     """Write the moves, those with most threats first, from the centre outwards; returns how many there are."""
     taken = mine | theirs
     count = 0
@@ -243,17 +246,17 @@ def find(table: Bits, shift: np.uint64, key: np.uint64) -> np.uint64:
 
 
 @njit
-def lower_bound(entry: np.uint64) -> np.int64:
+def lower_bound(entry: np.uint64) -> Int:
     return np.int64((entry >> S6) & SIX_BITS) - OFFSET
 
 
 @njit
-def upper_bound(entry: np.uint64) -> np.int64:
+def upper_bound(entry: np.uint64) -> Int:
     return np.int64(entry & SIX_BITS) - OFFSET
 
 
 @njit
-def remember(table: Bits, shift: np.uint64, key: np.uint64, ply: int, above: bool, value: int, low: int) -> None:
+def remember(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, value: Int, low: Int) -> None:
     """Add a bound to what the table knows of a position."""
     lower, upper = low, (41 - ply) // 2
     worth = np.uint64((MAX_PLIES - ply) // 6)
@@ -285,7 +288,7 @@ def mirrored(stones: np.uint64) -> np.uint64:
 
 
 @njit
-def looked_up(mine: np.uint64, taken: np.uint64, keys: Bits, scores: Scores) -> int:
+def looked_up(mine: np.uint64, taken: np.uint64, keys: Bits, scores: Scores) -> Int:
     """The score that the book knows, or UNKNOWN."""
     key = min(mine + taken, mirrored(mine) + mirrored(taken))
     low, high = 0, len(keys)
@@ -299,7 +302,7 @@ def looked_up(mine: np.uint64, taken: np.uint64, keys: Bits, scores: Scores) -> 
 
 
 @njit(cache=True, nogil=True)
-def boards_after_a_move(mine: Bits, theirs: Bits, next_mine: Bits, next_theirs: Bits) -> int:
+def boards_after_a_move(mine: Bits, theirs: Bits, next_mine: Bits, next_theirs: Bits) -> Int:
     """Every board one move after the boards [N] of running games, in its smaller mirror image.
 
     [7 N] have room; returns how many were written. Games that the move ends are left out.

@@ -44,7 +44,7 @@ class Solver:
         self.kernels = kernels()
         self.book = book or Book.empty()
         self.threads = threads or available()
-        self.table = np.zeros(TABLE, np.uint64)
+        self.table = np.full(TABLE, 0, np.uint64)  # written now: fresh pages would slow the first searches down
         self.nodes = 0
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="solver")
 
