@@ -6,14 +6,14 @@ from pathlib import Path
 
 from plyground.learners.dqn import DQN, Learner, train
 from plyground.runs.directory import Run, newest_whole, open_run
+from plyground.runs.settings import build
 
 
 def go_on(path: Path) -> tuple[Learner, Run]:
     """A run where its newest checkpoint left it."""
     run = open_run(path)
     checkpoint = newest_whole(path)
-    saved = checkpoint.state()["config"]
-    learner = Learner(DQN(**{name: tuple(v) if isinstance(v, list) else v for name, v in saved.items()}))
+    learner = Learner(build(DQN, checkpoint.state()["config"], "the checkpoint"))
     run.rewind(checkpoint)
     learner.restore(checkpoint)
     return learner, run

@@ -101,7 +101,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    step = int(re.search(r"Stopped and saved at step (\d+)", out)[1])
+    (step,) = map(int, re.findall(r"Stopped and saved at step (\d+)", out))
     assert f"plyground resume {path}" in out
     assert steps_of(path)[-1] == step
 

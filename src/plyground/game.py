@@ -171,7 +171,7 @@ class Game:
         kernels = self.encode_kernels(chosen)
         if out is None:
             out = np.empty((len(states), *chosen.shape), chosen.dtype)
-        flat = out.reshape(len(states), -1)  # [N, size]
+        flat = out.reshape(len(states), int(np.prod(chosen.shape)))  # [N, size]; N may be 0
         if seat is None:
             over_slices(lambda part: kernels.encode_all(states[part], flat[part]), len(states), threads)
         elif 0 <= seat < self.rules.SEATS:

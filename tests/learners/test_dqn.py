@@ -25,6 +25,7 @@ from plyground.errors import Error, IllegalAction
 from plyground.learners import dqn
 from plyground.learners.dqn import DQN, Learner, resolved, train
 from plyground.learners.returns import td_targets
+from plyground.networks import make_network
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, read_metrics, steps_of
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -287,6 +288,12 @@ def test_a_network_may_know_only_the_first_actions() -> None:
     running = states[states["outcome"] == 0]
     chosen = NetworkAgent(learner.view, learner.network).act(running, np.zeros(len(running), np.uint64))
     assert (chosen < 2).all()
+
+
+def test_an_agent_without_states_has_no_actions(connect_four: pg.Game) -> None:
+    view = View(connect_four, "")
+    agent = NetworkAgent(view, make_network("8", view.shape, view.outputs))
+    assert agent.act(pg.Batch(connect_four, 3).states[:0], np.zeros(0, np.uint64)).shape == (0,)
 
 
 # ---- learning ----
