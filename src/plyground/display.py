@@ -49,8 +49,8 @@ class Display:
             self.cycle = record
         elif kind == "evaluation":
             self.scores.append((record["cycle"], record["yardsticks"]))
-        if not self.live:
-            console.print(line(record), markup=False, soft_wrap=True)
+        if not self.live or (kind == "note" and not self.note.startswith("target network")):
+            console.print(line(record), markup=False, soft_wrap=True)  # on a terminal it stays above the table
 
     def _measure(self, learner: Any) -> None:
         """Plies and updates a second, since the last look."""
