@@ -8,8 +8,8 @@ BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each gam
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about a minute
-	$(BIN)/python examples/dqn.py
+demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two minutes
+	$(BIN)/plyground train dqn --profile connect_four_demo
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
 	$(BIN)/pytest $(BOTH) -m "not slow"
@@ -32,7 +32,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/solver.py
 
 clean:  ## remove what these targets made
-	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis demo.png
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/pip:

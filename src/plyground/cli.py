@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -265,12 +266,40 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
 
 COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
 
+LEARNING = {
+    "train": "Teach a network a game by letting it play.",
+    "resume": "Continue a run where it stopped, as if nothing had happened.",
+    "runs": "List the runs; or pack one as a file, unpack it, or look at what one has stored.",
+    "evaluate": "Measure what a run has learned in paired matches.",
+    "plot": "Draw the learning curves of one or several runs.",
+}
+
+
+def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
+    """All commands; those that need torch are real only if one of them is asked for."""
+    if arguments and arguments[0] in LEARNING:
+        try:
+            from plyground import training
+        except ModuleNotFoundError as error:
+            raise Error(
+                f"{arguments[0]} needs the extra `learn` ({error.name} is missing): pip install plyground[learn]"
+            ) from None
+        return COMMANDS | {"train": training.make_train(arguments)} | training.COMMANDS
+
+    def only_named(meaning: str) -> Callable[..., None]:
+        def command() -> None: ...
+
+        command.__doc__ = meaning
+        return command
+
+    return COMMANDS | {name: only_named(meaning) for name, meaning in LEARNING.items()}
+
 
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     try:
         tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
+            _commands(sys.argv[1:]),
             prog="plyground",
             description="Teach machines to play board games; watch, measure and play them.",
             config=(FlagCreatePairsOff,),

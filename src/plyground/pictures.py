@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,19 +30,6 @@ def save_board(path: Path, position: Position) -> None:
     """One board as a picture."""
     figure = Figure(figsize=(4.2, 3.9), layout="tight")
     draw_board(figure.add_subplot(), position)
-    figure.savefig(path, dpi=100)
-
-
-def save_learning(path: Path, scores: Mapping[str, Sequence[tuple[float, float]]], position: Position) -> None:
-    """Scores over time, a line for each opponent, beside the end of a game."""
-    figure = Figure(figsize=(10, 4.2), layout="tight")
-    axes = figure.add_subplot(1, 2, 1)
-    for (opponent, points), colour in zip(scores.items(), (BLUE, ORANGE, "#009e73"), strict=False):
-        axes.plot(*zip(*points, strict=True), marker="o", color=colour, label=f"against {opponent}")
-    axes.set(xlabel="seconds of learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
-    draw_board(figure.add_subplot(1, 2, 2), position)
     figure.savefig(path, dpi=100)
 
 

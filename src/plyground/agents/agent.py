@@ -1,10 +1,10 @@
 """Who chooses a move. An agent acts on many games at once, and never learns.
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`, `solver`, `uci:stockfish`. A game adds policies of its own (`greedy`, `punisher`) in the module of
-its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`, each a compiled function
-`(state, rng) -> action`. Where it brings no `greedy`, that is the move that wins at once, or else the one that looks
-best by `evaluate`. There it may also have advice for people: `advise(position) -> str`.
+`minimax:depth=3`, `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). A game adds policies of its own
+(`greedy`, `punisher`) in the module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`,
+each a compiled function `(state, rng) -> action`. Where it brings no `greedy`, that is the move that wins at once, or
+else the one that looks best by `evaluate`. There it may also have advice for people: `advise(position) -> str`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Agent(Protocol):
 
 def make(word: str, game: Game) -> Agent:
     """The agent that a word names."""
+    if word.startswith("run:"):
+        return _learned(word, game)
     if word.startswith("uci:"):
         return uci.read(word, game)
     name, options = words.split(word)
@@ -55,10 +57,18 @@ def make(word: str, game: Game) -> Agent:
     elif name == "greedy" and _can_search(game):
         agent = Minimax(game, depth=1)
     else:
-        raise unknown(f"agent for {game}", name, known(game))
+        raise unknown(f"agent for {game}", name, [*known(game), "run:DIR"])
     if options:
         raise unknown(f"option of the agent {name}", next(iter(options)), ["depth"] if name == "minimax" else [])
     return agent
+
+
+def _learned(word: str, game: Game) -> Agent:
+    """`run:DIR`, or `run:DIR,checkpoint=last`: what a run has learned."""
+    from plyground.agents.network import load_run  # torch takes its time
+
+    path, _, which = word.removeprefix("run:").partition(",checkpoint=")
+    return load_run(path, game, which or "best")
 
 
 def known(game: Game) -> list[str]:

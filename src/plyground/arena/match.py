@@ -28,7 +28,7 @@ class Match:
     plies: float
     """mean length of a game, its opening included"""
     unfinished: int
-    """games stopped at the game's MAX_PLIES and counted as draws"""
+    """games stopped at the limit of plies and counted as draws"""
     faults: tuple[str, ...] = ()
     """why games were lost without being played out: an agent's engine died, or answered nonsense"""
 
@@ -75,10 +75,12 @@ def play_match(
     seed: int = 0,
     opening_plies: int | None = None,
     progress: Callable[[int], None] | None = None,
+    max_plies: int | None = None,
 ) -> Match:
     """Play `games` games in pairs. Rows 2k and 2k + 1 begin alike, in opening and deal; the agents swap sides.
 
-    `progress` is told how many games have ended, after every ply.
+    `progress` is told how many games have ended, after every ply. Games that last longer than `max_plies` after their
+    opening (otherwise: the game's MAX_PLIES) are stopped and count as draws.
     """
     if games < 2 or games % 2:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
@@ -87,7 +89,7 @@ def play_match(
     rngs = chance.seeds(seed + 1, games)  # the agents' own chance
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
-    for _ in range(game.rules.MAX_PLIES):
+    for _ in range(max_plies or game.rules.MAX_PLIES):
         running = states["outcome"] == RUNNING
         if not running.any():
             break

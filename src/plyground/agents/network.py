@@ -1,0 +1,113 @@
+"""Networks that play: how a network sees a game, and the agent that plays its best legal action."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.networks import describe, make_network
+from plyground.runs.directory import Checkpoint, find_checkpoint, read_config
+
+Records = NDArray[np.void]
+
+
+class View:
+    """What a network sees of states, and which of its outputs stands for which action.
+
+    It may have fewer outputs than there are actions: the others are then never played. An encoder that turns the board
+    for a seat turns the actions too.
+    """
+
+    def __init__(self, game: Game, encoder: str, outputs: int = 0, device: str = "cpu") -> None:
+        self.game, self.encoder, self.device = game, game.encoder(encoder or next(iter(game.encoders))), device
+        self.outputs = outputs or game.num_actions
+        if not 1 <= self.outputs <= game.num_actions:
+            raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")
+        self.shape = tuple(self.observe(game.start().states).shape[1:])
+        slots = game.slots(str(self.encoder))  # [SEATS, A]
+        self.turned = bool((slots != np.arange(game.num_actions)).any())
+        self.slots, self.actions = slots, np.argsort(slots, axis=1).astype(np.int32)
+
+    def observe(self, states: Records) -> Tensor:
+        """[N, *shape] float32."""
+        shown: NDArray[Any] = self.game.encode(str(self.encoder), states)
+        if self.encoder.expand is not None:
+            shown = self.encoder.expand(shown)
+        return torch.from_numpy(shown.astype(np.float32, copy=False)).to(self.device)
+
+    def legal(self, states: Records) -> Tensor:
+        """[N, outputs] which outputs stand for legal actions."""
+        legal = self.game.legal_mask(states)
+        if self.turned:
+            legal = np.take_along_axis(legal, self.actions[self._seats(states)], axis=1)
+        return torch.from_numpy(np.ascontiguousarray(legal[:, : self.outputs])).to(self.device)
+
+    def output_of(self, states: Records, actions: NDArray[Any]) -> NDArray[np.int64]:
+        """[N] the outputs that stand for actions; too large where the network has none."""
+        return (self.slots[self._seats(states), actions] if self.turned else actions).astype(np.int64)
+
+    def action_of(self, states: Records, outputs: NDArray[Any]) -> NDArray[np.int32]:
+        """[N] the actions that outputs stand for."""
+        return (self.actions[self._seats(states), outputs] if self.turned else outputs).astype(np.int32)
+
+    def _seats(self, states: Records) -> NDArray[np.int32]:
+        seats = np.empty(len(states), np.int32)
+        self.game.kernels().seats_to_act(states, seats)
+        return seats
+
+
+class NetworkAgent:
+    """Plays the legal action that its network values most."""
+
+    def __init__(self, view: View, network: nn.Module) -> None:
+        self.view, self.network = view, network
+
+    def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        with torch.inference_mode():
+            values = self.network(self.view.observe(states))
+        best = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1).cpu().numpy()
+        return self.view.action_of(states, best)
+
+
+def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
+    """Fill a network from a checkpoint, if every shape fits."""
+    found = checkpoint.tensors("network")
+    wanted = {name: tuple(values.shape) for name, values in network.state_dict().items()}
+    there = {name: tuple(values.shape) for name, values in found.items()}
+    if wanted != there:
+        odd = [f"{name} {there.get(name)}" for name in there if there[name] != wanted.get(name)]
+        raise InvalidValue(f"{checkpoint.path} holds another network: {', '.join(odd) or 'some tensors are missing'}")
+    network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+
+
+def load_run(path: str, game: Game | None = None, which: str = "best") -> NetworkAgent:
+    """The agent that a run has learned: `best`, `last`, or the one of a step."""
+    config, checkpoint = read_config(Path(path)), find_checkpoint(Path(path), which)
+    if game is not None and str(game) != config.get("game"):
+        raise InvalidValue(f"{path} has learned {config.get('game')}, not {game}")
+    try:
+        own = load(config["game"]) if game is None else game
+        view = View(own, config["encoder"], config["outputs"])
+        word, dueling = config["network"], config["dueling"]
+    except KeyError as error:
+        raise InvalidValue(f"{path}/config.toml does not say {error}") from None
+    checkpoint.check(identity(view, word, dueling))
+    network = make_network(word, view.shape, view.outputs, dueling)
+    load_weights(network, checkpoint)
+    return NetworkAgent(view, network)
+
+
+def identity(view: View, word: str, dueling: bool) -> dict[str, str]:
+    """What a checkpoint of a network belongs to."""
+    sizes = describe(word, view.shape, view.outputs, dueling)
+    return {"game": str(view.game), "encoder": str(view.encoder), "network": sizes}

@@ -1,0 +1,1 @@
+"""How an agent gets better: one algorithm, one readable file."""

@@ -1,0 +1,165 @@
+"""A replay memory of states. Encodings and legal moves are computed when a batch is drawn, from each state itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
+from plyground.game import Game
+from plyground.games import chance
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
+
+Records = NDArray[np.void]
+SMALLEST_PRIORITY = 1e-3  # so that nothing is forgotten
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A batch to learn from."""
+
+    picked: NDArray[np.int64]  # [B] which plies
+    states: Records  # [B]
+    actions: NDArray[np.int64]  # [B]
+    returns: NDArray[np.float32]  # [B] what came of the ply, up to the position behind
+    factors: NDArray[np.float32]  # [B] times the value of the position behind; 0 where the game is over
+    behind: Records  # [B]
+    weights: NDArray[np.float32]  # [B] of each in the loss
+
+
+class Memory:
+    """The newest plies of games that are played side by side: a ring of rows, one ply of each game in a row."""
+
+    def __init__(self, game: Game, plies: int, games: int, seed: int, prioritised: bool = False) -> None:
+        rows = plies // games
+        if rows < 2:
+            raise InvalidValue(
+                f"a memory of {plies} plies is too small for {games} games at once: at least {2 * games}"
+            )
+        shape = rows, games
+        self.game, self.time = game, 0
+        self.states, self.after = np.zeros(shape, game.rules.HEAD), np.zeros(shape, game.rules.HEAD)
+        self.actions, self.rewards = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+        self.sides, self.next_sides = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
+        self.ended = np.zeros(shape, np.int8)
+        self.explored, self.usable, self.good = (np.zeros(shape, np.bool_) for _ in range(3))
+        self.rng = chance.seeds(seed, 1)  # [1]
+        self.tree = np.zeros(2 * (1 << (rows * games - 1).bit_length()) if prioritised else 0)
+        self.highest = 1.0
+        self.kernels = load_kernels("replay", {}, "memory")
+
+    def __len__(self) -> int:
+        """Plies stored."""
+        return self.filled * self.states.shape[1]
+
+    @property
+    def filled(self) -> int:
+        return min(self.time, len(self.states))
+
+    @property
+    def newest(self) -> int:
+        return (self.time - 1) % len(self.states)
+
+    def add(
+        self,
+        states: Records,  # [games], like all that follow
+        actions: NDArray[np.int32],
+        rewards: NDArray[np.float32],
+        after: Records,
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+        explored: NDArray[np.bool_],
+        usable: NDArray[np.bool_],
+    ) -> None:
+        """Store one ply of each game."""
+        row = self.time % len(self.states)
+        self.states[row], self.after[row], self.actions[row], self.rewards[row] = states, after, actions, rewards
+        self.sides[row], self.next_sides[row] = states["to_move"], after["to_move"]
+        self.ended[row] = np.where(terminated, TERMINATED, np.where(truncated, TRUNCATED, RUNS_ON))
+        self.explored[row], self.usable[row], self.good[row] = explored, usable, False
+        self.time += 1
+        if len(self.tree):
+            games = len(states)
+            picked = np.arange(row * games, (row + 1) * games)
+            self.kernels.set_priorities(self.tree, picked, np.where(usable, self.highest, 0.0))
+
+    def mark_good(self, games: NDArray[np.int64], lengths: NDArray[np.int32]) -> None:
+        """Mark the plies of games that have just ended."""
+        self.kernels.mark_good(self.good, self.newest, games, lengths)
+
+    def draw(
+        self,
+        n: int,
+        plies: int = 1,
+        own_turns: bool = False,
+        discount: float = 0.99,
+        penalty: float = 0.0,
+        shares: tuple[float, float] = (0.0, 0.0),
+        recent: int = 1,
+        correction: float = 0.4,
+    ) -> Sample:
+        """`n` plies with what came of them; see `kernels/replay.py`.
+
+        `shares`: how much comes from decided games and from the `recent` newest rows; `correction`: how far the weights
+        undo what priorities distort, 0 to 1.
+        """
+        picked, weights = np.empty(n, np.int64), np.ones(n, np.float32)
+        if len(self.tree):
+            chances = np.empty(n)
+            self.kernels.draw_prioritised(self.rng, self.tree, picked, chances)
+            weights = (len(self) * chances) ** -correction
+            weights = (weights / weights.max()).astype(np.float32)
+        else:
+            self.kernels.draw_uniform(
+                *(self.rng, self.newest, self.filled, recent, *shares, self.usable, self.good, picked)
+            )
+        returns, factors, whole = (np.empty(n, np.float32) for _ in range(3))
+        behind = np.empty(n, np.int64)
+        self.kernels.follow_all(
+            *(picked, self.newest, self.sides, self.next_sides, self.rewards, self.ended, self.explored),
+            *(plies, own_turns, discount, penalty, returns, factors, behind, whole),
+        )
+        states, after, actions = self.states.reshape(-1), self.after.reshape(-1), self.actions.reshape(-1)
+        return Sample(
+            picked, states[picked], actions[picked].astype(np.int64), returns, factors, after[behind], weights * whole
+        )
+
+    def update(self, picked: NDArray[np.int64], errors: NDArray[np.float32], exponent: float) -> None:
+        """New priorities for plies that were learned from."""
+        priorities = (np.abs(errors).astype(np.float64) + SMALLEST_PRIORITY) ** exponent
+        self.highest = max(self.highest, float(priorities.max()))
+        self.kernels.set_priorities(self.tree, picked, priorities)
+
+    # ---- to disk and back ----
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything, as arrays of plain numbers; only the rows in use."""
+        found: dict[str, NDArray[Any]] = {}
+        for name in ("states", "after", "actions", "rewards", "sides", "next_sides", "ended", *BOOLS):
+            values = getattr(self, name)[: self.filled]
+            if values.dtype.names:
+                values = np.ascontiguousarray(values).view(np.uint8)
+            found[name] = values
+        return found | {"rng": self.rng, "tree": self.tree, "numbers": np.array([self.time, self.highest], np.float64)}
+
+    def restore(self, found: dict[str, NDArray[Any]]) -> None:
+        """Become what `arrays` gave."""
+        time, self.highest = int(found["numbers"][0]), float(found["numbers"][1])
+        self.time = time
+        for name in ("states", "after", "actions", "rewards", "sides", "next_sides", "ended", *BOOLS):
+            own, values = getattr(self, name), found[name]
+            if own.dtype.names:
+                values = np.ascontiguousarray(values).view(own.dtype)
+            if values.shape != (self.filled, own.shape[1]) or values.dtype != own.dtype:
+                raise InvalidValue(f"the memory's {name} is {values.dtype} of shape {values.shape}, not of this run")
+            own[: self.filled] = values
+        if found["tree"].shape != self.tree.shape:
+            raise InvalidValue("the memory's priorities are of another size")
+        self.rng[:], self.tree[:] = found["rng"], found["tree"]
+
+
+BOOLS = ("explored", "usable", "good")

@@ -1,0 +1,176 @@
+"""What a run has learned, for people: report.md, curves.png, and the closing words. Every number was measured."""
+
+# matplotlib's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: there may be no screen
+from matplotlib.figure import Figure
+
+from plyground.agents.network import NetworkAgent, load_run
+from plyground.arena.grade import grade
+from plyground.game import load
+from plyground.learners.evaluation import yardsticks
+from plyground.runs import files
+from plyground.runs.directory import best_of, read_config, read_metrics
+from plyground.solver.solver import solves
+
+GAMES = 400
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # told apart by nearly every eye
+
+
+def events(records: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [record for record in records if record["event"] == kind]
+
+
+def write_report(path: Path, games: int = GAMES) -> str:
+    """Measure a run's best checkpoint, write report.md and curves.png, and return the report."""
+    config, records, best = read_config(path), read_metrics(path), best_of(path)
+    agent, cycles = load_run(str(path)), events(records, "cycle")
+    game, limit = agent.view.game, config["max_steps"] or None
+    scores = yardsticks(game, agent, config["yardsticks"], games, limit)
+    lines = [
+        f"# {path.name}: {config['learner']} on {config['game']}",
+        "",
+        f"Network {agent_words(agent, config)}, seed {config['seed']}. "
+        + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")
+        + f"The best checkpoint is step {best.get('step')}.",
+        "",
+        f"| against | score | 95% interval | wins, draws, losses of {games} |",
+        "|---|---|---|---|",
+        *(
+            f"| `{word}` | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} "
+            f"| {one['wins']}, {one['draws']}, {one['losses']} |"
+            for word, one in scores.items()
+        ),
+        "",
+        *_graded(agent),
+        *_where_time_went(cycles),
+        "What to try next: " + "; ".join(advice(config, records, scores)) + ".",
+    ]
+    text = "\n".join(lines) + "\n"
+    files.write_whole(path / "report.md", text.encode())
+    if events(records, "evaluation"):
+        save_curves(path / "curves.png", [path])
+    return text
+
+
+def agent_words(agent: NetworkAgent, config: Mapping[str, Any]) -> str:
+    weights = sum(each.numel() for each in agent.network.parameters())
+    return f"{config['network']} ({weights:,} weights) on {agent.view.encoder}"
+
+
+def _totals(cycle: Mapping[str, Any]) -> str:
+    return (
+        f"{cycle['cycle']} cycles, {cycle['plies']:,} plies played, {cycle['updates']:,} updates in "
+        f"{cycle['seconds']['total']:.0f} s; illegal moves: {cycle['illegal_moves']}."
+    )
+
+
+def _graded(agent: NetworkAgent) -> list[str]:
+    """The perfect player's judgement, where there is one."""
+    if not solves(agent.view.game):
+        return []
+    report = grade(agent.view.game, agent, 1000, games=0)
+    whole = report.wdl["all"]
+    return [
+        f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "
+        f"{whole.agent:.1%} of its moves keep the value (a random mover: {whole.random:.1%}).",
+        "",
+    ]
+
+
+def _where_time_went(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not cycles:
+        return []
+    parts = {name: value for name, value in cycles[-1]["seconds"].items() if name != "total"}
+    total = max(sum(parts.values()), 1e-9)
+    shares = ", ".join(
+        f"{name} {value / total:.0%}" for name, value in sorted(parts.items(), key=lambda item: -item[1])
+    )
+    return [f"Where the time went: {shares}.", ""]
+
+
+def advice(
+    config: Mapping[str, Any], records: Sequence[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]
+) -> list[str]:
+    """What the numbers suggest."""
+    cycles, found = events(records, "cycle"), list[str]()
+    last: Mapping[str, Any] = cycles[-1] if cycles else {}
+    curve = [e["against_best"]["score"] for e in events(records, "evaluation")]
+    if curve and curve[-1] > 0.55:
+        found.append(f"train longer: it still beat its former best by {curve[-1]:.0%}")
+    if last.get("step_limit", 0) > 0.5:
+        found.append("most games reach the limit of plies: raise max_steps, or add shaping or random openings")
+    if last.get("distinct", 1) < 0.5:
+        found.append("positions repeat: raise opening_plies or epsilon")
+    if all(score["score"] > 0.97 for score in scores.values()):
+        found.append("it beats its yardsticks: name harder ones, such as minimax:depth=5")
+    if scores.get("random", {}).get("score", 1) < 0.9:
+        found.append("it is not yet sure against random: more cycles, a higher learning_rate, or a wider network")
+    return found or [f"a wider network than {config['network']}, more cycles, or another seed to see what chance did"]
+
+
+def save_curves(target: Path, runs: Sequence[Path]) -> None:
+    """Scores and learning numbers over time, of one run or several."""
+    figure = Figure(figsize=(11, 4.2), layout="tight")
+    left, right = figure.subplots(1, 2)
+    for number, path in enumerate(runs):
+        records = read_metrics(path)
+        when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in events(records, "cycle")}
+        evaluations, cycles = events(records, "evaluation"), events(records, "cycle")
+        dashes, name = ("-", "--", ":", "-.")[number % 4], f"{path.name}: " if len(runs) > 1 else ""
+        words = list(evaluations[-1]["yardsticks"]) if evaluations else []
+        for word, colour in zip(words, COLOURS * 3, strict=False):
+            points = [(when[e["cycle"]], e["yardsticks"][word]) for e in evaluations if word in e["yardsticks"]]
+            times = [time for time, _ in points]
+            left.plot(times, [s["score"] for _, s in points], dashes, marker="o", ms=3, color=colour, label=name + word)
+            left.fill_between(
+                times, *([s[end] for _, s in points] for end in ("low", "high")), color=colour, alpha=0.12
+            )
+        for key, colour in (("loss", COLOURS[0]), ("td_error", COLOURS[1]), ("entropy", COLOURS[2])):
+            points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
+            if points:
+                right.plot(*zip(*points, strict=True), dashes, marker="o", ms=3, color=colour, label=name + key)
+    left.set(xlabel="seconds of playing and learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
+    right.set(xlabel="seconds of playing and learning", title="Learning", yscale="log")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        if axes.lines:
+            axes.legend(fontsize=8)
+    figure.savefig(target, dpi=100)
+
+
+def table_of(folder: Path) -> list[list[str]]:
+    """One row for each run in a folder: name, learner, game, progress, best, scores."""
+    rows: list[list[str]] = []
+    for path in sorted(each.parent for each in folder.glob("*/config.toml")):
+        config, records = read_config(path), read_metrics(path)
+        cycles, evaluations = events(records, "cycle"), events(records, "evaluation")
+        done = cycles[-1]["cycle"] if cycles else 0
+        progress = f"{done}/{config['cycles']}" if config.get("cycles") else str(done)
+        scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["yardsticks"] if evaluations else {}
+        words = " · ".join(f"{word} {score['score']:.0%}" for word, score in scores.items())
+        rows.append(
+            [
+                path.name,
+                config.get("learner", "?"),
+                config.get("game", "?"),
+                progress,
+                str(best_of(path).get("step", "")),
+                words,
+            ]
+        )
+    return rows
+
+
+def how_to_play(path: Path) -> str:
+    """How to play against a run."""
+    return f"plyground play {load(read_config(path)['game'])} --against run:{path}"

@@ -1,0 +1,292 @@
+"""The run directory.
+
+    config.toml          every setting, and the versions it was begun with
+    metrics.jsonl        one JSON object a line: cycles, evaluations, events
+    checkpoints/<step>/  tensors in safetensors, the rest in JSON, a manifest with sizes and checksums
+    best.json            the best checkpoint and the match that made it so
+    games/               a few games of each evaluation, in notation
+    report.md, curves.png
+
+It may be killed at any moment. A checkpoint is written aside, synced and renamed: it is whole or not there. What
+`metrics.jsonl` says beyond the newest checkpoint is cut off on resume, since it will be lived through again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
+from plyground.runs import files
+from plyground.runs.files import DamagedFile
+from plyground.runs.settings import differences, read_toml, to_toml
+
+Tensors = Mapping[str, NDArray[Any]]
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One saved moment of a run; its files are read when asked for, and checked."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def step(self) -> int:
+        return int(self.path.name)
+
+    @property
+    def number(self) -> int:
+        """How many checkpoints the run had made before."""
+        return self.manifest["number"]
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What it belongs to: game, encoder, network."""
+        return self.manifest["identity"]
+
+    def check(self, identity: Mapping[str, str]) -> None:
+        """Refuse a checkpoint of something else."""
+        found = differences(identity, self.identity)
+        if found:
+            raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
+
+    def state(self) -> dict[str, Any]:
+        """All that is not a tensor."""
+        return json.loads(self._read("state.json"))
+
+    def tensors(self, group: str) -> dict[str, NDArray[Any]]:
+        """The arrays of one group, all of them finite."""
+        name = f"{group}.safetensors"
+        if name in self.manifest["files"] and not (self.path / name).exists():
+            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
+        try:
+            found = safetensors.numpy.load(self._read(name))
+        except safetensors.SafetensorError as error:
+            raise DamagedFile(f"{self.path / name} cannot be read: {error}") from None
+        _check_finite(found, self.path / name)
+        return found
+
+    def verify(self) -> None:
+        """Look at every file."""
+        for name in self.manifest["files"]:
+            self._read(name)
+
+    def _read(self, name: str) -> bytes:
+        entry = self.manifest["files"].get(name)
+        if entry is None:
+            raise DamagedFile(f"{self.path}: its manifest does not list {name}")
+        return files.read_checked(self.path / name, entry["size"], entry["sha256"])
+
+
+def _check_finite(tensors: Tensors, where: object) -> None:
+    for name, values in tensors.items():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise DamagedFile(f"{where}: {name} holds values that are not finite")
+
+
+class Run:
+    """A run directory, held by this process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = files.lock(path / "lock")
+        for left in (path / "checkpoints").glob(".*"):  # by a process that was killed
+            shutil.rmtree(left)
+        self._metrics: IO[bytes] = (path / "metrics.jsonl").open("ab")
+
+    def close(self) -> None:
+        self._metrics.close()
+        self._lock.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- metrics ----
+
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Add one line to the metrics; numbers that JSON does not know become null."""
+        self._metrics.write(json.dumps(_plain(record), ensure_ascii=False).encode() + b"\n")
+        self._metrics.flush()
+
+    def _synced_metrics(self) -> int:
+        self._metrics.flush()
+        os.fsync(self._metrics.fileno())
+        return (self.path / "metrics.jsonl").stat().st_size
+
+    # ---- checkpoints ----
+
+    def save(self, step: int, identity: Mapping[str, str], groups: Mapping[str, Tensors], state: Any) -> Checkpoint:
+        """Write a checkpoint; the one of this step, if there is one, was the same moment and stays."""
+        folder = self.path / "checkpoints" / str(step)
+        if not folder.exists():
+            contents = {"state.json": json.dumps({**state, "metrics_bytes": self._synced_metrics()}).encode()}
+            for group, tensors in groups.items():
+                _check_finite(tensors, f"step {step}, {group}")
+                contents[f"{group}.safetensors"] = safetensors.numpy.save(
+                    {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+                )
+            try:
+                self._write(folder, contents, identity)
+            except OSError as error:
+                shutil.rmtree(folder.with_name(f".{folder.name}"), ignore_errors=True)
+                why = f"cannot save checkpoint {step} in {self.path}: {error.strerror or error}"
+                raise InvalidValue(f"{why}; the ones before it are whole") from error
+        return read_checkpoint(folder)
+
+    def _write(self, folder: Path, contents: Mapping[str, bytes], identity: Mapping[str, str]) -> None:
+        entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
+        before = steps_of(self.path)[-1:]
+        number = read_checkpoint(folder.with_name(str(before[0]))).number + 1 if before else 0
+        manifest = {"format": FORMAT, "number": number, "identity": identity, "files": entries}
+        aside = folder.with_name(f".{folder.name}")
+        aside.mkdir(parents=True)
+        for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
+            files.write_synced(aside / name, data)
+        files.sync_folder(aside)
+        aside.rename(folder)
+        files.sync_folder(folder.parent)
+
+    def rewind(self, checkpoint: Checkpoint) -> None:
+        """Forget what was written after a checkpoint."""
+        os.truncate(self.path / "metrics.jsonl", checkpoint.state()["metrics_bytes"])
+
+    def prune(self, keep_last: int, keep_every: int, best: int) -> None:
+        """Keep the best checkpoint, the last ones, and every k-th."""
+        there = steps_of(self.path)
+        for place, step in enumerate(there):
+            folder = self.path / "checkpoints" / str(step)
+            kept = step == best or place >= len(there) - keep_last
+            if not kept and not (keep_every and read_checkpoint(folder).number % keep_every == 0):
+                gone = folder.with_name(f".{step}")
+                folder.rename(gone)  # first out of sight, whole
+                shutil.rmtree(gone)
+
+    def write(self, name: str, text: str) -> None:
+        """A file of the run's directory, whole or not at all."""
+        path = self.path / name
+        path.parent.mkdir(exist_ok=True)
+        files.write_whole(path, text.encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]  # pyright: ignore
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def create(path: Path, config: Mapping[str, Any]) -> Run:
+    """A new run directory; one that is there already is never written over."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InvalidValue(f"{path} exists already: choose another --out, or `plyground resume {path}`")
+    try:
+        (path / "checkpoints").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValue(f"cannot create {path}: {error.strerror}") from None
+    files.write_whole(path / "config.toml", to_toml(config).encode())
+    return Run(path)
+
+
+def open_run(path: Path) -> Run:
+    """A run directory that is there, to go on with."""
+    read_config(path)
+    return Run(path)
+
+
+# ---- reading, which needs no lock ----
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    if not (path / "config.toml").is_file():
+        raise InvalidValue(f"{str(path)!r} is no run: it has no config.toml")
+    return read_toml(path / "config.toml")
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """All whole lines of a run's metrics; a last one cut short by a crash is left out."""
+    if not (path / "metrics.jsonl").exists():
+        return []
+    lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    try:
+        return [json.loads(line) for line in lines]
+    except json.JSONDecodeError as error:
+        raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: {error}") from None
+
+
+def steps_of(path: Path) -> list[int]:
+    """The steps of a run's checkpoints, ascending."""
+    return sorted(int(each.name) for each in (path / "checkpoints").glob("*") if each.name.isdigit())
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    try:
+        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise DamagedFile(f"{path} is of format {manifest['format']}; this version reads {FORMAT}")
+        return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "files")})
+    except FileNotFoundError:
+        raise DamagedFile(f"{path} has no manifest.json") from None
+    except (ValueError, KeyError, TypeError):
+        raise DamagedFile(f"{path / 'manifest.json'} cannot be read") from None
+
+
+def find_checkpoint(path: Path, which: str) -> Checkpoint:
+    """`best`, `last`, or a step of a run."""
+    steps = steps_of(path)
+    if not steps:
+        raise InvalidValue(f"{path} has no checkpoint yet")
+    if which == "best":
+        chosen = best_of(path).get("step", steps[-1])
+    elif which == "last":
+        chosen = steps[-1]
+    else:
+        chosen = int(which) if which.isdigit() else -1
+    if chosen not in steps:
+        raise InvalidValue(f"{path} has no checkpoint {which!r}; it has: best, last, {', '.join(map(str, steps))}")
+    return read_checkpoint(path / "checkpoints" / str(chosen))
+
+
+def best_of(path: Path) -> dict[str, Any]:
+    """What `best.json` says; nothing where there is none yet."""
+    try:
+        return json.loads((path / "best.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        raise DamagedFile(f"{path / 'best.json'} cannot be read") from None
+
+
+def newest_whole(path: Path) -> Checkpoint:
+    """The newest checkpoint, all of it checked; if it is damaged, the error names the newest that is not."""
+    checkpoint = find_checkpoint(path, "last")
+    try:
+        checkpoint.verify()
+    except DamagedFile as error:
+        for step in reversed(steps_of(path)[:-1]):
+            earlier = read_checkpoint(path / "checkpoints" / str(step))
+            try:
+                earlier.verify()
+            except DamagedFile:
+                continue
+            raise DamagedFile(f"{error}; checkpoint {step} is whole: remove {checkpoint.path} to go on there") from None
+        raise
+    return checkpoint

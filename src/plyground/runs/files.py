@@ -1,0 +1,80 @@
+"""Files that are whole or not there (written aside, synced, renamed), and a lock that dies with its owner."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from plyground.errors import Error
+
+
+class DamagedFile(Error):
+    """A file that is not what was written."""
+
+
+class Busy(Error):
+    """A run directory that another process works on."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file's content so that a crash leaves the old or the new one, never half of it."""
+    aside = path.with_name(f".{path.name}.partial")
+    write_synced(aside, content)
+    aside.replace(path)
+    sync_folder(path.parent)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder survive a loss of power, where the system knows how."""
+    if sys.platform == "win32":
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_checked(path: Path, size: int, digest: str) -> bytes:
+    """A file's content, if it is still what its manifest says."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DamagedFile(f"{path} is missing") from None
+    if len(content) != size:
+        raise DamagedFile(f"{path} has {len(content)} bytes; {size} were written")
+    if checksum(content) != digest:
+        raise DamagedFile(f"{path} is not what was written: its checksum differs")
+    return content
+
+
+def lock(path: Path) -> IO[bytes]:
+    """Hold a file for this process until it ends or closes what is returned."""
+    file = path.open("ab")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise Busy(f"another process works on {path.parent}: wait for it or stop it") from None
+    return file

@@ -1,0 +1,103 @@
+"""Settings: a learner's frozen dataclass from and to TOML, each key and type checked, unknown keys refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from plyground.errors import InvalidValue, shorten, unknown
+
+Settings = TypeVar("Settings")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidValue(f"no file {str(path)!r}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"{path} is not TOML: {error}") from None
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """Plain values first, then one table for each mapping."""
+    plain = [f"{key} = {_toml(value)}" for key, value in table.items() if not isinstance(value, Mapping)]
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            plain += ["", f"[{key}]", *(f"{name} = {_toml(item)}" for name, item in value.items())]  # pyright: ignore
+    return "\n".join(plain) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"  # pyright: ignore
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # all but that looks alike in both
+
+
+def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settings:
+    """The dataclass `kind` from a table; `where` names it in errors."""
+    hints = typing.get_type_hints(kind)
+    names = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore
+    for name in values:
+        if name not in names:
+            raise unknown(f"setting of {where}", name, names)
+    return kind(**{name: _fitting(value, hints[name], f"{name} in {where}") for name, value in values.items()})
+
+
+def _fitting(value: Any, hint: Any, what: str) -> Any:
+    """`value` as the type that a field asks for."""
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        if value not in inside:
+            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {shorten(repr(value))}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise InvalidValue(f"{what} is a list, not {shorten(repr(value))}")
+        return tuple(_fitting(item, inside[0], what) for item in value)  # pyright: ignore
+    if origin in (typing.Union, types.UnionType):
+        hint = next(each for each in inside if each is not type(None))
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is not hint:
+        raise InvalidValue(f"{what} is of type {hint.__name__}, not {shorten(repr(value))}")
+    return value
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two tables, in words."""
+    keys = dict.fromkeys((*old, *new))
+    absent = "nothing"
+    return [
+        f"{key}: {new.get(key, absent)!r} instead of {old.get(key, absent)!r}"
+        for key in keys
+        if old.get(key, absent) != new.get(key, absent)
+    ]
+
+
+# ---- profiles ----
+
+
+def profiles() -> list[str]:
+    """The names of the profiles that come along."""
+    folder = resources.files("plyground.runs") / "profiles"
+    return sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
+
+
+def profile(word: str) -> dict[str, Any]:
+    """The table of a shipped profile by name, or of a person's own .toml file."""
+    if word.endswith(".toml"):
+        return read_toml(Path(word))
+    if word not in profiles():
+        raise unknown("profile", word, (*profiles(), "a path to your own .toml file"))
+    return tomllib.loads((resources.files("plyground.runs") / "profiles" / f"{word}.toml").read_text(encoding="utf-8"))

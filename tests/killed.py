@@ -1,0 +1,24 @@
+"""Work that a test kills from outside; a module of its own, so that another process finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plyground.learners.dqn import DQN, Learner, train
+from plyground.runs.directory import Run, newest_whole, open_run
+from plyground.runs.settings import build
+
+
+def go_on(path: Path) -> tuple[Learner, Run]:
+    """A run where its newest checkpoint left it."""
+    run = open_run(path)
+    checkpoint = newest_whole(path)
+    learner = Learner(build(DQN, checkpoint.state()["config"], "the checkpoint"))
+    run.rewind(checkpoint)
+    learner.restore(checkpoint)
+    return learner, run
+
+
+def work(path: str) -> None:
+    learner, run = go_on(Path(path))
+    train(learner, run, lambda record: None)

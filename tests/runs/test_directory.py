@@ -1,0 +1,169 @@
+"""The run directory: whole or not there, whatever happens."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plyground.errors import Error
+from plyground.runs import directory, files
+from plyground.runs.directory import create, find_checkpoint, newest_whole, open_run, read_metrics, steps_of
+from runs_groups import IDENTITY, groups
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    with create(
+        tmp_path / "run", {"learner": "dqn", "seed": 3, "words": ["a", 'b "c"'], "versions": {"torch": "2"}}
+    ) as it:
+        yield it
+
+
+def test_a_checkpoint_comes_back_as_it_was(run) -> None:
+    run.log({"loss": float("nan"), "n": np.int64(3)})
+    saved = run.save(10, IDENTITY, groups(), {"big": 2**100, "x": 0.1})
+    again = find_checkpoint(run.path, "last")
+    assert again.step == saved.step == 10
+    assert again.state() == {"big": 2**100, "x": 0.1, "metrics_bytes": (run.path / "metrics.jsonl").stat().st_size}
+    assert again.tensors("memory")["rngs"].tolist() == [2**64 - 1]
+    assert (again.tensors("network")["weight"] == groups()["network"]["weight"]).all()
+    assert directory.read_config(run.path) == {
+        "learner": "dqn", "seed": 3, "words": ["a", 'b "c"'], "versions": {"torch": "2"},
+    }  # fmt: skip
+    assert read_metrics(run.path) == [{"loss": None, "n": 3}]
+
+
+def test_metrics_after_the_checkpoint_are_forgotten(run) -> None:
+    run.log({"step": 1})
+    checkpoint = run.save(1, IDENTITY, groups(), {})
+    run.log({"step": 2})
+    run.rewind(checkpoint)
+    run.log({"step": 3})
+    assert [record["step"] for record in read_metrics(run.path)] == [1, 3]
+
+
+def test_a_line_cut_short_is_left_out(run) -> None:
+    run.log({"step": 1})
+    with (run.path / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"step": 2')
+    assert read_metrics(run.path) == [{"step": 1}]
+
+
+def test_retention_keeps_the_best_the_last_and_every_kth(run) -> None:
+    for step in range(0, 100, 10):
+        run.save(step, IDENTITY, groups(), {})
+        run.prune(keep_last=2, keep_every=4, best=min(step, 30))
+    assert steps_of(run.path) == [0, 30, 40, 80, 90]
+
+
+@pytest.mark.parametrize("name", ["network.safetensors", "memory.safetensors", "state.json"])
+def test_a_checkpoint_cut_in_half_is_refused_and_the_one_before_named(run, name: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    run.save(2, IDENTITY, groups(), {})
+    damaged = run.path / "checkpoints" / "2" / name
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    with pytest.raises(Error, match=r"bytes; \d+ were written; checkpoint 1 is whole"):
+        newest_whole(run.path)
+
+
+def test_a_flipped_bit_is_noticed(run) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    path = run.path / "checkpoints" / "1" / "network.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(Error, match="checksum differs"):
+        newest_whole(run.path)
+
+
+def test_values_that_are_not_finite_are_never_saved(run) -> None:
+    with pytest.raises(Error, match="weight holds values that are not finite"):
+        run.save(1, IDENTITY, groups(float("nan")), {})
+    assert steps_of(run.path) == []
+
+
+def test_a_checkpoint_with_a_nan_is_refused(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(directory, "_check_finite", lambda *_: None)
+        run.save(1, IDENTITY, groups(float("nan")), {})
+    with pytest.raises(Error, match="not finite"):
+        find_checkpoint(run.path, "last").tensors("network")
+
+
+def test_another_game_encoder_or_network_is_refused_by_name(run) -> None:
+    checkpoint = run.save(1, IDENTITY, groups(), {})
+    checkpoint.check(IDENTITY)
+    with pytest.raises(Error, match="game: 'connect_four' instead of 'chess'; network: '84-8-7' instead of '9'"):
+        checkpoint.check({**IDENTITY, "game": "chess", "network": "9"})
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_full_disk_leaves_the_checkpoint_before(run, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    written, real = [0], files.write_synced
+
+    def failing(path: Path, content: bytes) -> None:
+        real(path, content[: len(content) // 2] if written[0] == after else content)
+        written[0] += 1
+        if written[0] > after:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write_synced", failing)
+    with pytest.raises(
+        Error, match=r"cannot save checkpoint 2 .* No space left on device; the ones before it are whole"
+    ):
+        run.save(2, IDENTITY, groups(), {})
+    assert newest_whole(run.path).step == 1
+    assert sorted(path.name for path in (run.path / "checkpoints").iterdir()) == ["1"]
+
+
+def test_two_processes_cannot_hold_one_run(run) -> None:
+    with pytest.raises(Error, match="another process works on"):
+        open_run(run.path)
+    code = f"from pathlib import Path; from plyground.runs.directory import open_run; open_run(Path({str(run.path)!r}))"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "another process works on" in other.stderr
+    run.close()
+    with open_run(run.path):
+        pass
+
+
+def test_what_a_killed_process_left_is_swept_away(run) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    run.close()
+    partial = run.path / "checkpoints" / ".2"
+    partial.mkdir()
+    (partial / "network.safetensors").write_bytes(b"half")
+    with open_run(run.path):
+        assert not partial.exists()
+    assert newest_whole(run.path).step == 1
+
+
+def test_a_run_is_never_written_over(run) -> None:
+    with pytest.raises(Error, match="exists already"):
+        create(run.path, {})
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 1}'])
+def test_a_broken_manifest_is_one_error(run, content: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    (run.path / "checkpoints" / "1" / "manifest.json").write_text(content)
+    with pytest.raises(Error):
+        newest_whole(run.path)
+
+
+def test_checkpoints_by_name(run) -> None:
+    with pytest.raises(Error, match="no checkpoint yet"):
+        find_checkpoint(run.path, "best")
+    for step in (1, 2):
+        run.save(step, IDENTITY, groups(), {})
+    run.write("best.json", json.dumps({"step": 1}))
+    assert [find_checkpoint(run.path, word).step for word in ("best", "last", "2")] == [1, 2, 2]
+    with pytest.raises(Error, match="it has: best, last, 1, 2"):
+        find_checkpoint(run.path, "7")

@@ -1,0 +1,70 @@
+"""A run as one file."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from plyground.errors import Error
+from plyground.runs.directory import create, find_checkpoint
+from plyground.runs.pack import pack, unpack
+from runs_groups import IDENTITY, groups
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    with create(tmp_path / "run", {"seed": 1}) as run:
+        run.log({"step": 1})
+        run.save(1, IDENTITY, groups(), {"x": 1})
+        return run.path
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_unpacking_gives_what_was_packed(run: Path, tmp_path: Path) -> None:
+    pack(run, tmp_path / "run.zip")
+    assert unpack(tmp_path / "run.zip", tmp_path / "again") == [1]
+    assert files_of(tmp_path / "again") == files_of(run)
+
+
+def test_without_memory_the_network_is_there_and_the_rest_says_why_not(run: Path, tmp_path: Path) -> None:
+    pack(run, tmp_path / "small.zip", memory=False)
+    unpack(tmp_path / "small.zip", tmp_path / "small")
+    checkpoint = find_checkpoint(tmp_path / "small", "last")
+    assert checkpoint.tensors("network")
+    with pytest.raises(Error, match="packed without memory"):
+        checkpoint.tensors("memory")
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "..\\evil", "C:evil"])
+def test_a_file_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
+        archive.writestr("config.toml", "seed = 1")
+        archive.writestr(name, "boo")
+    with pytest.raises(Error, match="outside a run"):
+        unpack(tmp_path / "bad.zip", tmp_path / "inner" / "run")
+    assert not (tmp_path / "evil").exists()
+    assert not (tmp_path / "inner" / "run").exists()
+
+
+def test_bad_files_are_one_error(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.zip").write_text("hello")
+    with pytest.raises(Error, match="is not a packed run"):
+        unpack(tmp_path / "text.zip", tmp_path / "x")
+    with pytest.raises(Error, match="no file"):
+        unpack(tmp_path / "none.zip", tmp_path / "x")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    with pytest.raises(Error, match=r"no config\.toml"):
+        unpack(tmp_path / "other.zip", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    pack(run, tmp_path / "run.zip")
+    with pytest.raises(Error, match="exists already"):
+        pack(run, tmp_path / "run.zip")
+    with pytest.raises(Error, match="exists already"):
+        unpack(tmp_path / "run.zip", run)

@@ -1,0 +1,58 @@
+"""Networks by name."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+import plyground as pg
+from plyground.errors import Error
+from plyground.networks import Dueling, describe, make_network, weights_of
+
+
+def test_the_document_s_network_has_39431_weights() -> None:
+    assert weights_of(make_network("128-128-128", (42,), 7)) == 39_431
+
+
+def test_the_chess_network_has_its_sizes() -> None:
+    sizes = (839, 512, 256, 128, 4096)
+    expected = sum(a * b + b for a, b in itertools.pairwise(sizes))
+    assert weights_of(make_network("512-256-128", (839,), 4096)) == expected == 1_122_688
+    assert describe("512-256-128", (839,), 4096, False) == "839-512-256-128-4096"
+
+
+@pytest.mark.parametrize("word", ["16", "16-8", "b1c4", "b2c3"])
+@pytest.mark.parametrize("dueling", [False, True])
+def test_a_row_alone_equals_the_same_row_in_a_batch(word: str, dueling: bool) -> None:
+    network = make_network(word, (2, 6, 7), 7, dueling)
+    x = torch.randn(5, 2, 6, 7)
+    assert network(x).shape == (5, 7)
+    torch.testing.assert_close(network(x)[3:4], network(x[3:4]))
+
+
+def test_any_game_any_encoder(game: pg.Game) -> None:
+    for encoder in {str(each) for each in game.encoders.values()}:
+        shown = torch.from_numpy(game.encode(encoder, pg.Batch(game, 3).states)).float()
+        assert make_network("8", shown.shape[1:], game.num_actions)(shown).shape == (3, game.num_actions)
+
+
+def test_dueling_by_hand() -> None:
+    head = Dueling(1, 2)
+    with torch.no_grad():
+        for layer, weight in ((head.value, [[2.0]]), (head.advantage, [[1.0], [3.0]])):
+            layer.weight.copy_(torch.tensor(weight))
+            layer.bias.zero_()
+    assert head(torch.tensor([[1.0]])).tolist() == [[1.0, 3.0]]  # 2 + (1, 3) - 2
+
+
+@pytest.mark.parametrize("word", ["", "big", "0", "512--256", "b4", "b0c64", "9999999", "-".join(["4"] * 65)])
+def test_bad_words_are_refused(word: str) -> None:
+    with pytest.raises(Error):
+        make_network(word, (2, 6, 7), 7)
+
+
+def test_a_convolution_over_a_flat_encoder_is_refused() -> None:
+    with pytest.raises(Error, match=r"this encoder writes \(42,\)"):
+        make_network("b4c64", (42,), 7)

@@ -1,0 +1,170 @@
+"""The commands that train, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from plyground.learners.dqn import DQN
+from plyground.runs.directory import read_config, read_metrics, steps_of
+from plyground.runs.settings import build, profile, profiles
+from test_cli import command  # noqa: F401  (a fixture)
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+SHORT = ["--game", ROW, "--network", "16", "--games-per-cycle", "40", "--concurrency", "8", "--memory", "400"]
+SHORT += ["--warm-up", "32", "--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run, trained by a process of its own."""
+    path = tmp_path_factory.mktemp("runs") / "short"
+    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "2", "--out", str(path)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (path / "printed").write_text(done.stdout)
+    return path
+
+
+def test_a_run_leaves_what_it_promises(trained: Path) -> None:
+    for name in ("config.toml", "metrics.jsonl", "best.json", "report.md", "curves.png"):
+        assert (trained / name).stat().st_size > 0, name
+    assert len(list((trained / "games").glob("*.txt"))) == 2
+    config = read_config(trained)
+    assert config["encoder"] == "planes-v1"
+    assert config["versions"].keys() == {"plyground", "python", "torch", "numba", "numpy"}
+    printed = (trained / "printed").read_text()
+    for words in ("cycle 2/2", "next-state masking is active", "illegal_moves 0", "95% interval", "What to try next"):
+        assert words in printed, words
+    assert f"--against run:{trained}" in printed
+    assert "cycle 3" not in printed
+
+
+def test_the_agent_word_plays(trained: Path, command) -> None:  # noqa: F811
+    code, out, _ = command("match", f"run:{trained}", "random", "--game", ROW, "--games", "10", "--json")
+    assert code == 0
+    assert json.loads(out)["games"] == 10
+    code, _, err = command("match", f"run:{trained}", "random", "--games", "10")
+    assert code == 2
+    assert "has learned" in err
+
+
+def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:  # noqa: F811
+    arguments = ["evaluate", str(trained), "--against", "random", "greedy", "--games", "20"]
+    code, out, _ = command(*arguments, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["against"].keys() == {"random", "greedy"}
+    assert found["checkpoint"] in steps_of(trained)
+    code, out, _ = command(*arguments, "--checkpoint", "last")
+    assert code == 0
+    assert "95% interval" in out
+    code, _, _ = command("plot", str(trained), str(trained), "--out", str(tmp_path / "x.png"))
+    assert code == 0
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:  # noqa: F811
+    code, out, _ = command("runs", "--folder", str(trained.parent))
+    assert code == 0
+    assert "short" in out
+    assert "2/2" in out
+    assert command("runs", "pack", str(trained), str(tmp_path / "x.zip"))[0] == 0
+    assert command("runs", "pack", str(trained), str(tmp_path / "y.zip"), "--without-memory")[0] == 0
+    assert (tmp_path / "y.zip").stat().st_size < (tmp_path / "x.zip").stat().st_size
+    assert command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "again"))[0] == 0
+    code, out, _ = command("runs", "inspect", str(tmp_path / "again"))
+    assert code == 0
+    for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
+        assert words in out
+    assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"
+    assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
+    code, _, err = command("resume", str(tmp_path / "light"))
+    assert code == 2
+    assert "packed without memory" in err or "is missing" in err
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "100000", "--out", str(path)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not (path.exists() and read_metrics(path)):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    (step,) = map(int, re.findall(r"Stopped and saved at step (\d+)", out))
+    assert f"plyground resume {path}" in out
+    assert steps_of(path)[-1] == step
+
+
+def test_profiles_name_their_game_and_fit() -> None:
+    names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
+    assert names | {"paco_sako_dqn", "sequence_dqn"} == set(profiles())
+    for name in profiles():
+        table = profile(name)
+        assert name.startswith(table["game"])
+        build(DQN, table, name)
+    debug = build(DQN, profile("chess_dqn_debug_masking"), "")
+    assert (debug.games_per_cycle, debug.concurrency, debug.max_steps, debug.target_update) == (20, 8, 100, 20)
+    assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "dqn", "--profile", "connect_for_demo"], "did you mean 'connect_four_demo'"),
+        (["train", "dqn", "--profile", "connect_four_demo", "--game", "chess"], "is for connect_four, not for chess"),
+        (["train", "dqn", "--game", "nothing"], "no game"),
+        (["train", "dqn", "--encoder", "nothing"], "no encoder"),
+        (["train", "dqn", "--network", "nothing"], "no network"),
+        (["train", "dqn", "--batch", "0"], "batch is a number of at least 1"),
+        (["train", "dqn", "--bach", "3"], "--bach"),
+        (["train", "dqn", "--device", "abacus"], "no device 'abacus'"),
+        (["train", "dqn", "--init", "nowhere"], "is no run"),
+        (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
+        (["train", "sarsa"], "sarsa"),
+        (["resume", "nowhere"], "is no run"),
+        (["evaluate", "nowhere"], "is no run"),
+        (["plot", "nowhere"], "is no run"),
+        (["runs", "dance"], "no action of runs"),
+        (["runs", "pack", "x"], "takes 2 names"),
+        (["match", "run:nowhere", "random"], "is no run"),
+    ],
+)
+def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command) -> None:  # noqa: F811
+    command("runs", "pack", str(trained), str(tmp_path / "x.zip"))
+    command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "run"))
+    config = tmp_path / "run" / "config.toml"
+    text = config.read_text()
+    for edit, message in (
+        (text.replace("batch = 16", "batch = 17"), "batch: 17 instead of 16"),
+        (text.replace("batch = 16", "bach = 16"), "did you mean 'batch'"),
+        (text.replace("batch = 16", 'batch = "x"'), "of type int"),
+        (text.replace("batch = 16", "batch ="), "is not TOML"),
+        (text.replace('network = "16"', 'network = "32"'), "network: "),
+        (text.replace('learner = "dqn"', 'learner = "x"'), "no learner"),
+    ):
+        config.write_text(edit)
+        before = sorted(path.stat().st_size for path in (tmp_path / "run").rglob("*"))
+        code, _, err = command("resume", str(tmp_path / "run"))
+        assert code == 2, edit
+        assert message in err
+        config.write_text(text)
+    assert before
