@@ -32,7 +32,13 @@ def test_a_table_becomes_settings_and_comes_back() -> None:
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
-VALUES = st.one_of(TEXTS, st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False), st.lists(TEXTS))
+VALUES = st.one_of(
+    TEXTS,
+    st.booleans(),
+    st.integers(-(2**60), 2**60),
+    st.floats(allow_nan=False, allow_subnormal=False),
+    st.lists(TEXTS),
+)
 
 
 @given(st.dictionaries(st.from_regex("[a-z_]{1,9}", fullmatch=True), VALUES))
