@@ -29,6 +29,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/chess_speed.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/paco_sako.py
+	$(BIN)/python benchmarks/sequence.py
 	$(BIN)/python benchmarks/solver.py
 
 clean:  ## remove what these targets made

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import resource
 import shutil
 import statistics
@@ -19,6 +18,7 @@ import numpy as np
 
 import plyground as pg
 from plyground.bench import rate
+from rules import open_spiel
 from startup import timed
 
 ROUNDS, BATCH = 5, 1024
@@ -129,33 +129,13 @@ def _with_mask_and_planes() -> Callable[[], int]:
     return step
 
 
-def _open_spiel() -> Callable[[], int]:
-    """C++ rules behind Python calls: that is how a Python learner uses them."""
-    import pyspiel
-
-    game, draw = pyspiel.load_game("chess"), random.Random(0).random
-    states = [game.new_initial_state() for _ in range(64)]
-
-    def step() -> int:
-        for row, state in enumerate(states):
-            legal = state.legal_actions()
-            state.apply_action(legal[int(draw() * len(legal))])
-            if state.is_terminal():
-                states[row] = state = game.new_initial_state()
-            state.legal_actions_mask()
-            state.observation_tensor()
-        return len(states)
-
-    return step
-
-
 def play() -> None:
     fused, whole = _fused(), _with_mask_and_planes()
     rates: Rates = {"Plyground": [], "OpenSpiel": []}
     alone: list[float] = []
     peer = None
     with contextlib.suppress(ImportError):
-        peer = _open_spiel()
+        peer = open_spiel("chess")
     for _ in range(ROUNDS):
         alone.append(rate(fused, 0.5, time.process_time))
         rates["Plyground"].append(rate(whole, 0.5, time.process_time))

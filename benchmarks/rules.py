@@ -9,6 +9,7 @@ interleaved, so that a slow moment of the machine hits everybody; medians are co
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -23,32 +24,11 @@ from plyground.bench import rate, stepper
 ROUNDS, SECONDS, BATCH = 7, 0.5, 4096
 
 
-def open_spiel() -> Callable[[], int]:
-    """C++ rules behind Python calls: that is how a Python learner uses them."""
+def open_spiel(name: str = "connect_four") -> Callable[[], int]:
+    """C++ rules behind Python calls: that is how a Python learner uses them. The random choice is the cheapest we know."""
     import pyspiel
 
-    game, rng = pyspiel.load_game("connect_four"), np.random.default_rng(0)
-    states = [game.new_initial_state() for _ in range(64)]
-
-    def step() -> int:
-        for row, state in enumerate(states):
-            state.apply_action(int(rng.choice(state.legal_actions())))
-            if state.is_terminal():
-                states[row] = state = game.new_initial_state()
-            state.legal_actions_mask()
-            state.observation_tensor()
-        return len(states)
-
-    return step
-
-
-def open_spiel_cheap_choice() -> Callable[[], int]:
-    """The same, with the cheapest random choice we know: the choice is not the game's fault."""
-    import random
-
-    import pyspiel
-
-    game, draw = pyspiel.load_game("connect_four"), random.Random(0).random
+    game, draw = pyspiel.load_game(name), random.Random(0).random
     states = [game.new_initial_state() for _ in range(64)]
 
     def step() -> int:
@@ -119,8 +99,7 @@ def main() -> None:
     """Measure everybody who can be imported, round by round, and print the table."""
     game = pg.load("connect_four")
     players = {f"Plyground, {name}": stepper(game, name, BATCH, 1) for name in ("planes", "signed")}
-    peers = {"OpenSpiel": open_spiel_cheap_choice, "OpenSpiel, numpy's choice": open_spiel}
-    peers |= {"pgx": pgx, "PettingZoo": pettingzoo}
+    peers = {"OpenSpiel": open_spiel, "pgx": pgx, "PettingZoo": pettingzoo}
     for name, make in peers.items():
         try:
             players[name] = make()
