@@ -25,7 +25,7 @@ ROUNDS, SECONDS, BATCH = 7, 0.5, 4096
 
 
 def open_spiel(name: str = "connect_four") -> Callable[[], int]:
-    """C++ rules behind Python calls: that is how a Python learner uses them. The random choice is the cheapest we know."""
+    """C++ rules behind Python calls, as a Python learner uses them. The random choice is the cheapest we know."""
     import pyspiel
 
     game, draw = pyspiel.load_game(name), random.Random(0).random
