@@ -32,44 +32,45 @@ def _sample(word: str, game: pg.Game) -> laws.Sample:
     return _samples[word]
 
 
-BREAKS = {
-    "legal_lists": ("duel", "actions[count] = card", "actions[count] = CARDS - 1 - card"),
-    "fields": ("hops", 'state["to_move"] = 1 - state["to_move"]', 'state["to_move"] += 1'),
-    "texts": ("hops", "int(again)\n", "0\n"),
-    "names": ("hops", '("left", "right", "rest")[action]', '("left", "right", "left")[action]'),
-    "fresh_start": ("hops", 'state["place"] = state["length"] // 2', 'state["length"] = 7'),
-    "chance_is_declared": ("duel", "CHANCE = True", "CHANCE = False"),
-    "heads_suffice": (
+BREAKS = [  # which law, and an edit that breaks it
+    ("legal_lists", "duel", "actions[count] = card", "actions[count] = CARDS - 1 - card"),
+    ("fields", "hops", 'state["to_move"] = 1 - state["to_move"]', 'state["to_move"] += 1'),
+    ("texts", "hops", "int(again)\n", "0\n"),
+    ("names", "hops", '("left", "right", "rest")[action]', '("left", "right", "left")[action]'),
+    ("fresh_start", "hops", 'state["place"] = state["length"] // 2', 'state["length"] = 7'),
+    ("chance_is_declared", "duel", "CHANCE = True", "CHANCE = False"),
+    (
+        "heads_suffice",
         "hops",
         'out[LONGEST] = state["again"]',
         'out[LONGEST] = state["repeats"] and state["seen"][situation(state)]',
     ),
-    "encoders_fill": ("duel", 'out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]', "pass"),
-    "secrets_are_kept": ("duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
-    "secrets_are_kept ": ("duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
-    "secrets_are_kept  ": ("duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
-    "heads_suffice ": ("hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
-    "judgement": ("hops", "lead = (state", "lead = 2 * (state"),
-    "slots_are_permutations": (
+    ("encoders_fill", "duel", 'out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]', "pass"),
+    ("secrets_are_kept", "duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
+    ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
+    ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
+    ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
+    ("judgement", "hops", "lead = (state", "lead = 2 * (state"),
+    (
+        "slots_are_permutations",
         "hops",
         'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "where the token is"),)',
         "slot = njit(lambda action, seat: 0)\nslot.__name__ = 'slot'\n"
         'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "", slot),)',
     ),
-}
+]
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("law", BREAKS)
-def test_a_broken_game_is_caught(law: str, tmp_path: Path) -> None:
-    name, right, wrong = BREAKS[law]
+@pytest.mark.parametrize(("law", "name", "right", "wrong"), BREAKS)
+def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, tmp_path: Path) -> None:
     source = Path(next(path for path in TINY if name in path)).read_text()
     assert source.count(right) == 1, "the test's edit no longer fits the game"
     path = tmp_path / f"{name}.py"
     path.write_text(source.replace(right, wrong))
     game = pg.load(str(path))
     with pytest.raises(BrokenGame) as caught:
-        getattr(laws, law.strip())(laws.sample(game, 40))
+        getattr(laws, law)(laws.sample(game, 40))
     assert path.name in str(caught.value)
 
 
