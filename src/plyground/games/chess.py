@@ -37,7 +37,7 @@ from plyground.games.chess_board import (
     lowest,
     rook,
 )
-from plyground.games.chess_evaluate import evaluate
+from plyground.games.chess_evaluate import evaluate, loudness
 from plyground.games.chess_moves import (
     answers,
     count_pawn_moves,
@@ -51,7 +51,7 @@ from plyground.games.chess_moves import (
 from plyground.games.chess_text import SIDES, STYLES, action_name, draw, parse, problems, read_action, reason, text
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 
-__all__ = ["SIDES", "STYLES", "action_name", "draw", "evaluate", "parse", "problems", "read_action", "reason", "text"]
+__all__ = ["SIDES", "STYLES", "action_name", "draw", "evaluate", "loudness", "parse", "problems", "read_action", "reason", "text"]
 
 # ---- board ----
 

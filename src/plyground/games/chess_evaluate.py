@@ -1,4 +1,5 @@
 """What a chess position is worth at a glance: material, places, mobility, the kings' safety. Whole numbers, a pawn 100.
+And which moves to look at first.
 
 Each term is counted for both sides alike, so that swapping the colours changes the sign and nothing else. Places and
 pawns have two values, one for the middle game and one for the end game; how many pieces are left says what counts.
@@ -19,8 +20,10 @@ from plyground.games.chess_board import (
     KINGS,
     KNIGHT,
     KNIGHTS,
+    LAST_RANKS,
     ONE,
     PAWNS,
+    QUEENING_ACTIONS,
     QUEENS,
     ROOKS,
     ZERO,
@@ -130,3 +133,28 @@ def pawn_attacks(pawns: Squares, side: int) -> Squares:
     if side == 0:
         return ((pawns & ~FILE_A) << S7) | ((pawns & ~FILE_H) << S9)
     return ((pawns & ~FILE_A) >> S9) | ((pawns & ~FILE_H) >> S7)
+
+
+# ---- loud moves ----
+
+
+@njit
+def loudness(state: State, action: int) -> np.int64:
+    """Captures and promotions to a queen: the most valuable victim first, taken by the least valuable piece."""
+    if action >= QUEENING_ACTIONS:
+        return np.int64(0)
+    start, end = ONE << np.uint64(action >> 6), ONE << np.uint64(action & 63)
+    attacker = PAWNS
+    while state["pieces"][attacker] & start == ZERO:
+        attacker += 1
+    gain = 0
+    if state["sides"][1 - state["to_move"]] & end != ZERO:
+        victim = PAWNS
+        while state["pieces"][victim] & end == ZERO:
+            victim += 1
+        gain = 1 + victim
+    elif attacker == PAWNS and state["en_passant"] == action & 63:
+        gain = 1
+    if attacker == PAWNS and end & LAST_RANKS != ZERO:
+        gain += QUEENS
+    return np.int64(8 * gain + KINGS - attacker if gain > 0 else 0)

@@ -24,6 +24,8 @@ Optional                                  | law, and what holds without it
 ------------------------------------------|--------------------------------------------------------------------------
 mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
 evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
+loudness(state, action) -> n  *compiled*  | 0 for a quiet action, more for one that changes much, such as a capture: a
+                                          | search looks at louder ones first and, past its depth, follows only them
 settle(state)                 *compiled*  | works out what follows from a parsed arrangement without problems: outcome,
                                           | counters; otherwise `parse` fills everything
 read_action(state, text, legal) -> [int]  | the legal actions that another spelling than the name may mean; else none
@@ -179,7 +181,7 @@ class Rules:
 
 COMPILED = (
     *("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action"),
-    *("settle", "play_head", "count_legal"),
+    *("settle", "play_head", "count_legal", "loudness"),
 )
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 

@@ -69,6 +69,12 @@ def transform(state: State, symmetry: int) -> None:
     """The identity is the only symmetry."""
 
 
+@njit
+def loudness(state: State, action: int) -> int:
+    """Every action is quiet."""
+    return 0
+
+
 # ---- a game may have these; there is no other ----
 
 
