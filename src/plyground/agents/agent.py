@@ -27,6 +27,7 @@ from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.solver.solver import solves
 
+MINIMAX_OPTIONS = ("depth", "quiescence", "table")
 GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 
 
@@ -49,17 +50,18 @@ def make(word: str, game: Game) -> Agent:
     if name == "random":
         agent: Agent = Random(game)
     elif name == "minimax":
-        agent = Minimax(game, depth=_number(word, "depth", options.pop("depth", 3)))
+        numbers = {key: _number(word, key, options.pop(key)) for key in MINIMAX_OPTIONS if key in options}
+        agent = Minimax(game, **{"depth": 3, **numbers})
     elif name == "solver" and solves(game):
         agent = Perfect()
     elif name in policies:
         agent = Policy(game, name, policies[name])
-    elif name == "greedy" and _can_search(game):
+    elif name == "greedy" and can_search(game):
         agent = Minimax(game, depth=1)
     else:
         raise unknown(f"agent for {game}", name, [*known(game), "run:DIR"])
     if options:
-        raise unknown(f"option of the agent {name}", next(iter(options)), ["depth"] if name == "minimax" else [])
+        raise unknown(f"option of the agent {name}", next(iter(options)), MINIMAX_OPTIONS if name == "minimax" else ())
     return agent
 
 
@@ -73,7 +75,7 @@ def _learned(word: str, game: Game) -> Agent:
 
 def known(game: Game) -> list[str]:
     """The words that name an agent of this game."""
-    search = ["greedy", "minimax:depth=3"] if _can_search(game) else []
+    search = ["greedy", "minimax:depth=3"] if can_search(game) else []
     special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (
         game.word == "chess" and uci.find("stockfish") is not None
     )
@@ -83,6 +85,11 @@ def known(game: Game) -> list[str]:
 def policies_of(game: Game) -> Mapping[str, Function]:
     """The policies a game brings along."""
     return _brought(game, "POLICIES") or {}
+
+
+def scorers_of(game: Game) -> Mapping[str, Function]:
+    """The compiled functions `(state, action) -> float` with which a game judges actions: a teacher's judgement."""
+    return _brought(game, "SCORERS") or {}
 
 
 def adviser_of(game: Game) -> Function | None:
@@ -100,7 +107,8 @@ def _brought(game: Game, what: str) -> Any:
     return found
 
 
-def _can_search(game: Game) -> bool:
+def can_search(game: Game) -> bool:
+    """Whether minimax can play it."""
     return "evaluate" in game.rules.compiled and not game.rules.hidden and not game.rules.CHANCE
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,16 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
         odd = [f"{name} {there.get(name)}" for name in there if there[name] != wanted.get(name)]
         raise InvalidValue(f"{checkpoint.path} holds another network: {', '.join(odd) or 'some tensors are missing'}")
     network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+
+
+def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
+    """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
+    if not (Path(path) / "config.toml").is_file():
+        made = "a run to begin with; `plyground teach imitate` makes one, and --init names another"
+        raise InvalidValue(f"{path!r} is no run: there is no {made}")
+    checkpoint = find_checkpoint(Path(path), "best")
+    checkpoint.check(identity)
+    load_weights(network, checkpoint)
 
 
 def load_run(path: str, game: Game | None = None, which: str = "best") -> NetworkAgent:

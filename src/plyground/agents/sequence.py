@@ -19,6 +19,7 @@ from plyground.games.sequence_cards import (
     CELL_OF,
     CHIP,
     CORNER,
+    DECLINE,
     EMPTY,
     HEARTS,
     JH,
@@ -130,18 +131,44 @@ def slot_worth_most(state: State, side: int, filled: int) -> int:
     """The face-up card to take when the cell `filled` is gone; 0 where none lies there."""
     best, chosen = -1.0, 0
     for slot in range(state["display_size"]):
-        card, value = state["display"][slot], 0.0
-        if card >= ORDINARY:
-            value = TAKE_WILD if card < JH else TAKE_ONE_EYED
-        else:
-            for k in range(2):
-                cell = SPOTS[card, k]
-                if state["cells"][cell] == EMPTY and cell != filled:
-                    build, block = cell_worth(state, cell, side)
-                    value = max(value, TAKE_CARD * (build + block))
+        value = slot_worth(state, slot, side, filled)
         if value > best:
             best, chosen = value, slot
     return chosen
+
+
+@njit
+def slot_worth(state: State, slot: int, side: int, filled: int) -> float:
+    """What it is worth to take a face-up card when the cell `filled` is gone; nothing where none lies there."""
+    if slot >= state["display_size"]:
+        return 0.0
+    card, value = state["display"][slot], 0.0
+    if card >= ORDINARY:
+        return TAKE_WILD if card < JH else TAKE_ONE_EYED
+    for k in range(2):
+        cell = SPOTS[card, k]
+        if state["cells"][cell] == EMPTY and cell != filled:
+            build, block = cell_worth(state, cell, side)
+            value = max(value, TAKE_CARD * (build + block))
+    return value
+
+
+HALF = 250.0  # a gain of so much is scored one half
+TRADE_FIRST = 0.99
+
+
+@njit
+def window_score(state: State, action: int) -> float:
+    """In [-1, 1]: what `window` thinks of an action, the card that it takes included."""
+    if action >= DECLINE:
+        return 0.0 if action == PASS else -1.0
+    slot, move, side = action // MOVES, action % MOVES, state["to_move"]
+    trades = move >= TRADES
+    total = slot_worth(state, slot, side, -1 if trades else CELL_OF[move % SQUARES])
+    if not trades:
+        total += worth(state, move, side)
+    squashed = total / (HALF + abs(total))
+    return TRADE_FIRST + (1.0 - TRADE_FIRST) * squashed if trades else TRADE_FIRST * squashed
 
 
 @njit
@@ -181,3 +208,4 @@ def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
 
 
 POLICIES = {"greedy": greedy, "window": window}
+SCORERS = {"window": window_score}

@@ -260,7 +260,11 @@ def _cells(state: State) -> list[str]:
 
 def _squares(squares: int) -> list[int]:
     """The squares of a set, from a1 on."""
-    return [square for square in range(64) if squares >> square & 1]
+    found: list[int] = []
+    while squares:
+        found.append((squares & -squares).bit_length() - 1)
+        squares &= squares - 1
+    return found
 
 
 def _quote(source: str) -> str:

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from plyground.agents.network import NetworkAgent, View, identity, load_run, load_weights
+from plyground.agents.network import NetworkAgent, View, begin_with, identity, load_weights
 from plyground.errors import InvalidValue, shorten
 from plyground.game import load
 from plyground.kernels.threads import available
@@ -128,7 +128,7 @@ class NetworkLearner(Learner[N]):
         self.view = View(self.game, config.encoder, config.outputs, config.device)
         self.network = self.fresh_network()
         if config.init:
-            self.network.load_state_dict(load_run(config.init, self.game).network.state_dict())
+            begin_with(self.network, config.init, self.identity)
         self.best = copy.deepcopy(self.network)
         self.snapshots: list[nn.Module] = []
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
@@ -198,13 +198,12 @@ class NetworkLearner(Learner[N]):
         return {"best": self.best, **{f"snapshot{k}": network for k, network in enumerate(self.snapshots)}}
 
     def groups(self) -> Groups:
-        slots = self.optimizer.state_dict()["state"]
-        training = {f"optimizer.{k}.{name}": value for k, slot in slots.items() for name, value in slot.items()}
+        training = optimizer_arrays(self.optimizer)
         for name, network in self.other_networks().items():
-            training |= {f"{name}.{key}": value for key, value in network.state_dict().items()}
+            training |= {f"{name}.{key}": value.cpu().numpy() for key, value in network.state_dict().items()}
         return {
             "network": {name: value.cpu().numpy() for name, value in self.network.state_dict().items()},
-            "training": {name: value.cpu().numpy() for name, value in training.items()},
+            "training": training,
             "memory": {f"games.{name}": values for name, values in self.selfplay.arrays().items()},
         }
 
@@ -217,17 +216,25 @@ class NetworkLearner(Learner[N]):
         self.snapshots = [self.fresh_network() for _ in range(state["snapshots"])]
         for name, network in self.other_networks().items():
             network.load_state_dict(tensors_of(training, name))
-        self._restore_optimizer(tensors_of(training, "optimizer"))
+        restore_optimizer(self.optimizer, tensors_of(training, "optimizer"))
         self.selfplay.restore(part(memory, "games"))
         super().take(checkpoint, state)
 
-    def _restore_optimizer(self, found: dict[str, Tensor]) -> None:
-        current = self.optimizer.state_dict()
-        slots: dict[int, dict[str, Tensor]] = {}
-        for key, value in found.items():
-            place, _, name = key.partition(".")
-            slots.setdefault(int(place), {})[name] = value.reshape(()) if name == "step" else value
-        self.optimizer.load_state_dict({**current, "state": slots})
+
+def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
+    """What an optimizer remembers of each tensor."""
+    slots = optimizer.state_dict()["state"]
+    return {f"optimizer.{k}.{name}": value.cpu().numpy() for k, slot in slots.items() for name, value in slot.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, found: Mapping[str, Tensor]) -> None:
+    """The inverse; the names without their prefix."""
+    current = optimizer.state_dict()
+    slots: dict[int, dict[str, Tensor]] = {}
+    for key, value in found.items():
+        place, _, name = key.partition(".")
+        slots.setdefault(int(place), {})[name] = value.reshape(()) if name == "step" else value
+    optimizer.load_state_dict({**current, "state": slots})
 
 
 def part(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:

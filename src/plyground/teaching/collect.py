@@ -1,0 +1,273 @@
+"""Collecting: a teacher plays itself, and what it thinks of each position becomes a line of a dataset.
+
+Each game depends on the seed and its own number alone: its opening, its temperature, its chances. Games are played side
+by side and written in their order, so neither threads nor stopping and going on change the file (times aside).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.agents.teacher import Teacher, make_teacher
+from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.games import chance
+from plyground.games.interface import DRAW, RUNNING, Outcome
+from plyground.teaching.dataset import Writer, numbered_lines
+from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
+
+BLOCK = 2000  # lines that make writing worth its while
+CUT, STOPPED = "CUT", "STOPPED"  # how games end besides the rules' own ways: in circles, at the limit of plies
+Report = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True)
+class Collect:
+    """What is collected, and how."""
+
+    game: str = "chess"
+    """a game's name, with settings as name:key=value, or a path to its .py file"""
+    games: int = 50
+    """games that the teacher plays against itself"""
+    teacher: str = ""
+    """who teaches: minimax, solver, or a game's own scorer such as window (default: the first that the game has)"""
+    depth: int = 2
+    """plies that minimax looks ahead"""
+    quiescence: int = 4
+    """plies beyond in which it follows captures only, in games that say what is loud"""
+    table: int = 0
+    """minimax remembers 2**table positions (0: none); pays from depth 4 on"""
+    top_k: int = 5
+    """actions that it may play"""
+    tau: float = 1.0
+    """temperature of its choice among them, at first: 1 makes a pawn matter, see docs/teacher.md"""
+    tau_end: float | None = None
+    """and in the last game (default: the same)"""
+    max_plies: int = 160
+    """a game is stopped there, its random opening not counted"""
+    opening_plies: int = 12
+    """games begin after a random number of random plies, up to this many"""
+    positions_per_game: int = 0
+    """how many positions of a game are taken, at random plies (0: all)"""
+    max_repeats: int = 1
+    """how often one position may be taken"""
+    draws: float = 1.0
+    """share of the drawn and stopped games that is taken"""
+    decisive_first: float = 0.0
+    """share of the games, at the beginning, in which drawn and stopped ones are left out"""
+    circles: int = 8
+    """a game is cut after so many plies in a row to positions that it had before (0: never)"""
+    seed: int = 0
+    """the same seed gives the same lines"""
+    concurrency: int = 256
+    """games played side by side; changes nothing but the speed"""
+    threads: int = 0
+    """threads of the teacher (0: one for each core)"""
+
+    def __post_init__(self) -> None:
+        at_least = {"games": 1, "top_k": 1, "max_plies": 1, "max_repeats": 1, "concurrency": 1, "seed": -(2**63)}
+        for name, value in asdict(self).items():
+            if isinstance(value, int | float) and not at_least.get(name, 0) <= value < 2**63:
+                raise InvalidValue(f"{name} is a number of at least {at_least.get(name, 0)}, not {value}")
+        for name in ("tau", "tau_end"):
+            if getattr(self, name) is not None and not 1e-6 <= getattr(self, name) <= 1e6:
+                raise InvalidValue(f"{name} is a number above 0, not {getattr(self, name)}")
+        for name in ("draws", "decisive_first"):
+            if getattr(self, name) > 1:
+                raise InvalidValue(f"{name} is a share of at most 1, not {getattr(self, name)}")
+        if self.top_k > MOST_TOP:
+            raise InvalidValue(f"top_k is at most {MOST_TOP}, not {self.top_k}")
+
+    def temperature(self, game: int) -> float:
+        """Of one game: it moves from `tau` to `tau_end`."""
+        end = self.tau if self.tau_end is None else self.tau_end
+        return self.tau + (end - self.tau) * min(1.0, game / max(1, self.games - 1))
+
+
+@dataclass
+class Played:
+    """One game as far as it was played: what the teacher said at each ply."""
+
+    number: int
+    states: list[np.void] = field(default_factory=list[np.void])
+    texts: list[str] = field(default_factory=list[str])
+    lessons: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])  # valid, top, moves, policy, value
+    seen: set[str] = field(default_factory=set[str])
+    circling: int = 0
+    opened: int = 0  # random plies
+
+
+class Collector:
+    """Games side by side; `step` plays a ply in each, and finished games wait for those before them."""
+
+    def __init__(self, config: Collect, game: Game, teacher: Teacher, begin_at: int = 0) -> None:
+        self.config, self.game, self.teacher = config, game, teacher
+        self.next_game = self.next_written = begin_at
+        rows = min(config.concurrency, max(1, config.games - begin_at))
+        self.states = np.zeros(rows, game.rules.STATE)
+        self.rngs = np.zeros(rows, np.uint64)
+        self.playing: list[Played | None] = [None] * rows
+        self.finished: dict[int, tuple[Played, str]] = {}
+        self.lines = Lines(game)
+        for row in range(rows):
+            self._begin(row)
+
+    @property
+    def done(self) -> bool:
+        return not any(self.playing)
+
+    def _begin(self, row: int) -> None:
+        """The next game, from its own generator."""
+        if self.next_game >= self.config.games:
+            self.playing[row] = None
+            return
+        played = Played(self.next_game)
+        self.next_game += 1
+        start = hash_of(f"{self.config.seed} {played.number}")
+        self.rngs[row] = np.uint64(start)
+        played.opened = int(chance.draw(self.rngs[row : row + 1], np.array([self.config.opening_plies + 1]))[0])
+        kernels, rows = self.game.kernels("openings"), np.array([row])
+        kernels.open_games(
+            *(self.states, rows, np.array([played.opened]), self.game.blank, self.rngs),
+            *(self.game.work(), self.game.scratch()),
+        )
+        self.playing[row] = played
+
+    def step(self) -> None:
+        """One ply of every game that is going on."""
+        config = self.config
+        rows = np.array([row for row, played in enumerate(self.playing) if played is not None])
+        games = [played for played in self.playing if played is not None]
+        states, rngs = self.states[rows], self.rngs[rows]
+        taus = np.array([config.temperature(played.number) for played in games])
+        found = self.teacher.lessons(states, config.top_k, taus)
+        choice = (np.cumsum(found.policy, 1) < _uniform(rngs)[:, None]).sum(1).clip(max=config.top_k - 1)
+        choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
+        heads = self.game.heads(states)
+        for k, played in enumerate(games):
+            text = self.game.rules.text(heads[k])
+            key = self.lines.key_text(text)
+            played.circling = played.circling + 1 if key in played.seen else 0
+            played.seen.add(key)
+            played.states.append(heads[k])
+            played.texts.append(text)
+            played.lessons.append(tuple(each[k] for each in found))
+        actions = found.moves[np.arange(len(rows)), choice].astype(np.int32)
+        self.game.kernels().play_all(states, actions, rngs, self.game.work())
+        self.states[rows], self.rngs[rows] = states, rngs
+        for row, played, outcome in zip(rows, games, states["outcome"], strict=True):
+            how = self._end_of(played, int(outcome))
+            if how:
+                self.finished[played.number] = played, how
+                self._begin(int(row))
+
+    def _end_of(self, played: Played, outcome: int) -> str:
+        """How a game ended; nothing while it goes on."""
+        config = self.config
+        if outcome != RUNNING:
+            return Outcome(outcome).name
+        if config.circles and played.circling >= config.circles:
+            return CUT
+        return STOPPED if len(played.states) >= config.max_plies else ""
+
+    def ready(self) -> list[tuple[Played, str]]:
+        """Finished games whose turn to be written has come."""
+        found: list[tuple[Played, str]] = []
+        while self.next_written in self.finished:
+            found.append(self.finished.pop(self.next_written))
+            self.next_written += 1
+        return found
+
+
+def _uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """[N] a number in [0, 1) from each generator."""
+    return chance.draw(rngs, np.full(len(rngs), 2**31)) / 2**31
+
+
+class Taken:
+    """Which positions are taken, and the lines they become."""
+
+    def __init__(self, config: Collect, game: Game) -> None:
+        self.config, self.lines = config, Lines(game)
+        self.counts: Counter[int] = Counter()
+
+    def recall(self, path: Path) -> None:
+        """Count the positions that a file holds already."""
+        name = f'"{self.lines.place}": "'.encode()
+        for each in numbered_lines(path):
+            if not isinstance(each, Fault):
+                text = each[1].partition(name)[2].partition(b'"')[0].decode()
+                self.counts[hash_of(self.lines.key_text(text))] += 1
+
+    def lines_of(self, played: Played, how: str) -> list[bytes]:
+        """The lines of one game."""
+        config = self.config
+        rng = np.random.default_rng([config.seed % 2**64, played.number])
+        decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
+        if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
+            return []
+        plies = np.arange(len(played.states))
+        if 0 < config.positions_per_game < len(plies):
+            plies = np.sort(rng.choice(plies, config.positions_per_game, replace=False))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        found: list[bytes] = []
+        for ply in plies:
+            key = hash_of(self.lines.key_text(played.texts[ply]))
+            if self.counts[key] < config.max_repeats:
+                self.counts[key] += 1
+                found.append(self._line(played, int(ply), now))
+        return found
+
+    def _line(self, played: Played, ply: int, now: str) -> bytes:
+        valid, top, moves, policy, value = played.lessons[ply]
+        state, there = played.states[ply], top >= 0
+        rest = {
+            "value": round(float(value), 6),
+            "move": self.lines.game.rules.action_name(state, int(moves[0])),
+            "game_id": f"{self.config.seed}-{played.number}",
+            "ply": played.opened + ply,
+            "ts": now,
+        }
+        chances = [round(float(each), 6) for each in policy[there]]
+        return self.lines.line(state, played.texts[ply], valid[valid >= 0].tolist(), top[there].tolist(), chances, rest)
+
+
+def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+    """Write the dataset, or go on with it; returns what there is in it and how fast it grew."""
+    game = load(config.game)
+    teacher = make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
+    table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
+    fixed = {name: value for name, value in table.items() if name not in ("games", "threads", "concurrency")}
+    writer, taken = Writer(out, fixed), Taken(config, game)
+    begun_with = writer.progress["lines"]
+    if begun_with:
+        taken.recall(out)
+    results = Counter[str](writer.progress["results"])
+    collector = Collector(config, game, teacher, writer.progress["games"])
+    waiting: list[bytes] = []
+    begun = time.perf_counter()
+    try:
+        while not collector.done and not stop():
+            collector.step()
+            for played, how in collector.ready():
+                waiting += taken.lines_of(played, how)
+                results[how] += 1
+            if len(waiting) >= BLOCK:
+                writer.add(waiting, collector.next_written, results)
+                waiting = []
+            report(collector.next_written, config.games, writer.progress["lines"] + len(waiting))
+    finally:
+        writer.add(waiting, collector.next_written, results)
+        writer.close()
+    seconds = time.perf_counter() - begun
+    speed = (writer.progress["lines"] - begun_with) / seconds if seconds > 0 else 0.0
+    return {**writer.progress, "seconds": seconds, "positions_per_second": speed, "teacher": str(teacher)}

@@ -1,0 +1,144 @@
+"""Dataset files: lines in and out, plain or compressed, safe to stop at any moment.
+
+A file that is being collected has a neighbour, `FILE.progress.json`: with which settings it is made, how many games are
+in it and how many bytes that is. Lines are added in blocks of whole games, synced before the neighbour is renewed; what
+lies beyond its bytes was cut short and is cut off. A compressed file is a row of gzip members, one for each block.
+
+Lines that are no lessons go to `FILE.rejected`, with their number and the reason.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
+from plyground.runs import files
+from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
+
+BadLines = Literal["stop", "skip"]
+CHUNK = 4096  # lines that are read together
+
+
+# ---- writing ----
+
+
+class Writer:
+    """A dataset that grows by blocks of whole games."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Begin a file, or go on with one that was made with the same settings."""
+        self.path, self.settings = path, dict(settings)
+        self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                self._go_on()
+            self.file: IO[bytes] = path.open("ab")
+        except OSError as error:
+            raise InvalidValue(f"cannot write {path}: {error.strerror}") from None
+
+    @property
+    def neighbour(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.progress.json")
+
+    def _go_on(self) -> None:
+        try:
+            found = json.loads(self.neighbour.read_text(encoding="utf-8"))
+            settings, self.progress = found["settings"], found["progress"]
+            size = int(self.progress["bytes"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InvalidValue(
+                f"{self.path} exists, and {self.neighbour.name} does not say how to go on: choose another --out"
+            ) from None
+        odd = [f"{k}: {settings.get(k)!r}" for k in self.settings if settings.get(k) != self.settings[k]]
+        if odd:
+            raise InvalidValue(f"{self.path} was begun with other settings ({', '.join(odd)}): choose another --out")
+        if self.path.stat().st_size < size:
+            raise InvalidValue(f"{self.path} is shorter than the {size} bytes that were written: choose another --out")
+        os.truncate(self.path, size)
+
+    def add(self, lines: Sequence[bytes], games: int, results: Mapping[str, int]) -> None:
+        """Add the lines of whole games; `games` and `results` are the totals up to here."""
+        block = b"".join(lines)
+        if block:
+            self.file.write(gzip.compress(block, 6) if self.path.suffix == ".gz" else block)
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        counts = {"games": games, "lines": self.progress["lines"] + len(lines), "bytes": self.file.tell()}
+        self.progress = {**counts, "results": dict(results)}
+        content = json.dumps({"settings": self.settings, "progress": self.progress}, indent=1)
+        files.write_whole(self.neighbour, content.encode())
+
+    def close(self) -> None:
+        self.file.close()
+
+
+# ---- reading ----
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
+    """The lines of a file with their numbers, counted from 1; what cannot be read is a fault."""
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                    while not (rest := file.readline(LONGEST_LINE)).endswith(b"\n") and rest:
+                        pass
+                    yield Fault(number, f"the line is longer than {LONGEST_LINE} bytes", line[:MANY_CHARACTERS])
+                else:
+                    yield number, line
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield Fault(number + 1, f"the compressed file is cut or damaged here: {error}", b"")
+    except OSError as error:
+        raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_dataset(
+    path: Path, lines: Lines, bad_lines: BadLines = "stop"
+) -> Iterator[tuple[NDArray[np.void], int]]:
+    """Chunks of records with how many lines have been read; faults go to `FILE.rejected`, and stop it unless skipped."""
+    rejected = path.with_name(f"{path.name}.rejected")
+    rejected.unlink(missing_ok=True)
+    done = 0
+    coming = numbered_lines(path)
+    while chunk := list(islice(coming, CHUNK)):
+        faults = [each for each in chunk if isinstance(each, Fault)]
+        found, more = lines.read([each for each in chunk if not isinstance(each, Fault)])
+        faults = sorted([*faults, *more])
+        if faults:
+            _reject(rejected, faults)
+            if bad_lines == "stop":
+                first = faults[0]
+                others = f", and {len(faults) - 1} more near it" if len(faults) > 1 else ""
+                where = f"{path}, line {first.line}: {first.reason}{others}"
+                raise InvalidValue(f"{where}; see {rejected.name}, or go on without them by --bad-lines skip")
+        done += len(chunk)
+        yield found, done
+
+
+def rejected_lines(path: Path) -> int:
+    """How many lines of a dataset were rejected when it was last read."""
+    rejected = path.with_name(f"{path.name}.rejected")
+    return rejected.read_bytes().count(b"\n") if rejected.exists() else 0
+
+
+def _reject(path: Path, faults: Sequence[Fault]) -> None:
+    try:
+        with path.open("ab") as file:
+            for fault in faults:
+                text = fault.text[:MANY_CHARACTERS].decode(errors="replace").rstrip("\n")
+                file.write(json.dumps({"line": fault.line, "reason": fault.reason, "text": text}).encode() + b"\n")
+    except OSError as error:
+        raise InvalidValue(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,108 @@
+"""A dataset on its way into a network: read and checked once, kept as records in a file, split, and drawn in batches."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors.numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plyground.agents.network import View
+from plyground.errors import InvalidValue
+from plyground.runs import files
+from plyground.teaching.dataset import BadLines, read_dataset
+from plyground.teaching.lines import Lines
+
+Records = NDArray[np.void]
+Rows = NDArray[np.int64]
+HELD_OUT = "held_out.safetensors"
+MANY_HELD_OUT = 20_000  # as many are kept with a run
+
+
+def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, report: Callable[[str], None]) -> Records:
+    """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
+    with target.open("wb") as file:
+        for path in paths:
+            for found, done in read_dataset(path, lines, bad_lines):
+                file.write(found.tobytes())
+                report(f"{path}: {done:,} lines read")
+    if target.stat().st_size == 0:
+        raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
+    return np.memmap(target, lines.dtype, "r")
+
+
+def split(examples: Records, share: float, seed: int) -> tuple[Rows, Rows]:
+    """The rows to learn from and those held out: whole games, and no position is in both."""
+    with np.errstate(over="ignore"):
+        drawn = (examples["game"] ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
+    held = drawn < share * 2**32  # [N]
+    known = np.unique(examples["key"][held])
+    learn = ~held & ~np.isin(examples["key"], known)
+    if not learn.any() or (share and not held.any()):
+        raise InvalidValue(f"{len(examples)} examples cannot be split so that {share:.0%} of the games are held out")
+    return np.flatnonzero(learn), np.flatnonzero(held)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A batch as a network sees it."""
+
+    shown: Tensor  # [B, *shape]
+    legal: Tensor  # [B, outputs]
+    top: Tensor  # [B, K] the teacher's actions as outputs, best first; 0 where there are fewer
+    policy: Tensor  # [B, K] its chances; 0 there
+    values: Tensor  # [B]
+
+
+def lesson(view: View, examples: Records) -> Lesson:
+    states = view.game.heads(np.ascontiguousarray(examples["state"]))
+    width = int((examples["top"] >= 0).sum(1).max())
+    columns = [view.output_of(states, np.maximum(examples["top"][:, k], 0)) for k in range(width)]
+    top = np.where(examples["top"][:, :width] >= 0, np.stack(columns, 1), 0)
+    if top.max() >= view.outputs:
+        raise InvalidValue(f"the data has action {int(top.max())}, but the network only {view.outputs} outputs")
+    policy, values = examples["policy"][:, :width].copy(), examples["value"].copy()
+    to_device = (torch.from_numpy(each).to(view.device) for each in (top, policy, values))
+    return Lesson(view.observe(states), view.legal(states), *to_device)
+
+
+def lessons(view: View, examples: Records, rows: Rows, batch: int) -> Iterator[Lesson]:
+    """All rows in batches; the next one is prepared while one is used."""
+    with ThreadPoolExecutor(1) as ahead:
+        coming = None
+        for start in range(0, len(rows), batch):
+            wanted = functools.partial(lesson, view, examples[rows[start : start + batch]])
+            ready, coming = coming, ahead.submit(wanted)
+            if ready is not None:
+                yield ready.result()
+        if coming is not None:
+            yield coming.result()
+
+
+# ---- the examples that are kept with a run ----
+
+
+def keep_held_out(folder: Path, examples: Records) -> None:
+    """Some of the held-out examples, so that a run can be verified wherever it is."""
+    chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
+    table = {"records": chosen.view(np.uint8).reshape(len(chosen), -1)}
+    files.write_whole(folder / HELD_OUT, safetensors.numpy.save(table))
+
+
+def read_held_out(folder: Path, lines: Lines) -> Records:
+    try:
+        found = safetensors.numpy.load((folder / HELD_OUT).read_bytes())["records"]
+        return found.reshape(-1).view(lines.dtype)
+    except (OSError, KeyError, ValueError, safetensors.SafetensorError):
+        raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None

@@ -1,0 +1,241 @@
+"""A dataset's lines: one JSON object for each position, written, read back and checked against the rules.
+
+    fen              the position (other games: `position`, in the game's own text)
+    side             "w" or "b" (other games: the side's name)
+    best_action      the teacher's best action
+    top_k            its best actions, best first
+    teacher_policy   {action: probability} over them
+    value            what the best one is worth to the side to move, -1 to 1
+    valid_actions    all legal actions, ascending
+    move             the exact best move by name
+    game_id, ply, ts which game, how many plies into it, and when
+
+Chess actions are numbered 64 * from + to, whatever a pawn becomes; `move` tells promotions apart. Nothing in a line is
+believed: it is read as data, and everything that the rules can say about the position is compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.agents.teacher import in_view
+from plyground.errors import Error, shorten
+from plyground.game import Game
+from plyground.games import chess
+from plyground.games.interface import RUNNING
+
+LONGEST_LINE = 1 << 16  # bytes
+MOST_TOP = 16
+MANY_CHARACTERS = 1000  # of a rejected line are kept
+SUM_ERROR = 1e-3  # how far a policy may be from a sum of 1
+
+Records = NDArray[np.void]
+
+
+class BadLine(Error):
+    """A line that is not what a teacher writes."""
+
+
+class Fault(NamedTuple):
+    """A line that was rejected, and why."""
+
+    line: int
+    reason: str
+    text: bytes
+
+
+class Lines:
+    """How one game's lines look, and what they become: records with the position and what the teacher says of it."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        is_chess = game.rules.module is chess
+        self.place = "fen" if is_chess else "position"
+        self.sides = ("w", "b") if is_chess else tuple(game.rules.SIDES)
+        self.clocks = 2 if is_chess else 0  # fields at the end of a position's text that do not make it another one
+        numbers = ("best_action", "top_k", "teacher_policy", "value", "valid_actions", "move", "game_id", "ply", "ts")
+        self.fields = (self.place, "side", *numbers)
+        self.dtype = np.dtype(
+            [
+                ("state", game.rules.HEAD),
+                ("key", np.uint64),  # the same for the same position and side
+                ("game", np.uint64),  # the same for the same game
+                ("best", np.int32),
+                ("top", np.int32, (MOST_TOP,)),  # then -1
+                ("policy", np.float32, (MOST_TOP,)),
+                ("value", np.float32),
+                ("ply", np.int32),
+            ]
+        )
+
+    def key_text(self, position: str) -> str:
+        """What tells positions apart: the text without its clocks."""
+        return position.rsplit(" ", self.clocks)[0] if self.clocks else position
+
+    # ---- writing ----
+
+    def line(
+        self,
+        state: np.void,
+        text: str,
+        valid: Sequence[int],
+        top: Sequence[int],
+        policy: Sequence[float],
+        rest: Mapping[str, Any],
+    ) -> bytes:
+        """One line, in the order of the fields; `rest` has value, move, game_id, ply and ts."""
+        found: dict[str, Any] = {
+            self.place: text,
+            "side": self.sides[int(state["to_move"])],
+            "best_action": top[0],
+            "top_k": top,
+            "teacher_policy": dict(zip(map(str, top), policy, strict=True)),
+            "valid_actions": valid,
+            **rest,
+        }
+        return json.dumps({name: found[name] for name in self.fields}).encode() + b"\n"
+
+    # ---- reading ----
+
+    def read(self, lines: Sequence[tuple[int, bytes]]) -> tuple[Records, list[Fault]]:
+        """[N] records of the good ones among numbered lines, and what is wrong with the others."""
+        faults: list[Fault] = []
+        good: list[tuple[int, bytes, dict[str, Any]]] = []
+        states = np.repeat(self.game.blank, len(lines))
+        for number, text in lines:
+            try:
+                fields = self._fields(text)
+                self._read_position(fields[self.place], states[len(good) : len(good) + 1])
+                good.append((number, text, fields))
+            except Error as error:
+                faults.append(Fault(number, str(error), text))
+        states = states[: len(good)]
+        if "settle" in self.game.rules.compiled:
+            self.game.kernels().settle_all(states)
+        legal = np.empty((len(good), self.game.rules.MAX_LEGAL), np.int32)
+        self.game.kernels().legal_lists(states, legal, np.empty(len(good), np.int32), self.game.work())
+        views = in_view(self.game, states, legal)
+        found, kept = np.zeros(len(good), self.dtype), np.zeros(len(good), np.bool_)
+        for row, (number, text, fields) in enumerate(good):
+            count = int((legal[row] >= 0).sum())
+            try:
+                self._check_rules(fields, states[row], legal[row, :count].tolist(), views[row, :count].tolist())
+                kept[row] = True
+            except Error as error:
+                faults.append(Fault(number, str(error), text))
+                continue
+            self._fill(found[row], fields)
+        found["state"] = self.game.heads(states)
+        return found[kept], sorted(faults)
+
+    def _fields(self, text: bytes) -> dict[str, Any]:
+        """The line as an object with exactly the fields there are, each of the right kind."""
+        if len(text) > LONGEST_LINE:
+            raise BadLine(f"the line is longer than {LONGEST_LINE} bytes")
+        try:
+            found = json.loads(text.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, UnicodeDecodeError):
+                raise BadLine("the line is not UTF-8") from None
+            raise BadLine(f"the line is cut or not JSON: {shorten(str(error))}") from None
+        if not isinstance(found, dict):
+            raise BadLine(f"the line is not an object but {shorten(repr(found))}")
+        named: dict[str, Any] = found  # pyright: ignore[reportUnknownVariableType]
+        missing = [name for name in self.fields if name not in named]
+        unknown = [name for name in named if name not in self.fields]
+        if missing or unknown:
+            parts = [f"the field {shorten(name)!r} is missing" for name in missing]
+            parts += [f"the field {shorten(name)!r} is unknown" for name in unknown]
+            raise BadLine("; ".join(parts[:4]))
+        _check_kinds(named, self.place)
+        return named
+
+    def _read_position(self, text: str, state: Records) -> None:
+        state[0] = self.game.blank[0]
+        rules = self.game.rules
+        rules.parse(text.strip(), state[0])
+        problems: list[str] = rules.problems(state[0])
+        if problems:
+            raise BadLine(f"{shorten(text)!r} cannot be: {'; '.join(problems)}")
+
+    def _check_rules(self, fields: Mapping[str, Any], state: np.void, legal: list[int], view: list[int]) -> None:
+        """Compare what the line says with what the rules say."""
+        place, top, best = fields[self.place], fields["top_k"], fields["best_action"]
+        if state["outcome"] != RUNNING:
+            raise BadLine(f"the game is over in {shorten(place)!r}")
+        if fields["side"] != self.sides[int(state["to_move"])]:
+            raise BadLine(f"side is {self.sides[int(state['to_move'])]!r} there, not {shorten(fields['side'])!r}")
+        if fields["valid_actions"] != sorted(set(view)):
+            wrong = sorted(set(fields["valid_actions"]) ^ set(view))
+            raise BadLine(f"valid_actions are not the legal ones: {shorten(str(wrong or 'not ascending'))}")
+        if not set(top) <= set(view) or len(set(top)) < len(top):
+            raise BadLine(f"top_k names actions that are not legal, or one twice: {shorten(str(top))}")
+        if top[0] != best:
+            raise BadLine(f"best_action {best} is not the first of top_k, {top[0]}")
+        if {str(action) for action in top} != set(fields["teacher_policy"]):
+            raise BadLine("teacher_policy does not name exactly the actions of top_k")
+        names = [self.game.rules.action_name(state, action) for action, seen in zip(legal, view, strict=True) if seen == best]
+        if fields["move"] not in names:
+            raise BadLine(f"move {shorten(fields['move'])!r} is not best_action {best}, which is {' or '.join(names)}")
+
+    def _fill(self, record: np.void, fields: Mapping[str, Any]) -> None:
+        top: list[int] = fields["top_k"]
+        record["key"], record["game"] = hash_of(self.key_text(fields[self.place])), hash_of(str(fields["game_id"]))
+        record["best"], record["value"], record["ply"] = fields["best_action"], fields["value"], fields["ply"]
+        record["top"] = top + [-1] * (MOST_TOP - len(top))
+        record["policy"][: len(top)] = [fields["teacher_policy"][str(action)] for action in top]
+        record["policy"] /= record["policy"].sum()
+
+
+def _check_kinds(fields: Mapping[str, Any], place: str) -> None:
+    """Each field's type and range."""
+    for name in (place, "side", "move"):
+        if type(fields[name]) is not str:
+            raise BadLine(f"{name} is a text, not {shorten(repr(fields[name]))}")
+    for name in ("best_action", "ply"):
+        if type(fields[name]) is not int or not 0 <= fields[name] < 2**31:
+            raise BadLine(f"{name} is a whole number, not {shorten(repr(fields[name]))}")
+    for name in ("game_id", "ts"):
+        if type(fields[name]) not in (str, int, float):
+            raise BadLine(f"{name} is a text or a number, not {shorten(repr(fields[name]))}")
+    for name in ("top_k", "valid_actions"):
+        actions: Any = fields[name]
+        if type(actions) is not list or not actions or not all(type(each) is int for each in actions):  # pyright: ignore
+            raise BadLine(f"{name} is a list of actions, not {shorten(repr(actions))}")
+    if len(fields["top_k"]) > MOST_TOP:
+        raise BadLine(f"top_k has at most {MOST_TOP} actions, not {len(fields['top_k'])}")
+    if not _is_number(fields["value"]) or not -1 <= fields["value"] <= 1:
+        raise BadLine(f"value is a number from -1 to 1, not {shorten(repr(fields['value']))}")
+    policy: Any = fields["teacher_policy"]
+    if type(policy) is not dict or not all(_is_number(chance) and 0 <= chance <= 1 for chance in policy.values()):  # pyright: ignore
+        raise BadLine(f"teacher_policy has a probability for each action, not {shorten(repr(policy))}")
+    total = math.fsum(policy.values())  # pyright: ignore
+    if abs(total - 1) > SUM_ERROR:
+        raise BadLine(f"teacher_policy sums to {total:.6g}, not to 1")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return found
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def hash_of(text: str) -> int:
+    """64 bits, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")
