@@ -44,6 +44,7 @@ def test_pairs_by_hand() -> None:
     with torch.no_grad():
         for layer, weight in ((head.source, 2.0), (head.target, 3.0)):
             layer.weight.fill_(weight)
+            assert layer.bias is not None
             layer.bias.zero_()
     squares = torch.tensor([[[[1.0, 5.0]]]])
     assert head(squares).tolist() == [[6.0, 30.0, 30.0, 150.0, 0.0]]
