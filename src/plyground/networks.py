@@ -39,6 +39,17 @@ def weights_of(network: nn.Module) -> int:
     return sum(each.numel() for each in network.parameters())
 
 
+def scale_outputs(network: nn.Module, factor: float) -> None:
+    """Multiply all that a network says; by a power of two no bit is lost."""
+    last = [network.get_submodule("head")]
+    if getattr(network, "pairs", None) is not None:
+        last.append(network.get_submodule("pairs.target"))
+    with torch.no_grad():
+        for layer in last:
+            for weights in layer.parameters():
+                weights.mul_(factor)
+
+
 def describe(word: str, shape: Sequence[int], outputs: int, dueling: bool) -> str:
     """A network with its sizes, which a checkpoint carries: `84-512-256-7`."""
     inputs = "x".join(map(str, shape)) if word.startswith("b") else str(math.prod(shape))

@@ -48,10 +48,19 @@ class View:
 
     def legal(self, states: Records) -> Tensor:
         """[N, outputs] which outputs stand for legal actions."""
-        legal = self.game.legal_mask(states)
-        if self.turned:
-            legal = np.take_along_axis(legal, self.actions[self._seats(states)], axis=1)
+        legal = self._turned_mask(states) if self.turned else self.game.legal_mask(states)
         return torch.from_numpy(np.ascontiguousarray(legal[:, : self.outputs])).to(self.device)
+
+    def _turned_mask(self, states: Records) -> NDArray[np.bool_]:
+        """[N, A + 1] by lists: there are far fewer legal actions than actions. The last column means nothing."""
+        rows, most = len(states), self.game.rules.MAX_LEGAL
+        lists, counts = np.empty((rows, most), np.int32), np.empty(rows, np.int32)
+        self.game.kernels().legal_lists(states, lists, counts, self.game.work())
+        lists = lists[:, : counts.max(initial=0)]
+        places = np.where(lists >= 0, self.slots[self._seats(states)[:, None], lists], self.game.num_actions)
+        mask = np.zeros((rows, self.game.num_actions + 1), np.bool_)
+        mask[np.arange(rows)[:, None], places] = True
+        return mask
 
     def output_of(self, states: Records, actions: NDArray[Any]) -> NDArray[np.int64]:
         """[N] the outputs that stand for actions; too large where the network has none."""

@@ -41,7 +41,7 @@ from plyground.learners.network_learner import (
     restore_optimizer,
     tensors_of,
 )
-from plyground.networks import make_network
+from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import Checkpoint, Run
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
@@ -68,6 +68,8 @@ class Imitate:
     """what the network sees (default: the game's first encoder)"""
     network: str = "512-256-128"
     """hidden sizes of an MLP, or a residual net such as b4c64"""
+    dueling: bool = True
+    """split the network's head into a state's value and the actions' advantages"""
     outputs: int = 0
     """how many actions the network knows, the first ones (0: all); 4096 in chess: promotions to a queen only"""
     epochs: int = 3
@@ -78,7 +80,7 @@ class Imitate:
     """learning rate of Adam; it falls to a twentieth over the run"""
     smooth: float = 0.05
     """share of the target that is spread evenly over the legal actions"""
-    mu: float = 0.1
+    mu: float = 1.0
     """weight of the value's error"""
     val_split: float = 0.1
     """share of the games that is held out"""
@@ -126,10 +128,11 @@ class Imitation:
         torch.manual_seed(config.seed)
         self.config, self.folder, self.game = config, folder, load(config.game)
         self.view = View(self.game, config.encoder, config.outputs, config.device)
-        self.network = make_network(config.network, self.view.shape, self.view.outputs).to(config.device)
+        self.network = make_network(config.network, self.view.shape, self.view.outputs, config.dueling)
+        self.network.to(config.device)
         if config.init:
             begin_with(self.network, config.init, self.identity)
-            scale_head(self.network, 1 / UNIT)
+            scale_outputs(self.network, 1 / UNIT)
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.lr, fused=True)
         self.epoch = self.updates = self.without_gain = 0
         self.seconds, self.best = 0.0, dict[str, Any]()
@@ -141,7 +144,7 @@ class Imitation:
 
     @property
     def identity(self) -> dict[str, str]:
-        return identity(self.view, self.config.network)
+        return identity(self.view, self.config.network, self.config.dueling)
 
     @property
     def fingerprint(self) -> str:
@@ -215,12 +218,12 @@ class Imitation:
     # ---- to disk and back ----
 
     def save(self, run: Run) -> None:
-        scale_head(self.network, UNIT)
+        scale_outputs(self.network, UNIT)
         groups = {
             "network": {name: value.cpu().numpy().copy() for name, value in self.network.state_dict().items()},
             "training": optimizer_arrays(self.optimizer),
         }
-        scale_head(self.network, 1 / UNIT)
+        scale_outputs(self.network, 1 / UNIT)
         state = {name: getattr(self, name) for name in ("epoch", "updates", "without_gain", "seconds", "best")}
         run.save(self.updates, self.identity, groups, {**state, "data": self.fingerprint})
         run.write("best.json", json.dumps(self.best, indent=1) + "\n")
@@ -232,17 +235,10 @@ class Imitation:
         if state["data"] != self.fingerprint:
             raise InvalidValue(f"{', '.join(self.config.data)}: not the data that {checkpoint.path} was made with")
         load_weights(self.network, checkpoint)
-        scale_head(self.network, 1 / UNIT)
+        scale_outputs(self.network, 1 / UNIT)
         restore_optimizer(self.optimizer, tensors_of(checkpoint.tensors("training"), "optimizer"))
         for name in ("epoch", "updates", "without_gain", "seconds", "best"):
             setattr(self, name, state[name])
-
-
-def scale_head(network: nn.Module, factor: float) -> None:
-    """Multiply a network's outputs: its last layer is linear."""
-    with torch.no_grad():
-        for weights in network.get_submodule("head").parameters():
-            weights.mul_(factor)
 
 
 def imitate(learner: Imitation, run: Run, report: Report, stop: Callable[[], bool] = lambda: False) -> bool:
