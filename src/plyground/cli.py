@@ -272,6 +272,7 @@ LEARNING = {
     "runs": "List the runs; or pack one as a file, unpack it, or look at what one has stored.",
     "evaluate": "Measure what a run has learned in paired matches.",
     "plot": "Draw the learning curves of one or several runs.",
+    "teach": "Learn from a teacher: collect, inspect, imitate, verify (plyground teach --help).",
 }
 
 
@@ -279,11 +280,13 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are real only if one of them is asked for."""
     if arguments and arguments[0] in LEARNING:
         try:
-            from plyground import training
+            from plyground import teach, training
         except ModuleNotFoundError as error:
             raise Error(
                 f"{arguments[0]} needs the extra `learn` ({error.name} is missing): pip install plyground[learn]"
             ) from None
+        if arguments[0] == "teach":
+            return teach.COMMANDS
         return COMMANDS | {"train": training.make_train(arguments)} | training.COMMANDS
 
     def only_named(meaning: str) -> Callable[..., None]:
@@ -297,11 +300,16 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
 
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
+    arguments = sys.argv[1:]
+    teaching = int(arguments[:1] == ["teach"])  # it has commands of its own
     try:
         tyro.extras.subcommand_cli_from_dict(
-            _commands(sys.argv[1:]),
-            prog="plyground",
-            description="Teach machines to play board games; watch, measure and play them.",
+            _commands(arguments),
+            prog=" ".join(["plyground", *arguments[:teaching]]),
+            description=LEARNING["teach"]
+            if teaching
+            else "Teach machines to play board games; watch, measure and play them.",
+            args=arguments[teaching:],
             config=(FlagCreatePairsOff,),
         )
         sys.stdout.flush()

@@ -6,7 +6,8 @@ import json as json_module
 import platform
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,20 +99,8 @@ def _next(folder: Path, name: str) -> Path:
 
 def _work(learner: Learner[Any], run: Run) -> None:
     """Learn until the end or until somebody wants to stop; then say what came of it."""
-    wishes: list[int] = []
-
-    def stop(number: int, _: Any) -> None:
-        if wishes:
-            raise KeyboardInterrupt  # asked twice: at once
-        wishes.append(number)
-
-    old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        with Display() as display:
-            finished = learn(learner, run, display, lambda: bool(wishes))
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
+    with wishes_to_stop() as stop, Display() as display:
+        finished = learn(learner, run, display, lambda: bool(stop))
     if not finished:
         console.print(
             f"Stopped and saved at step {learner.step}. Go on with: plyground resume {run.path}", soft_wrap=True
@@ -122,8 +111,31 @@ def _work(learner: Learner[Any], run: Run) -> None:
     console.print(f"Play against it: {how_to_play(run.path)}", soft_wrap=True)
 
 
+@contextmanager
+def wishes_to_stop() -> Generator[list[int]]:
+    """A list that is no longer empty once somebody wants to stop; whoever asks twice stops it at once."""
+    found: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if found:
+            raise KeyboardInterrupt
+        found.append(number)
+
+    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield found
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
 def resume(run: Positional[RunPath]) -> None:
     """Continue a run where it stopped, as if nothing had happened."""
+    if read_config(run).get("learner") == "imitate":
+        from plyground.teach import go_on
+
+        go_on(run)
+        return
     learner = _learner_of(run)
     with open_run(run) as held:
         checkpoint = newest_whole(run)

@@ -44,7 +44,9 @@ class Minimax:
         if "evaluate" not in game.rules.compiled:
             raise InvalidValue(f"minimax needs a game that defines `evaluate`; {game} does not")
         if quiescence and "loudness" not in game.rules.compiled:
-            raise InvalidValue(f"quiescence needs a game that says which actions are loud (`loudness`); {game} does not")
+            raise InvalidValue(
+                f"quiescence needs a game that says which actions are loud (`loudness`); {game} does not"
+            )
         self.game, self.depth, self.quiescence, self.ordering = game, depth, quiescence, ordering
         self.threads = threads or available()
         self.entries = 1 << table if table else 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +30,8 @@ class Match:
     """mean length of a game, its opening included"""
     unfinished: int
     """games stopped at the limit of plies and counted as draws"""
+    endings: Mapping[str, int] = field(default_factory=dict[str, int])
+    """how many games ended in each of the game's ways: checkmate, stalemate, ..."""
     faults: tuple[str, ...] = ()
     """why games were lost without being played out: an agent's engine died, or answered nonsense"""
 
@@ -101,7 +104,7 @@ def play_match(
         plies[running] += 1
         if progress:
             progress(int((states["outcome"] != RUNNING).sum()))
-    return _result(states, swapped, plies, faults)
+    return _result(game, states, swapped, plies, faults)
 
 
 def _act(
@@ -130,11 +133,15 @@ def _act(
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
-def _result(states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]) -> Match:
+def _result(
+    game: Game, states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]
+) -> Match:
     outcome = states["outcome"].astype(np.int64)
     won = outcome == FIRST_WINS + swapped  # by the agent named first
     scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
-    return Match(scores.reshape(-1, 2), float(plies.mean()), int((outcome == RUNNING).sum()), tuple(faults))
+    endings = Counter(reason for state in states if (reason := game.rules.reason(state)))
+    stopped = int((outcome == RUNNING).sum())
+    return Match(scores.reshape(-1, 2), float(plies.mean()), stopped, endings, tuple(faults))
 
 
 PAIRS_AT_ONCE = 16
@@ -168,8 +175,10 @@ def play_until_decided(
 def _together(parts: list[Match]) -> Match:
     """One match of several."""
     plies = sum(part.plies * part.games for part in parts) / sum(part.games for part in parts)
+    endings = sum((Counter(part.endings) for part in parts), Counter[str]())
     faults = tuple(fault for part in parts for fault in part.faults)
-    return Match(np.concatenate([part.scores for part in parts]), plies, sum(part.unfinished for part in parts), faults)
+    stopped = sum(part.unfinished for part in parts)
+    return Match(np.concatenate([part.scores for part in parts]), plies, stopped, endings, faults)
 
 
 def openings(

@@ -51,7 +51,19 @@ from plyground.games.chess_moves import (
 from plyground.games.chess_text import SIDES, STYLES, action_name, draw, parse, problems, read_action, reason, text
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 
-__all__ = ["SIDES", "STYLES", "action_name", "draw", "evaluate", "loudness", "parse", "problems", "read_action", "reason", "text"]
+__all__ = [
+    "SIDES",
+    "STYLES",
+    "action_name",
+    "draw",
+    "evaluate",
+    "loudness",
+    "parse",
+    "problems",
+    "read_action",
+    "reason",
+    "text",
+]
 
 # ---- board ----
 

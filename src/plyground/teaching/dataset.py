@@ -105,9 +105,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
         raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
 
 
-def read_dataset(
-    path: Path, lines: Lines, bad_lines: BadLines = "stop"
-) -> Iterator[tuple[NDArray[np.void], int]]:
+def read_dataset(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records with how many lines have been read; faults go to `FILE.rejected`, and stop it unless skipped."""
     rejected = path.with_name(f"{path.name}.rejected")
     rejected.unlink(missing_ok=True)

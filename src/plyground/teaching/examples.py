@@ -30,7 +30,9 @@ HELD_OUT = "held_out.safetensors"
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 
 
-def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, report: Callable[[str], None]) -> Records:
+def pack(
+    paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, report: Callable[[str], None]
+) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
     with target.open("wb") as file:
         for path in paths:

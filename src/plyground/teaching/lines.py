@@ -181,7 +181,9 @@ class Lines:
             raise BadLine(f"best_action {best} is not the first of top_k, {top[0]}")
         if {str(action) for action in top} != set(fields["teacher_policy"]):
             raise BadLine("teacher_policy does not name exactly the actions of top_k")
-        names = [self.game.rules.action_name(state, action) for action, seen in zip(legal, view, strict=True) if seen == best]
+        names = [
+            self.game.rules.action_name(state, action) for action, seen in zip(legal, view, strict=True) if seen == best
+        ]
         if fields["move"] not in names:
             raise BadLine(f"move {shorten(fields['move'])!r} is not best_action {best}, which is {' or '.join(names)}")
 

@@ -1,0 +1,172 @@
+"""The commands that learn from a teacher: collect, inspect, imitate, verify."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+from tyro.conf import Positional, arg
+
+from plyground.display import console
+from plyground.errors import InvalidValue
+from plyground.game import load
+from plyground.runs.directory import create, newest_whole, open_run, read_config
+from plyground.runs.settings import build
+from plyground.teaching.collect import Collect
+from plyground.teaching.collect import collect as write
+from plyground.teaching.dataset import BadLines
+from plyground.teaching.imitate import LEARNER, Imitate, Imitation
+from plyground.teaching.imitate import imitate as learn
+from plyground.teaching.inspect import inspect as look_at
+from plyground.teaching.verify import verify as measure
+from plyground.training import versions, wishes_to_stop
+
+EVERY = 0.25  # seconds between two looks of whoever watches
+DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
+RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was begun with it")]
+
+
+def collect(
+    config: Annotated[Collect, arg(name="")] = Collect(),  # noqa: B008
+    out: Annotated[Path, arg(help="the dataset; with .gz at its end it is compressed")] = Path("data/teacher.ndjson"),
+) -> None:
+    """Let a teacher play itself and write down what it thinks of each position. Stopped, it goes on where it was."""
+    begun, told = time.perf_counter(), 0.0
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}")
+    with wishes_to_stop() as stop, Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(f"{config.game}: games", total=config.games, words="")
+        first: list[int] = []
+
+        def report(games: int, of: int, lines: int) -> None:
+            nonlocal told
+            now = time.perf_counter()
+            first.extend([lines] if not first else [])
+            if now - told > EVERY:
+                told = now
+                speed = (lines - first[0]) / max(1e-9, now - begun)
+                bar.update(task, completed=games, total=of, words=f"{lines:,} positions, {speed:,.0f} a second")
+
+        found = write(config, out, report, lambda: bool(stop))
+    results = ", ".join(f"{name} {count}" for name, count in found["results"].items())
+    console.print(
+        f"{out}: {found['lines']:,} positions of {found['games']:,} games ({results}), {found['bytes']:,} bytes; "
+        f"{found['positions_per_second']:,.0f} positions a second by {found['teacher']}",
+        soft_wrap=True,
+        markup=False,
+    )
+    if found["games"] < config.games:
+        console.print("Stopped; the same command goes on.")
+
+
+def inspect(
+    file: Positional[DataFile],
+    game: str = "chess",
+    bad_lines: BadLines = "skip",
+) -> None:
+    """Say what a dataset holds: size, duplicates, openings, phases, results, how sure the teacher was.
+
+    Args:
+        game: the game it is about
+        bad_lines: stop at the first line that is not right, or skip such lines; they go to FILE.rejected
+    """
+    table = Table("", "", title=str(file), title_justify="left", show_header=False)
+    for name, value in look_at(file, load(game), bad_lines).items():
+        table.add_row(name, value)
+    console.print(table)
+
+
+def imitate(
+    config: Annotated[Imitate, arg(name="")],
+    out: Annotated[Path | None, arg(help="the run's directory (default: runs/GAME-imitation)")] = None,
+) -> None:
+    """Teach a network to choose as the teacher of a dataset does; the result is a run."""
+    full = config.resolved()
+    path = out or Path("runs") / f"{load(full.game).label}-imitation"
+    with create(path, {"learner": LEARNER, **asdict(full), "versions": versions()}) as run:
+        _learn(Imitation(full, path, lambda text: None), run)
+
+
+def go_on(path: Path) -> None:
+    """Continue an imitation run with the epoch that was not finished."""
+    table = read_config(path)
+    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+    with open_run(path) as run:
+        checkpoint = newest_whole(path)
+        learner = Imitation(build(Imitate, own, f"{path}/config.toml"), path, lambda text: None)
+        learner.restore(checkpoint)
+        run.rewind(checkpoint)
+        _learn(learner, run)
+
+
+def _learn(learner: Imitation, run: Any) -> None:
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}")
+    with wishes_to_stop() as stop, Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("epoch", total=None, words="")
+
+        def report(record: Mapping[str, Any]) -> None:
+            if record["event"] == "tick":
+                name = f"epoch {learner.epoch + 1}/{learner.config.epochs}"
+                words = f"loss {record['loss']:.4f}"
+                bar.update(task, completed=record["done"], total=record["of"], description=name, words=words)
+            else:
+                console.print(line(record), soft_wrap=True, markup=False)
+
+        finished = learn(learner, run, report, lambda: bool(stop))
+    if not finished:
+        console.print(f"Stopped. Go on with: plyground resume {run.path}", soft_wrap=True)
+        return
+    best = learner.best
+    console.print(
+        f"The best is epoch {best['epoch']}: KL {best['kl']:.4f}, match@1 {best['match@1']:.1%}. "
+        f"Next: plyground teach verify {run.path}",
+        soft_wrap=True,
+    )
+
+
+def line(record: Mapping[str, Any]) -> str:
+    """An epoch in one line."""
+    numbers = " ".join(f"{name} {record[name]:.4f}" for name in ("train_loss", "loss", "kl") if name in record)
+    matched = " ".join(f"{name} {value:.1%}" for name, value in record.items() if name.startswith("match@"))
+    return (
+        f"epoch {record['epoch']}/{record['epochs']}: {numbers} · {matched} · value error {record['value_error']:.3f} · "
+        f"entropy {record['entropy']:.3f} (even: {record['even_entropy']:.3f}) · "
+        f"{record['examples']:,} examples, {record['held_out']:,} held out, {record['rejected']} rejected · "
+        f"{record['seconds']:.1f} s"
+    )
+
+
+def verify(
+    run: Positional[RunPath],
+    tuned: Path | None = None,
+    data: Path | None = None,
+    games: int = 100,
+    depth: int = 2,
+    quiescence: int = 4,
+) -> None:
+    """Report what was learned: before and after imitation, and after fine-tuning; verify.md and verify.png.
+
+    Args:
+        tuned: a run that was begun with this one (`train dqn --init RUN`)
+        data: positions to compare on (default: those that the run held out)
+        games: against each opponent, in pairs
+        depth: of the teacher
+        quiescence: of the teacher
+    """
+    if games < 2 or games % 2:
+        raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
+    with console.status("") as status:
+        text = measure(run, tuned, data, games, depth, quiescence, say=status.update)
+    console.print(text, markup=False, soft_wrap=True)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "collect": collect,
+    "inspect": inspect,
+    "imitate": imitate,
+    "verify": verify,
+}

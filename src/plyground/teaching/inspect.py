@@ -1,0 +1,69 @@
+"""What a dataset holds, for people."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from plyground.errors import InvalidValue
+from plyground.game import Game
+from plyground.teaching.dataset import BadLines, read_dataset, rejected_lines
+from plyground.teaching.lines import Lines
+
+DECIDED, CLEAR = 0.999, 0.5  # values from which a game is decided, or one side clearly ahead
+PHASES = {"opening": 20, "middle game": 60, "late": math.inf}  # plies up to which each lasts
+
+
+def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
+    """Names and values in words, in the order they are read."""
+    lines = Lines(game)
+    parts = [found for found, _ in read_dataset(path, lines, bad_lines)]
+    examples = np.concatenate(parts) if parts else np.zeros(0, lines.dtype)
+    if not len(examples):
+        raise InvalidValue(f"{path} holds no examples ({rejected_lines(path)} lines were rejected)")
+    _, repeats = np.unique(examples["key"], return_counts=True)
+    games, first = np.unique(examples["game"], return_index=True)
+    order = np.lexsort((examples["ply"], examples["game"]))
+    last = order[np.append(np.flatnonzero(np.diff(examples["game"][order])), len(order) - 1)]
+    ends = np.abs(examples["value"][last])
+    plies, chances = examples["ply"], examples["policy"].astype(np.float64)
+    entropy = -np.where(chances > 0, chances * np.log(np.maximum(chances, 1e-300)), 0.0).sum(1)
+    moves = (examples["top"] >= 0).sum(1)
+    found = {
+        "size": f"{len(examples):,} positions of {len(games):,} games, {path.stat().st_size:,} bytes",
+        "rejected lines": f"{rejected_lines(path):,}",
+        "duplicates": f"{len(examples) - len(repeats):,} ({1 - len(repeats) / len(examples):.2%}); "
+        f"one position at most {repeats.max()} times",
+        "openings": f"{len(np.unique(examples['key'][first])):,} different first positions of {len(games):,} games",
+        "phases": _phases(plies),
+        "sides": f"{(examples['state']['to_move'] == 0).mean():.1%} with {game.rules.SIDES[0]} to move",
+        "games' last positions": f"{(ends >= DECIDED).mean():.0%} decided, {((ends >= CLEAR) & (ends < DECIDED)).mean():.0%} "
+        f"with a clear advantage, {(ends < CLEAR).mean():.0%} balanced",
+        "results": _results(path),
+        "values": f"mean {examples['value'].mean():+.3f}, {(np.abs(examples['value']) >= DECIDED).mean():.1%} forced wins or losses",
+        "entropy of policies": f"mean {entropy.mean():.3f} nats over {moves.mean():.1f} actions "
+        f"(even choice: {np.log(moves).mean():.3f}); best action {chances[:, 0].mean():.1%}",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _phases(plies: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
+    words: list[str] = []
+    begun = 0.0
+    for name, end in PHASES.items():
+        words.append(f"{name} (from ply {begun:.0f}) {((plies >= begun) & (plies < end)).mean():.0%}")
+        begun = end
+    return ", ".join(words)
+
+
+def _results(path: Path) -> str:
+    """How the games ended, where the collector has said so."""
+    try:
+        found = json.loads(path.with_name(f"{path.name}.progress.json").read_text(encoding="utf-8"))
+        return ", ".join(f"{name} {count}" for name, count in Counter(found["progress"]["results"]).most_common())
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

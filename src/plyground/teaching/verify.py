@@ -1,0 +1,198 @@
+"""The proof that something was learned: before and after imitation, and after fine-tuning, in one page with a picture.
+
+On held-out positions: how often the network's best actions are the teacher's. In games, with no search: paired matches
+against the untrained network, `random`, `greedy` and the teacher, how long the games were and how they ended.
+"""
+
+# torch's and matplotlib's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: there may be no screen
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from plyground.agents.agent import Agent, known, make
+from plyground.agents.network import NetworkAgent, load_run
+from plyground.agents.teacher import UNIT, make_teacher
+from plyground.arena.match import Match, play_match
+from plyground.arena.rating import Z95
+from plyground.errors import InvalidValue
+from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.runs import files
+from plyground.runs.directory import read_config
+from plyground.teaching.dataset import read_dataset
+from plyground.teaching.examples import Records, lessons, read_held_out
+from plyground.teaching.imitate import LEARNER
+from plyground.teaching.lines import Lines
+from plyground.teaching.losses import KS, measures
+
+BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
+COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
+BATCH = 512
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A network at one point of its education."""
+
+    name: str
+    agent: NetworkAgent
+    held_out: Mapping[str, float]
+    matches: Mapping[str, Match]
+
+
+def stages_of(run: Path, tuned: Path | None) -> dict[str, NetworkAgent]:
+    """The networks before and after imitation, and after fine-tuning where there is such a run."""
+    config = read_config(run)
+    if config.get("learner") != LEARNER:
+        begun = str(config.get("init") or "")
+        if not begun or tuned is not None:
+            raise InvalidValue(f"{run} is not an imitation run, nor one that was begun with it (--init)")
+        run, tuned = Path(begun), run
+        if read_config(run).get("learner") != LEARNER:
+            raise InvalidValue(f"{tuned} was begun with {run}, which is not an imitation run")
+    found = {BEFORE: load_run(str(run), None, "0"), AFTER: load_run(str(run))}
+    if tuned is not None:
+        found[TUNED] = load_run(str(tuned), found[AFTER].view.game)
+    return found
+
+
+def verify(
+    run: Path,
+    tuned: Path | None = None,
+    data: Path | None = None,
+    games: int = 100,
+    depth: int = 2,
+    quiescence: int = 4,
+    max_plies: int | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> str:
+    """Measure, write verify.md and verify.png into the run, and return the page."""
+    agents = stages_of(run, tuned)
+    after, home = agents[AFTER], run if read_config(run).get("learner") == LEARNER else Path(read_config(run)["init"])
+    game, lines = after.view.game, Lines(after.view.game)
+    if data is None:
+        held_out = read_held_out(home, lines)
+    else:
+        held_out = np.concatenate([found for found, _ in read_dataset(data, lines)])
+    teacher = make_teacher(game, depth=depth, quiescence=quiescence)
+    opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
+    opponents |= {word: make(word, game) for word in ("random", "greedy") if word in known(game)}
+    opponents["teacher"] = teacher
+    stages: list[Stage] = []
+    for name, agent in agents.items():
+        say(f"{name}: {len(held_out)} held-out positions")
+        found, matches = on_held_out(agent, held_out), dict[str, Match]()
+        against = {**opponents, AFTER: after} if name == TUNED else opponents
+        for word, opponent in against.items():
+            if opponent is not agent:
+                say(f"{name}: {games} games against {word}")
+                matches[word] = play_match(game, agent, opponent, games, OPENINGS_SEED, max_plies=max_plies)
+        stages.append(Stage(name, agent, found, matches))
+    text = page(run, stages, len(held_out), str(teacher), games)
+    files.write_whole(run / "verify.md", text.encode())
+    save_picture(run / "verify.png", stages)
+    return text
+
+
+def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
+    """The means over examples; an agent's outputs are values on the teacher's scale."""
+    sums: dict[str, float] = {}
+    for taught in lessons(agent.view, examples, np.arange(len(examples)), BATCH):
+        with torch.inference_mode():
+            values = agent.network(taught.shown)
+            found = measures(values / UNIT, taught.legal, taught.top, taught.policy)
+            found["value_error"] = (values.gather(1, taught.top[:, :1])[:, 0] - taught.values).abs()
+        for name, each in found.items():
+            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
+    return {name: value / len(examples) for name, value in sums.items()}
+
+
+# ---- for people ----
+
+
+def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games: int) -> str:
+    """One page."""
+    agent = stages[0].agent
+    matched = [f"match@{k}" for k in KS]
+    lines = [
+        f"# {run.name}: learned from {teacher}",
+        "",
+        f"{agent.view.game}, encoder {agent.view.encoder}. All play without search: the best legal action.",
+        "",
+        f"On {positions:,} held-out positions (95% interval of match@1 in brackets):",
+        "",
+        f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |",
+        "|---|" + "---|" * (len(matched) + 3),
+        *(_held_out_row(stage, matched, positions) for stage in stages),
+        "",
+        f"{games} games each, every opening from both sides:",
+        "",
+        "| | against | score | 95% interval | wins, draws, losses | plies | how games ended |",
+        "|---|---|---|---|---|---|---|",
+        *(_match_row(stage.name, word, match) for stage in stages for word, match in stage.matches.items()),
+        "",
+        "![scores and matches](verify.png)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
+    found = stage.held_out
+    first = found[matched[0]]
+    radius = Z95 * math.sqrt(first * (1 - first) / positions)
+    cells = [f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
+    cells += [f"{found[name]:.1%}" for name in matched[1:]]
+    cells += [
+        f"{found['kl']:.3f}",
+        f"{found['entropy']:.2f} ({found['even_entropy']:.2f})",
+        f"{found['value_error']:.3f}",
+    ]
+    return f"| {stage.name} | {' | '.join(cells)} |"
+
+
+def _match_row(stage: str, word: str, match: Match) -> str:
+    low, high = match.interval
+    endings = ", ".join(f"{name} {count}" for name, count in sorted(match.endings.items(), key=lambda item: -item[1]))
+    stopped = f"{', ' if endings else ''}stopped {match.unfinished}" if match.unfinished else ""
+    results = f"{match.wins}, {match.draws}, {match.losses}"
+    numbers = f"{match.score:.1%} | {low:.1%} to {high:.1%} | {results} | {match.plies:.0f}"
+    return f"| {stage} | {word} | {numbers} | {endings}{stopped} |"
+
+
+def save_picture(target: Path, stages: Sequence[Stage]) -> None:
+    """Matches on the left, scores with their intervals on the right."""
+    figure = Figure(figsize=(11, 4.2), layout="tight")
+    left, right = figure.subplots(1, 2)
+    words = list(dict.fromkeys(word for stage in stages for word in stage.matches))
+    width = 0.8 / len(stages)
+    for place, stage in enumerate(stages):
+        shift, colour = (place - (len(stages) - 1) / 2) * width, COLOURS[stage.name]
+        heights = [stage.held_out[f"match@{k}"] for k in KS]
+        left.bar([k + shift for k in range(len(KS))], heights, width, color=colour, label=stage.name)
+        for at, word in enumerate(words):
+            if word in stage.matches:
+                match = stage.matches[word]
+                low, high = match.interval
+                error: Any = [[match.score - low], [high - match.score]]
+                right.bar(at + shift, match.score, width, color=colour, yerr=error, capsize=3)
+    left.set_xticks(range(len(KS)), [f"match@{k}" for k in KS])
+    left.set(title="The teacher's best action among the network's k best", ylim=(0, 1))
+    left.legend(fontsize=8)
+    right.set_xticks(range(len(words)), [f"against\n{word}" for word in words], fontsize=8)
+    right.axhline(0.5, color="black", lw=0.6)
+    right.set(title="Wins and half the draws, 95% intervals", ylim=(0, 1.02))
+    for axes in (left, right):
+        axes.grid(axis="y", alpha=0.3)
+    figure.savefig(target, dpi=100)
