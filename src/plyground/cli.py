@@ -276,6 +276,9 @@ LEARNING = {
 }
 
 
+MEANING = "Teach machines to play board games; watch, measure and play them."
+
+
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are real only if one of them is asked for."""
     if arguments and arguments[0] in LEARNING:
@@ -306,9 +309,7 @@ def main() -> None:
         tyro.extras.subcommand_cli_from_dict(
             _commands(arguments),
             prog=" ".join(["plyground", *arguments[:teaching]]),
-            description=LEARNING["teach"]
-            if teaching
-            else "Teach machines to play board games; watch, measure and play them.",
+            description=LEARNING["teach"] if teaching else MEANING,
             args=arguments[teaching:],
             config=(FlagCreatePairsOff,),
         )

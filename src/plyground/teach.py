@@ -133,8 +133,8 @@ def line(record: Mapping[str, Any]) -> str:
     numbers = " ".join(f"{name} {record[name]:.4f}" for name in ("train_loss", "loss", "kl") if name in record)
     matched = " ".join(f"{name} {value:.1%}" for name, value in record.items() if name.startswith("match@"))
     return (
-        f"epoch {record['epoch']}/{record['epochs']}: {numbers} · {matched} · value error {record['value_error']:.3f} · "
-        f"entropy {record['entropy']:.3f} (even: {record['even_entropy']:.3f}) · "
+        f"epoch {record['epoch']}/{record['epochs']}: {numbers} · {matched} · "
+        f"value error {record['value_error']:.3f} · entropy {record['entropy']:.3f} (even: {record['even_entropy']:.3f}) · "
         f"{record['examples']:,} examples, {record['held_out']:,} held out, {record['rejected']} rejected · "
         f"{record['seconds']:.1f} s"
     )

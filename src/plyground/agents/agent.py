@@ -27,7 +27,7 @@ from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.solver.solver import solves
 
-MINIMAX_OPTIONS = ("depth", "quiescence", "table")
+MINIMAX_OPTIONS = {"depth": 3, "quiescence": 0, "table": 0}
 GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 
 
@@ -50,8 +50,8 @@ def make(word: str, game: Game) -> Agent:
     if name == "random":
         agent: Agent = Random(game)
     elif name == "minimax":
-        numbers = {key: _number(word, key, options.pop(key)) for key in MINIMAX_OPTIONS if key in options}
-        agent = Minimax(game, **{"depth": 3, **numbers})
+        depth, quiescence, table = (_number(word, k, options.pop(k, v)) for k, v in MINIMAX_OPTIONS.items())
+        agent = Minimax(game, depth, quiescence, table)
     elif name == "solver" and solves(game):
         agent = Perfect()
     elif name in policies:

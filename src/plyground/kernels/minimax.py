@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.chance import STEP, below, mix
-from plyground.games.interface import RUNNING, value_for
+from plyground.games.interface import RUNNING, State, value_for
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
 
 WIN = 1000.0  # a win now; one ply later it is worth one less, so that wins come soon and losses late
@@ -30,7 +30,7 @@ Records = NDArray[np.void]
 
 
 @njit
-def order(state: Records, actions: Ints, count: int, cutoffs: Longs, keys: Longs) -> None:
+def order(state: State, actions: Ints, count: int, cutoffs: Longs, keys: Longs) -> None:
     """Sort a node's actions: the loudest first, then those that cut off most often before."""
     for k in range(count):
         keys[k] = (np.int64(loudness(state, actions[k])) << 40) + cutoffs[actions[k]]
@@ -43,7 +43,7 @@ def order(state: Records, actions: Ints, count: int, cutoffs: Longs, keys: Longs
 
 
 @njit
-def keep_loud(state: Records, actions: Ints, count: int) -> int:
+def keep_loud(state: State, actions: Ints, count: int) -> int:
     """Leave only the loud actions in the list; how many there are."""
     kept = 0
     for k in range(count):

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.agents.network import identity
+from plyground.agents.teacher import make_teacher
 from plyground.errors import InvalidValue
 from plyground.kernels.replay import TERMINATED
 from plyground.learners.experience import quality, statistics
@@ -33,6 +34,7 @@ from plyground.learners.learner import Broken, Groups, Learner
 from plyground.learners.memory import Memory
 from plyground.learners.network_learner import NetworkLearner, NetworkSettings
 from plyground.learners.returns import entropy, masked, td_targets
+from plyground.learners.shaping import differences
 from plyground.networks import make_network
 from plyground.runs.directory import Checkpoint
 
@@ -93,13 +95,19 @@ class DQN(NetworkSettings):
     recent: int = 50_000
     """plies that count as recent"""
     shaping: float = 0.0
-    """weight of the game's own judgement as a potential, which falls to nothing over the run"""
+    """weight of the game's own judgement as a potential, at first"""
+    imitation_bonus: float = 0.0
+    """reward for the action that a teacher would choose, at first"""
+    imitation_depth: int = 2
+    """plies that this teacher looks ahead"""
+    shaping_share: float = 1.0
+    """share of the run over which both fall to nothing"""
     q_limit: float = 10.0
     """a mean value beyond it rolls back"""
 
     AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"n_step": 1, "target_update": 1, "recent": 1}
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = (
-        *(*NetworkSettings.AT_MOST_ONE, "epsilon", "epsilon_end", "epsilon_share"),
+        *(*NetworkSettings.AT_MOST_ONE, "epsilon", "epsilon_end", "epsilon_share", "shaping_share"),
         *("target_soft", "share_good", "share_recent"),
     )
 
@@ -118,6 +126,7 @@ class DQNLearner(NetworkLearner[DQN]):
         super().__init__(config)
         self.target = copy.deepcopy(self.network)
         self.memory = Memory(self.game, config.memory, config.concurrency, config.seed, config.prioritised)
+        self.teacher = make_teacher(self.game, depth=config.imitation_depth) if config.imitation_bonus else None
         self.cycle_began, self.debt = 0, 0.0  # the memory's time then; samples earned and not yet drawn
 
     def fresh_network(self) -> nn.Module:
@@ -155,14 +164,14 @@ class DQNLearner(NetworkLearner[DQN]):
         greedy = self.view.action_of(games.states, best)
         actions = self._explore(values, greedy)
         theirs = self.selfplay.answer(actions, self.earlier_selves())
-        states = self.game.heads(games.states)
+        states, bonus = self.game.heads(games.states), self._bonus(games.states, actions)
         lengths = games.plies + 1
         rewards, terminated, truncated = games.step(actions)
         lap("moves")
         usable = self.view.output_of(states, actions) < self.view.outputs
         if config.bootstrap == "own":
             usable &= ~theirs
-        rewards = rewards + self._shaping(states, games.after)
+        rewards = rewards + bonus + self._shaping(states, games.after)
         self.memory.add(states, actions, rewards, games.after, terminated, truncated, actions != greedy, usable)
         over = terminated | truncated
         if over.any():
@@ -182,18 +191,23 @@ class DQNLearner(NetworkLearner[DQN]):
         explores = self.rng.random(len(greedy)) < self.epsilons()
         return np.where(explores, self.selfplay.batch.random_actions(), greedy)
 
-    def _shaping(self, states: NDArray[np.void], after: NDArray[np.void]) -> NDArray[np.float32] | float:
-        """[N] what the game's own judgement adds to the acting side's reward: a difference of potentials."""
-        weight = self.config.shaping * (1 - self.progress)
-        if not weight:
+    @property
+    def guidance(self) -> float:
+        """How much shaping and the imitation bonus still count, 1 to 0."""
+        share = self.config.shaping_share
+        return max(0.0, 1 - self.progress / share) if share else 0.0
+
+    def _bonus(self, states: NDArray[np.void], actions: NDArray[np.int32]) -> NDArray[np.float32] | float:
+        """[N] for actions that the teacher would choose."""
+        if self.teacher is None or not self.guidance:
             return 0.0
-        if "evaluate" not in self.game.rules.compiled:
-            raise InvalidValue(f"shaping needs a game that defines `evaluate`; {self.game} does not")
-        before, behind = np.empty(len(states), np.float32), np.empty(len(states), np.float32)
-        self.game.kernels("evaluate").evaluate_all(states, before)
-        self.game.kernels("evaluate").evaluate_all(after, behind)
-        factor = np.where(states["to_move"] == after["to_move"], 1.0, -self.config.discount)
-        return (weight * (np.where(after["outcome"] == 0, factor * behind, 0.0) - before)).astype(np.float32)
+        weight = np.float32(self.guidance * self.config.imitation_bonus)
+        return weight * (self.teacher.act(states, self.selfplay.batch.rngs) == actions)
+
+    def _shaping(self, states: NDArray[np.void], after: NDArray[np.void]) -> NDArray[np.float32] | float:
+        """[N] what the game's own judgement adds."""
+        weight = self.config.shaping * self.guidance
+        return np.float32(weight) * differences(self.game, states, after, self.config.discount) if weight else 0.0
 
     # ---- learning ----
 

@@ -9,11 +9,16 @@ Lines that are no lessons go to `FILE.rejected`, with their number and the reaso
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
+import multiprocessing
 import os
+import signal
 import zlib
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -22,11 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
+from plyground.game import load
+from plyground.kernels.threads import available
 from plyground.runs import files
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
 
 BadLines = Literal["stop", "skip"]
 CHUNK = 4096  # lines that are read together
+LARGE = 32 << 20  # bytes of a file that several processes read
 
 
 # ---- writing ----
@@ -106,15 +114,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
 
 
 def read_dataset(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Iterator[tuple[NDArray[np.void], int]]:
-    """Chunks of records with how many lines have been read; faults go to `FILE.rejected`, and stop it unless skipped."""
+    """Chunks of records and how many lines have been read. Faults go to `FILE.rejected`, and stop it unless skipped."""
     rejected = path.with_name(f"{path.name}.rejected")
     rejected.unlink(missing_ok=True)
     done = 0
-    coming = numbered_lines(path)
-    while chunk := list(islice(coming, CHUNK)):
-        faults = [each for each in chunk if isinstance(each, Fault)]
-        found, more = lines.read([each for each in chunk if not isinstance(each, Fault)])
-        faults = sorted([*faults, *more])
+    for found, faults, count in _chunks_read(path, lines):
         if faults:
             _reject(rejected, faults)
             if bad_lines == "stop":
@@ -122,8 +126,46 @@ def read_dataset(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Iter
                 others = f", and {len(faults) - 1} more near it" if len(faults) > 1 else ""
                 where = f"{path}, line {first.line}: {first.reason}{others}"
                 raise InvalidValue(f"{where}; see {rejected.name}, or go on without them by --bad-lines skip")
-        done += len(chunk)
+        done += count
         yield found, done
+
+
+Chunk = tuple[NDArray[np.void], list[Fault], int]  # records, faults, lines
+
+
+def _chunks_read(path: Path, lines: Lines) -> Iterator[Chunk]:
+    """The lines of a file, read in chunks; those of a large file by several processes."""
+    coming = numbered_lines(path)
+    chunks = iter(lambda: list(islice(coming, CHUNK)), [])
+    if not path.is_file() or path.stat().st_size < LARGE or available() == 1:
+        yield from (_read_chunk(lines, chunk) for chunk in chunks)
+        return
+    spawn, waiting = multiprocessing.get_context("spawn"), deque[Future[Chunk]]()
+    with ProcessPoolExecutor(available(), spawn, initializer=_ignore_interrupts) as others:
+        for chunk in chunks:
+            waiting.append(others.submit(_read_elsewhere, str(lines.game), chunk))
+            if len(waiting) > 2 * available():  # no more in memory than keeps them busy
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _read_chunk(lines: Lines, chunk: list[tuple[int, bytes] | Fault]) -> Chunk:
+    found, faults = lines.read([each for each in chunk if not isinstance(each, Fault)])
+    return found, sorted([*faults, *(each for each in chunk if isinstance(each, Fault))]), len(chunk)
+
+
+def _read_elsewhere(game: str, chunk: list[tuple[int, bytes] | Fault]) -> Chunk:
+    return _read_chunk(_lines_of(game), chunk)
+
+
+@functools.cache
+def _lines_of(game: str) -> Lines:
+    return Lines(load(game))
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process stops it
 
 
 def rejected_lines(path: Path) -> int:

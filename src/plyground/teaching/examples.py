@@ -1,4 +1,4 @@
-"""A dataset on its way into a network: read and checked once, kept as records in a file, split, and drawn in batches."""
+"""A dataset on its way into a network: read and checked once, kept as records in a file, split, drawn in batches."""
 
 # torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

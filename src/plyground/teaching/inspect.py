@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
@@ -29,7 +30,9 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     games, first = np.unique(examples["game"], return_index=True)
     order = np.lexsort((examples["ply"], examples["game"]))
     last = order[np.append(np.flatnonzero(np.diff(examples["game"][order])), len(order) - 1)]
-    ends = np.abs(examples["value"][last])
+    values: NDArray[np.float32] = examples["value"]
+    ends = np.abs(values[last])
+    clear = ((ends >= CLEAR) & (ends < DECIDED)).mean()
     plies, chances = examples["ply"], examples["policy"].astype(np.float64)
     entropy = -np.where(chances > 0, chances * np.log(np.maximum(chances, 1e-300)), 0.0).sum(1)
     moves = (examples["top"] >= 0).sum(1)
@@ -41,17 +44,17 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
         "openings": f"{len(np.unique(examples['key'][first])):,} different first positions of {len(games):,} games",
         "phases": _phases(plies),
         "sides": f"{(examples['state']['to_move'] == 0).mean():.1%} with {game.rules.SIDES[0]} to move",
-        "games' last positions": f"{(ends >= DECIDED).mean():.0%} decided, {((ends >= CLEAR) & (ends < DECIDED)).mean():.0%} "
-        f"with a clear advantage, {(ends < CLEAR).mean():.0%} balanced",
+        "games' last positions": f"{(ends >= DECIDED).mean():.0%} decided, {clear:.0%} with a clear advantage, "
+        f"{(ends < CLEAR).mean():.0%} balanced",
         "results": _results(path),
-        "values": f"mean {examples['value'].mean():+.3f}, {(np.abs(examples['value']) >= DECIDED).mean():.1%} forced wins or losses",
+        "values": f"mean {values.mean():+.3f}, {(np.abs(values) >= DECIDED).mean():.1%} forced wins or losses",
         "entropy of policies": f"mean {entropy.mean():.3f} nats over {moves.mean():.1f} actions "
         f"(even choice: {np.log(moves).mean():.3f}); best action {chances[:, 0].mean():.1%}",
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _phases(plies: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
+def _phases(plies: NDArray[np.int32]) -> str:
     words: list[str] = []
     begun = 0.0
     for name, end in PHASES.items():
@@ -64,6 +67,7 @@ def _results(path: Path) -> str:
     """How the games ended, where the collector has said so."""
     try:
         found = json.loads(path.with_name(f"{path.name}.progress.json").read_text(encoding="utf-8"))
-        return ", ".join(f"{name} {count}" for name, count in Counter(found["progress"]["results"]).most_common())
+        results: dict[str, int] = found["progress"]["results"]
+        return ", ".join(f"{name} {count}" for name, count in Counter(results).most_common())
     except (OSError, ValueError, KeyError, TypeError):
         return ""

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,29 +198,41 @@ class Lines:
 
 def _check_kinds(fields: Mapping[str, Any], place: str) -> None:
     """Each field's type and range."""
-    for name in (place, "side", "move"):
-        if type(fields[name]) is not str:
-            raise BadLine(f"{name} is a text, not {shorten(repr(fields[name]))}")
-    for name in ("best_action", "ply"):
-        if type(fields[name]) is not int or not 0 <= fields[name] < 2**31:
-            raise BadLine(f"{name} is a whole number, not {shorten(repr(fields[name]))}")
-    for name in ("game_id", "ts"):
-        if type(fields[name]) not in (str, int, float):
-            raise BadLine(f"{name} is a text or a number, not {shorten(repr(fields[name]))}")
-    for name in ("top_k", "valid_actions"):
-        actions: Any = fields[name]
-        if type(actions) is not list or not actions or not all(type(each) is int for each in actions):  # pyright: ignore
-            raise BadLine(f"{name} is a list of actions, not {shorten(repr(actions))}")
-    if len(fields["top_k"]) > MOST_TOP:
-        raise BadLine(f"top_k has at most {MOST_TOP} actions, not {len(fields['top_k'])}")
-    if not _is_number(fields["value"]) or not -1 <= fields["value"] <= 1:
-        raise BadLine(f"value is a number from -1 to 1, not {shorten(repr(fields['value']))}")
-    policy: Any = fields["teacher_policy"]
-    if type(policy) is not dict or not all(_is_number(chance) and 0 <= chance <= 1 for chance in policy.values()):  # pyright: ignore
-        raise BadLine(f"teacher_policy has a probability for each action, not {shorten(repr(policy))}")
-    total = math.fsum(policy.values())  # pyright: ignore
+    kinds: dict[str, tuple[Callable[[Any], bool], str]] = {
+        place: (_is_text, "a text"),
+        "side": (_is_text, "a text"),
+        "best_action": (_is_count, "a whole number"),
+        "top_k": (lambda value: _is_list(value) and len(value) <= MOST_TOP, f"a list of 1 to {MOST_TOP} actions"),
+        "teacher_policy": (_is_policy, "a probability for each action"),
+        "value": (lambda value: _is_number(value) and -1 <= value <= 1, "a number from -1 to 1"),
+        "valid_actions": (_is_list, "a list of actions"),
+        "move": (_is_text, "a text"),
+        "game_id": (lambda value: _is_text(value) or _is_number(value), "a text or a number"),
+        "ply": (_is_count, "a whole number"),
+        "ts": (lambda value: _is_text(value) or _is_number(value), "a text or a number"),
+    }
+    for name, (fits, wanted) in kinds.items():
+        if not fits(fields[name]):
+            raise BadLine(f"{name} is {wanted}, not {shorten(repr(fields[name]))}")
+    total = math.fsum(fields["teacher_policy"].values())
     if abs(total - 1) > SUM_ERROR:
         raise BadLine(f"teacher_policy sums to {total:.6g}, not to 1")
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**31
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list and len(value) > 0 and all(map(_is_count, value))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_policy(value: Any) -> bool:
+    return type(value) is dict and all(_is_number(chance) and 0 <= chance <= 1 for chance in list[Any](value.values()))  # pyright: ignore
 
 
 def _is_number(value: Any) -> bool:
