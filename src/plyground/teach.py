@@ -15,6 +15,7 @@ from tyro.conf import Positional, arg
 from plyground.display import console
 from plyground.errors import InvalidValue
 from plyground.game import load
+from plyground.kernels.threads import available
 from plyground.runs.directory import create, newest_whole, open_run, read_config
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
@@ -88,7 +89,9 @@ def imitate(
     full = config.resolved()
     path = out or Path("runs") / f"{load(full.game).label}-imitation"
     with create(path, {"learner": LEARNER, **asdict(full), "versions": versions()}) as run:
-        _learn(Imitation(full, path, lambda text: None), run)
+        with console.status("reading and checking the data"):
+            learner = Imitation(full, path, available())
+        _learn(learner, run)
 
 
 def go_on(path: Path) -> None:
@@ -97,7 +100,8 @@ def go_on(path: Path) -> None:
     own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
     with open_run(path) as run:
         checkpoint = newest_whole(path)
-        learner = Imitation(build(Imitate, own, f"{path}/config.toml"), path, lambda text: None)
+        with console.status("reading and checking the data"):
+            learner = Imitation(build(Imitate, own, f"{path}/config.toml"), path, available())
         learner.restore(checkpoint)
         run.rewind(checkpoint)
         _learn(learner, run)
@@ -134,7 +138,8 @@ def line(record: Mapping[str, Any]) -> str:
     matched = " ".join(f"{name} {value:.1%}" for name, value in record.items() if name.startswith("match@"))
     return (
         f"epoch {record['epoch']}/{record['epochs']}: {numbers} · {matched} · "
-        f"value error {record['value_error']:.3f} · entropy {record['entropy']:.3f} (even: {record['even_entropy']:.3f}) · "
+        f"value error {record['value_error']:.3f} · "
+        f"entropy {record['entropy']:.3f} (even: {record['even_entropy']:.3f}) · "
         f"{record['examples']:,} examples, {record['held_out']:,} held out, {record['rejected']} rejected · "
         f"{record['seconds']:.1f} s"
     )

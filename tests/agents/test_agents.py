@@ -7,11 +7,11 @@ import pytest
 
 import plyground as pg
 from conftest import TINY
+from naive.minimax import naive_minimax
 from plyground import laws
 from plyground.agents.agent import Agent, known, make
 from plyground.agents.minimax import Minimax
 from plyground.games import chance
-from plyground.games.interface import value_for
 
 
 def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
@@ -53,22 +53,6 @@ def test_without_a_threat_greedy_takes_the_centre_and_punisher_anything(connect_
     assert _choices(make("greedy", connect_four), filled) == {"3", "5"}
     assert _choices(make("punisher", connect_four), start) == set("1234567")
     assert _choices(make("random", connect_four), filled) == set("123567")
-
-
-def naive_minimax(position: pg.Position, depth: int, ply: int = 0) -> float:
-    """Value for the side to move, without a window and without an order."""
-    if position.over:
-        return value_for(int(position.outcome), position.to_move) * (1000 - (ply - 1))
-    if depth == 0:
-        value = np.empty(1, np.float32)
-        position.game.kernels("evaluate").evaluate_all(position.states, value)
-        return float(value[0])
-    values: list[float] = []
-    for action in position.legal():
-        child = position.copy().play(action)
-        value = naive_minimax(child, depth - 1, ply + 1)
-        values.append(value if child.to_move == position.to_move else -value)
-    return max(values)
 
 
 @pytest.mark.parametrize("word", ["connect_four", TINY[1], f"{TINY[1]}:length=5"])

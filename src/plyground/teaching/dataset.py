@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.game import load
-from plyground.kernels.threads import available
 from plyground.runs import files
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
 
@@ -113,12 +112,14 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
         raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
 
 
-def read_dataset(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Iterator[tuple[NDArray[np.void], int]]:
+def read_dataset(
+    path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
+) -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records and how many lines have been read. Faults go to `FILE.rejected`, and stop it unless skipped."""
     rejected = path.with_name(f"{path.name}.rejected")
     rejected.unlink(missing_ok=True)
     done = 0
-    for found, faults, count in _chunks_read(path, lines):
+    for found, faults, count in _chunks_read(path, lines, processes):
         if faults:
             _reject(rejected, faults)
             if bad_lines == "stop":
@@ -133,18 +134,18 @@ def read_dataset(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Iter
 Chunk = tuple[NDArray[np.void], list[Fault], int]  # records, faults, lines
 
 
-def _chunks_read(path: Path, lines: Lines) -> Iterator[Chunk]:
-    """The lines of a file, read in chunks; those of a large file by several processes."""
+def _chunks_read(path: Path, lines: Lines, processes: int) -> Iterator[Chunk]:
+    """The lines of a file, read in chunks; those of a large file by several processes, if wanted."""
     coming = numbered_lines(path)
     chunks = iter(lambda: list(islice(coming, CHUNK)), [])
-    if not path.is_file() or path.stat().st_size < LARGE or available() == 1:
+    if processes == 1 or not path.is_file() or path.stat().st_size < LARGE:
         yield from (_read_chunk(lines, chunk) for chunk in chunks)
         return
     spawn, waiting = multiprocessing.get_context("spawn"), deque[Future[Chunk]]()
-    with ProcessPoolExecutor(available(), spawn, initializer=_ignore_interrupts) as others:
+    with ProcessPoolExecutor(processes, spawn, initializer=_ignore_interrupts) as others:
         for chunk in chunks:
             waiting.append(others.submit(_read_elsewhere, str(lines.game), chunk))
-            if len(waiting) > 2 * available():  # no more in memory than keeps them busy
+            if len(waiting) > 2 * processes:  # no more in memory than keeps them busy
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

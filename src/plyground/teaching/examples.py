@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,15 +29,12 @@ HELD_OUT = "held_out.safetensors"
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 
 
-def pack(
-    paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, report: Callable[[str], None]
-) -> Records:
+def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
     with target.open("wb") as file:
         for path in paths:
-            for found, done in read_dataset(path, lines, bad_lines):
+            for found, _ in read_dataset(path, lines, bad_lines, processes):
                 file.write(found.tobytes())
-                report(f"{path}: {done:,} lines read")
     if target.stat().st_size == 0:
         raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
     return np.memmap(target, lines.dtype, "r")

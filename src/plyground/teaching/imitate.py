@@ -123,7 +123,7 @@ class Imitate:
 class Imitation:
     """A network and what it learns from."""
 
-    def __init__(self, config: Imitate, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, config: Imitate, folder: Path, processes: int = 1) -> None:
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
         self.config, self.folder, self.game = config, folder, load(config.game)
@@ -137,7 +137,7 @@ class Imitation:
         self.epoch = self.updates = self.without_gain = 0
         self.seconds, self.best = 0.0, dict[str, Any]()
         paths = [Path(path) for path in config.data]
-        self.examples = pack(paths, Lines(self.game), folder / EXAMPLES, config.bad_lines, say)
+        self.examples = pack(paths, Lines(self.game), folder / EXAMPLES, config.bad_lines, processes)
         self.rejected = sum(map(rejected_lines, paths))
         self.rows, self.held = split(self.examples, config.val_split, config.seed)
         keep_held_out(folder, self.examples[self.held])
