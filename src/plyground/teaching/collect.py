@@ -27,6 +27,7 @@ from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
 
 BLOCK = 2000  # lines that make writing worth its while
 CUT, STOPPED = "CUT", "STOPPED"  # how games end besides the rules' own ways: in circles, at the limit of plies
+Records = NDArray[np.void]
 Report = Callable[[int, int, int], None]
 
 
@@ -56,6 +57,9 @@ class Collect:
     """a game is stopped there, its random opening not counted"""
     opening_plies: int = 12
     """games begin after a random number of random plies, up to this many"""
+    weak_games: float = 0.25
+    """share of the games in which one side plays at random, and only the other's positions are taken: how to win a won
+    game, and how not to, is rarely seen between equals"""
     positions_per_game: int = 0
     """how many positions of a game are taken, at random plies (0: all)"""
     max_repeats: int = 1
@@ -81,7 +85,7 @@ class Collect:
         for name in ("tau", "tau_end"):
             if getattr(self, name) is not None and not 1e-6 <= getattr(self, name) <= 1e6:
                 raise InvalidValue(f"{name} is a number above 0, not {getattr(self, name)}")
-        for name in ("draws", "decisive_first"):
+        for name in ("draws", "decisive_first", "weak_games"):
             if getattr(self, name) > 1:
                 raise InvalidValue(f"{name} is a share of at most 1, not {getattr(self, name)}")
         if self.top_k > MOST_TOP:
@@ -100,10 +104,13 @@ class Played:
     number: int
     states: list[np.void] = field(default_factory=list[np.void])
     texts: list[str] = field(default_factory=list[str])
+    at: list[int] = field(default_factory=list[int])  # how many plies into the game
     lessons: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])  # valid, top, moves, policy, value
     seen: set[str] = field(default_factory=set[str])
     circling: int = 0
     opened: int = 0  # random plies
+    weak: int = -1  # the side that plays at random
+    plies: int = 0  # played after the opening
 
 
 class Collector:
@@ -134,7 +141,10 @@ class Collector:
         self.next_game += 1
         start = hash_of(f"{self.config.seed} {played.number}")
         self.rngs[row] = np.uint64(start)
-        played.opened = int(chance.draw(self.rngs[row : row + 1], np.array([self.config.opening_plies + 1]))[0])
+        own = self.rngs[row : row + 1]
+        played.opened = int(chance.draw(own, np.array([self.config.opening_plies + 1]))[0])
+        weak = _uniform(own)[0] < self.config.weak_games
+        played.weak = int(chance.draw(own, np.array([2]))[0]) if weak else -1
         kernels, rows = self.game.kernels("openings"), np.array([row])
         kernels.open_games(
             *(self.states, rows, np.array([played.opened]), self.game.blank, self.rngs),
@@ -144,13 +154,30 @@ class Collector:
 
     def step(self) -> None:
         """One ply of every game that is going on."""
-        config = self.config
         rows = np.array([row for row, played in enumerate(self.playing) if played is not None])
         games = [played for played in self.playing if played is not None]
-        states, rngs = self.states[rows], self.rngs[rows]
+        states, rngs, actions = self.states[rows], self.rngs[rows], np.empty(len(rows), np.int32)
+        weak = np.array([played.weak for played in games]) == states["to_move"]
+        for part, choose in ((np.flatnonzero(~weak), self._teach), (np.flatnonzero(weak), self._at_random)):
+            if len(part):
+                own = rngs[part]
+                actions[part] = choose(states[part], own, [games[k] for k in part])
+                rngs[part] = own
+        self.game.kernels().play_all(states, actions, rngs, self.game.work())
+        self.states[rows], self.rngs[rows] = states, rngs
+        for row, played, outcome in zip(rows, games, states["outcome"], strict=True):
+            played.plies += 1
+            how = self._end_of(played, int(outcome))
+            if how:
+                self.finished[played.number] = played, how
+                self._begin(int(row))
+
+    def _teach(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
+        """[N] actions by the teacher's policy; what it thinks is noted."""
+        config = self.config
         taus = np.array([config.temperature(played.number) for played in games])
         found = self.teacher.lessons(states, config.top_k, taus)
-        choice = (np.cumsum(found.policy, 1) < _uniform(rngs)[:, None]).sum(1).clip(max=config.top_k - 1)
+        choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
         heads = self.game.heads(states)
         for k, played in enumerate(games):
@@ -160,15 +187,14 @@ class Collector:
             played.seen.add(key)
             played.states.append(heads[k])
             played.texts.append(text)
+            played.at.append(played.opened + played.plies)
             played.lessons.append(tuple(each[k] for each in found))
-        actions = found.moves[np.arange(len(rows)), choice].astype(np.int32)
-        self.game.kernels().play_all(states, actions, rngs, self.game.work())
-        self.states[rows], self.rngs[rows] = states, rngs
-        for row, played, outcome in zip(rows, games, states["outcome"], strict=True):
-            how = self._end_of(played, int(outcome))
-            if how:
-                self.finished[played.number] = played, how
-                self._begin(int(row))
+        return found.moves[np.arange(len(games)), choice]
+
+    def _at_random(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
+        actions = np.empty(len(games), np.int32)
+        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
+        return actions
 
     def _end_of(self, played: Played, outcome: int) -> str:
         """How a game ended; nothing while it goes on."""
@@ -177,7 +203,7 @@ class Collector:
             return Outcome(outcome).name
         if config.circles and played.circling >= config.circles:
             return CUT
-        return STOPPED if len(played.states) >= config.max_plies else ""
+        return STOPPED if played.plies >= config.max_plies else ""
 
     def ready(self) -> list[tuple[Played, str]]:
         """Finished games whose turn to be written has come."""
@@ -234,7 +260,7 @@ class Taken:
             "value": round(float(value), 6),
             "move": self.lines.game.rules.action_name(state, int(moves[0])),
             "game_id": f"{self.config.seed}-{played.number}",
-            "ply": played.opened + ply,
+            "ply": played.at[ply],
             "ts": now,
         }
         chances = [round(float(each), 6) for each in policy[there]]

@@ -1,0 +1,201 @@
+"""Collecting: distinct positions, the same file however it is made, safe to stop."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.teaching import collect as collecting
+from plyground.teaching.collect import Collect, Collector, collect
+from plyground.teaching.dataset import read_dataset, rejected_lines
+from plyground.teaching.inspect import inspect
+from plyground.teaching.lines import Lines
+
+pytestmark = pytest.mark.compiled
+FOUR = Collect(game="connect_four", games=12, opening_plies=4, threads=1)
+
+
+def run(config: Collect, path: Path, stop_after: int = 10**9) -> list[dict[str, Any]]:
+    """The lines of a file, but for their times."""
+    calls: list[int] = []
+    collect(config, path, lambda *_: calls.append(1), lambda: len(calls) >= stop_after)
+    return lines_of(path)
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    found = [json.loads(line) for line in content.splitlines()]
+    return [{name: value for name, value in line.items() if name != "ts"} for line in found]
+
+
+def test_positions_are_distinct_and_every_line_is_good(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    lines = run(FOUR, path)
+    assert len({line["position"] for line in lines}) == len(lines) > 50
+    found = np.concatenate([part for part, _ in read_dataset(path, Lines(pg.load("connect_four")))])
+    assert len(found) == len(lines)
+    assert rejected_lines(path) == 0
+    assert [line["game_id"] for line in lines] == sorted((line["game_id"] for line in lines), key=_number)
+
+
+def _number(name: str) -> int:
+    return int(name.split("-")[1])
+
+
+def test_neither_threads_nor_concurrency_change_a_line(tmp_path: Path) -> None:
+    first = run(FOUR, tmp_path / "a.ndjson")
+    assert run(replace(FOUR, concurrency=5, threads=2), tmp_path / "b.ndjson") == first
+    assert run(replace(FOUR, seed=1), tmp_path / "c.ndjson") != first
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
+def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(collecting, "BLOCK", 20)
+    small = replace(FOUR, concurrency=3)
+    whole = run(small, tmp_path / "whole.ndjson")
+    path = tmp_path / name
+    part = run(small, path, stop_after=45)
+    assert 0 < len(part) < len(whole)
+    with path.open("ab") as file:
+        file.write(b'{"position": "torn')  # as a crash may leave it
+    assert run(small, path) == whole
+    assert run(small, path) == whole, "nothing is left to do"
+
+
+def test_a_compressed_file_is_compressed(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.ndjson", tmp_path / "a.ndjson.gz"
+    assert run(FOUR, packed) == run(FOUR, plain)
+    assert packed.stat().st_size < plain.stat().st_size / 3
+
+
+def test_other_settings_do_not_go_on_with_a_file(tmp_path: Path) -> None:
+    run(FOUR, tmp_path / "a.ndjson")
+    with pytest.raises(pg.InvalidValue, match=r"begun with other settings \(tau: 1.0\)"):
+        run(replace(FOUR, tau=0.5), tmp_path / "a.ndjson")
+    (tmp_path / "b.ndjson").write_text("mine")
+    with pytest.raises(pg.InvalidValue, match="does not say how to go on"):
+        run(FOUR, tmp_path / "b.ndjson")
+    assert (tmp_path / "b.ndjson").read_text() == "mine"
+    more = run(replace(FOUR, games=15), tmp_path / "a.ndjson")
+    assert more == run(replace(FOUR, games=15), tmp_path / "c.ndjson"), "more games are no other settings"
+
+
+def test_repeats_and_positions_for_a_game(tmp_path: Path) -> None:
+    start = replace(FOUR, opening_plies=0)
+    twice = Counter(line["position"] for line in run(replace(start, max_repeats=2), tmp_path / "a.ndjson"))
+    assert max(twice.values()) == 2
+    few = Counter(line["game_id"] for line in run(replace(start, positions_per_game=4), tmp_path / "b.ndjson"))
+    assert max(few.values()) <= 4
+
+
+def test_draws_may_be_left_out_or_come_later(tmp_path: Path) -> None:
+    long = Collect(game="connect_four", games=30, max_plies=14, opening_plies=2, threads=1)  # many are stopped
+    everything = run(long, tmp_path / "a.ndjson")
+    decided = {line["game_id"] for line in run(replace(long, draws=0.0), tmp_path / "b.ndjson")}
+    later = {line["game_id"] for line in run(replace(long, decisive_first=0.5), tmp_path / "c.ndjson")}
+    games = {line["game_id"] for line in everything}
+    assert decided < games
+    assert {game for game in later if _number(game) < 15} == {game for game in decided if _number(game) < 15}
+    assert {game for game in later if _number(game) >= 15} == {game for game in games if _number(game) >= 15}
+
+
+def test_temperature_falls_from_game_to_game() -> None:
+    config = replace(FOUR, games=11, tau=1.0, tau_end=0.5)
+    assert [config.temperature(game) for game in (0, 5, 10)] == pytest.approx([1.0, 0.75, 0.5])
+    assert replace(FOUR, tau=0.7).temperature(11) == 0.7
+
+
+def test_weak_games_show_one_side_only(tmp_path: Path) -> None:
+    lines = run(replace(FOUR, weak_games=1.0, games=8), tmp_path / "a.ndjson")
+    sides: dict[str, set[str]] = {}
+    for line in lines:
+        sides.setdefault(line["game_id"], set()).add(line["side"])
+    assert all(len(found) == 1 for found in sides.values())
+    assert len(set.union(*sides.values())) == 2, "either side is the weak one"
+    both = run(replace(FOUR, weak_games=0.0, games=8), tmp_path / "b.ndjson")
+    assert {len({line["side"] for line in both if line["game_id"] == game}) for game in sides} == {2}
+
+
+def test_games_that_go_in_circles_are_cut(tmp_path: Path) -> None:
+    class Shuffles:
+        """Moves a knight out and back."""
+
+        def scores(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            from plyground.agents.minimax import Minimax
+
+            actions, scores = Minimax(chess, 1).scores(states)
+            knights = np.isin(actions, [1 * 64 + 18, 18 * 64 + 1, 57 * 64 + 42, 42 * 64 + 57])
+            return actions, np.where(knights, 999.0, scores)
+
+    from plyground.agents.teacher import Teacher
+
+    chess = pg.load("chess:draws=automatic")
+    config = Collect(game="chess:draws=automatic", games=1, opening_plies=0, circles=4, weak_games=0.0, threads=1)
+    collector = Collector(config, chess, Teacher(chess, Shuffles(), "shuffles"))
+    while not collector.done:
+        collector.step()
+    played, how = collector.ready()[0]
+    assert how == "CUT"
+    assert len(played.states) == 8, "four plies out and back, four that are nothing new"
+
+
+def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
+    chess = run(Collect(games=2, max_plies=20, depth=1, quiescence=1, threads=1), tmp_path / "chess.ndjson")
+    assert {line["side"] for line in chess} == {"w", "b"}
+    assert all(max(line["valid_actions"]) < 4096 for line in chess)
+    sequence = run(Collect(game="sequence", games=2, max_plies=20, threads=1), tmp_path / "sequence.ndjson")
+    assert {"position", "best_action"} <= set(sequence[0])
+
+
+def test_inspect_says_what_there_is(tmp_path: Path, connect_four: pg.Game) -> None:
+    path = tmp_path / "a.ndjson"
+    lines = run(FOUR, path)
+    with path.open("ab") as file:
+        file.write(json.dumps({"position": ""}).encode())
+    found = inspect(path, connect_four, "skip")
+    assert found["size"].startswith(f"{len(lines):,} positions of 12 games")
+    assert found["rejected lines"] == "1"
+    assert found["duplicates"].startswith("0 (0.00%)")
+    assert "_WINS" in found["results"]
+    assert set(found) >= {"openings", "phases", "entropy of policies"}
+    rejected = json.loads((tmp_path / "a.ndjson.rejected").read_text())
+    assert rejected["line"] == len(lines) + 1
+    assert "is missing" in rejected["reason"]
+    with pytest.raises(pg.InvalidValue, match=rf"line {len(lines) + 1}: the field 'side' is missing"):
+        inspect(path, connect_four, "stop")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"games": 0}, "games is a number of at least 1"),
+        ({"tau": 0.0}, "tau is a number above 0"),
+        ({"tau": float("nan")}, "tau is a number"),
+        ({"top_k": 17}, "top_k is at most 16"),
+        ({"draws": 2.0}, "at most 1"),
+    ],
+)
+def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(pg.InvalidValue, match=message):
+        replace(FOUR, **changes)
+
+
+def test_damaged_compressed_files_say_where(tmp_path: Path, connect_four: pg.Game) -> None:
+    path = tmp_path / "a.ndjson.gz"
+    run(FOUR, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(pg.InvalidValue, match=r"line \d+: the compressed file is cut or damaged here"):
+        list(read_dataset(path, Lines(connect_four)))
+    (tmp_path / "b.ndjson.gz").write_text("no gzip")
+    with pytest.raises(pg.InvalidValue, match="line 1: the compressed file is cut or damaged"):
+        list(read_dataset(tmp_path / "b.ndjson.gz", Lines(connect_four)))
