@@ -23,10 +23,11 @@ LAYERS = [
     ["agents"],
     ["arena"],
     ["learners"],
+    ["teaching"],
     ["laws", "bench", "pictures", "interop"],
     ["terminal"],
     ["reports", "display", "run_report"],
-    ["training"],
+    ["training", "teach"],
     ["cli"],
     ["__main__"],
 ]

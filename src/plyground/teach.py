@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -13,10 +14,10 @@ from rich.table import Table
 from tyro.conf import Positional, arg
 
 from plyground.display import console
-from plyground.errors import InvalidValue
+from plyground.errors import Error, InvalidValue
 from plyground.game import load
 from plyground.kernels.threads import available
-from plyground.runs.directory import create, newest_whole, open_run, read_config
+from plyground.runs.directory import Run, create, newest_whole, open_run, read_config
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as write
@@ -89,9 +90,17 @@ def imitate(
     full = config.resolved()
     path = out or Path("runs") / f"{load(full.game).label}-imitation"
     with create(path, {"learner": LEARNER, **asdict(full), "versions": versions()}) as run:
-        with console.status("reading and checking the data"):
-            learner = Imitation(full, path, available())
+        try:
+            learner = _begin(full, path)
+        except Error:
+            shutil.rmtree(path)  # nothing has come of it
+            raise
         _learn(learner, run)
+
+
+def _begin(config: Imitate, path: Path) -> Imitation:
+    with console.status("reading and checking the data"):
+        return Imitation(config, path, available())
 
 
 def go_on(path: Path) -> None:
@@ -100,14 +109,13 @@ def go_on(path: Path) -> None:
     own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
     with open_run(path) as run:
         checkpoint = newest_whole(path)
-        with console.status("reading and checking the data"):
-            learner = Imitation(build(Imitate, own, f"{path}/config.toml"), path, available())
+        learner = _begin(build(Imitate, own, f"{path}/config.toml"), path)
         learner.restore(checkpoint)
         run.rewind(checkpoint)
         _learn(learner, run)
 
 
-def _learn(learner: Imitation, run: Any) -> None:
+def _learn(learner: Imitation, run: Run) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}")
     with wishes_to_stop() as stop, Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("epoch", total=None, words="")

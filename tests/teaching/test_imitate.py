@@ -33,7 +33,11 @@ pytestmark = pytest.mark.compiled
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "four.ndjson"
-    collect(Collect(game="connect_four", games=200, opening_plies=12, weak_games=0.0, threads=1, depth=4), path, lambda *_: None)
+    collect(
+        Collect(game="connect_four", games=200, opening_plies=12, weak_games=0.0, threads=1, depth=4),
+        path,
+        lambda *_: None,
+    )
     return path
 
 

@@ -103,8 +103,8 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
     if not (Path(path) / "config.toml").is_file():
-        made = "a run to begin with; `plyground teach imitate` makes one, and --init names another"
-        raise InvalidValue(f"{path!r} is no run: there is no {made}")
+        how = f"make one, such as `plyground teach imitate --data FILE --out {path}`, or name another with --init"
+        raise InvalidValue(f"{path!r} is no run to begin with: {how}")
     checkpoint = find_checkpoint(Path(path), "best")
     checkpoint.check(identity)
     load_weights(network, checkpoint)

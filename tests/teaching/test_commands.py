@@ -1,0 +1,101 @@
+"""The commands that learn from a teacher, as a person uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plyground.runs.directory import read_metrics, steps_of
+from test_cli import command  # noqa: F401  (a fixture)
+
+pytestmark = pytest.mark.compiled
+FOUR = ["--game", "connect_four"]
+
+
+def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command("teach", "collect", *FOUR, "--games", "30", "--threads", "1", "--out", "data/x.ndjson.gz")
+    assert code == 0, err
+    assert "positions of 30 games" in out
+    assert "positions a second by minimax:depth=2" in out
+    code, out, _ = command("teach", "inspect", *FOUR, "data/x.ndjson.gz")
+    assert code == 0
+    assert "entropy of policies" in out
+    small = ["--network", "16", "--epochs", "2", "--threads", "1"]
+    code, out, err = command("teach", "imitate", *FOUR, "--data", "data/x.ndjson.gz", *small)
+    assert code == 0, err
+    assert "epoch 2/2" in out
+    run = Path("runs/connect_four-imitation")
+    assert [each["epoch"] for each in read_metrics(run)] == [0, 1, 2]
+    code, out, _ = command("teach", "verify", str(run), "--games", "2")
+    assert code == 0
+    assert "| after imitation | random |" in out
+    assert (run / "verify.md").read_text() in out + "\n"
+    code, out, _ = command("runs")
+    assert "imitate" in out
+    code, out, _ = command("evaluate", str(run), "--games", "4", "--json")
+    assert code == 0
+    code, out, _ = command("resume", str(run))
+    assert code == 0, "a run that is finished has nothing to do"
+    tuned = ["--network", "16", "--dueling", "--init", str(run), "--cycles", "1", "--games-per-cycle", "8"]
+    tuned += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--evaluation-games", "2"]
+    tuned += ["--shaping", "0.5", "--imitation-bonus", "0.1", "--yardsticks", "random", "--threads", "1"]
+    code, _, err = command("train", "dqn", *FOUR, *tuned, "--out", "runs/tuned")
+    assert code == 0, err
+    assert steps_of(Path("runs/tuned"))
+    code, out, err = command("teach", "verify", "runs/tuned", "--games", "2")
+    assert code == 0, err
+    assert "| after fine-tuning | after imitation |" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["collect", "--game", "nothing"], "no game"),
+        (["collect", "--game", "paco_sako"], "nobody can teach paco_sako"),
+        (["collect", "--teacher", "wndow", "--game", "sequence"], "did you mean 'window'"),
+        (["collect", "--games", "0"], "games is a number of at least 1"),
+        (["collect", "--depth", "99"], "looks 1 to 40 plies"),
+        (["collect", "--tau", "-1"], "tau is a number of at least 0"),
+        (["inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
+        (["imitate"], "needs a dataset"),
+        (["imitate", "--data", "nothing.ndjson"], "cannot read nothing.ndjson"),
+        (["imitate", "--data", "x", "--network", "nothing"], "no network"),
+        (["imitate", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
+        (["verify", "nowhere"], "is no run"),
+        (["verify", "nowhere", "--games", "3"], "games is even"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    command,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command("teach", *arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command("train", "dqn", "--profile", "chess_dqn_imitation_bootstrap", "--threads", "1")
+    assert code == 2
+    assert "'runs/chess-imitation' is no run to begin with" in err
+    assert "plyground teach imitate" in err
+
+
+def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    Path("x.ndjson").write_text('{"fen": 1}\n')
+    code, _, err = command("teach", "imitate", "--data", "x.ndjson", "--threads", "1", "--out", "run")
+    assert code == 2
+    assert "x.ndjson, line 1: the field 'side' is missing" in err
+    assert not Path("run").exists()
+    assert Path("x.ndjson.rejected").exists()
