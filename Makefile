@@ -31,6 +31,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/paco_sako.py
 	$(BIN)/python benchmarks/sequence.py
 	$(BIN)/python benchmarks/solver.py
+	$(BIN)/python benchmarks/teacher.py
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis
