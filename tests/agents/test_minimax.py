@@ -27,10 +27,10 @@ def positions(game: pg.Game, n: int, seed: int = 5) -> np.ndarray:
     return states[:: max(1, len(states) // n)][:n]
 
 
-def score_of(game: pg.Game, fen: str, move: str, **settings: int) -> float:
+def score_of(game: pg.Game, fen: str, move: str, quiescence: int = 0) -> float:
     """What one move is worth."""
     position = game.position(fen)
-    actions, scores = Minimax(game, **{"depth": 1, **settings}).scores(position.states)
+    actions, scores = Minimax(game, 1, quiescence).scores(position.states)
     return float(scores[0, list(actions[0]).index(position.action(move))])
 
 

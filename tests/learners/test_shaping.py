@@ -54,7 +54,8 @@ def explored(game: pg.Game) -> tuple[Graph, dict[str, pg.Position]]:
 def solved(game: pg.Game, graph: Graph, positions: dict[str, pg.Position], weight: float) -> Table:
     """Optimal action values, by value iteration, with rewards as a learner gets them."""
     edges = [(text, action, child) for text, actions in graph.items() for action, child in actions.items()]
-    before, after = (game.heads(np.concatenate([positions[edge[k]].states for edge in edges])) for k in (0, 2))
+    before = game.heads(np.concatenate([positions[text].states for text, _, _ in edges]))
+    after = game.heads(np.concatenate([positions[child].states for _, _, child in edges]))
     added = differences(game, before, after, DISCOUNT)
     values: Table = {text: {} for text in graph}
     steps = [

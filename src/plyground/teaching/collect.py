@@ -57,7 +57,7 @@ class Collect:
     """a game is stopped there, its random opening not counted"""
     opening_plies: int = 12
     """games begin after a random number of random plies, up to this many"""
-    weak_games: float = 0.25
+    weak_games: float = 0.5
     """share of the games in which one side plays at random, and only the other's positions are taken: how to win a won
     game, and how not to, is rarely seen between equals"""
     positions_per_game: int = 0

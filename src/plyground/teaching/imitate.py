@@ -129,8 +129,9 @@ class Imitation:
         self.config, self.folder, self.game = config, folder, load(config.game)
         self.view = View(self.game, config.encoder, config.outputs, config.device)
         self.network = make_network(config.network, self.view.shape, self.view.outputs, config.dueling)
-        layout = torch.preserve_format if config.device == "cpu" else torch.channels_last  # what GPUs convolve fastest
-        self.network.to(config.device, memory_format=layout)
+        self.network.to(config.device)
+        if config.device != "cpu":
+            self.network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]  # what GPUs like
         if config.init:
             begin_with(self.network, config.init, self.identity)
             scale_outputs(self.network, 1 / UNIT)
