@@ -42,7 +42,7 @@ class Puzzles:
 
 @functools.lru_cache(maxsize=8)
 def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
-    """The same puzzles every time; none for games of chance or hidden hands, or with too many choices to look through."""
+    """The same puzzles every time; none for games of chance, of hidden hands or of very many choices."""
     if game.rules.hidden or game.rules.CHANCE or game.rules.MAX_LEGAL > WIDEST:
         return {}
     states = _from_random_games(game)

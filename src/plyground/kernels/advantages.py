@@ -22,31 +22,27 @@ def advantages(
     behind: Floats,  # [rows, games] the same of the position behind a ply, where no row follows or the game was stopped
     discount: float,
     trace: float,  # the lambda of GAE: 0 trusts the critic at the learner's next ply, 1 only the end
-    penalty: float,
     out: Floats,  # [rows, games]
 ) -> None:
     """Generalised advantage estimation with the sign of each turn.
 
     What is good for whoever acts next is bad for me, unless that is me again; the discount applies only where the turn
-    passes. A game that ended has no value behind it; one that was stopped has, and costs a penalty. Plies of others
-    are followed, not judged: the critic is asked at the learner's own plies only.
+    passes. A game that ended has no value behind it; one that was stopped has. Plies of others are followed, not judged:
+    the critic is asked at the learner's own plies only.
     """
     rows, games = sides.shape
     for game in range(games):
-        expected, came = 0.0, 0.0  # at the ply after, for its side: what the critic says, and what came of it
+        expected = came = 0.0  # at the ply after, for its side: what the critic says, and what came of it
         for row in range(rows - 1, -1, -1):
             factor = 1.0 if next_sides[row, game] == sides[row, game] else -discount
-            reward = rewards[row, game]
             if ended[row, game] == TERMINATED:
-                expected, came = 0.0, 0.0
+                expected = came = 0.0
             elif ended[row, game] == TRUNCATED or row == rows - 1:
-                expected, came = behind[row, game], behind[row, game]
-            if ended[row, game] == TRUNCATED:
-                reward -= penalty
+                expected = came = behind[row, game]
             if own[row, game]:
-                came = reward + factor * ((1.0 - trace) * expected + trace * came)
+                came = rewards[row, game] + factor * ((1.0 - trace) * expected + trace * came)
                 expected = values[row, game]
                 out[row, game] = came - expected
             else:
-                came, expected = reward + factor * came, reward + factor * expected
+                expected, came = rewards[row, game] + factor * expected, rewards[row, game] + factor * came
                 out[row, game] = 0.0

@@ -1,4 +1,4 @@
-"""What actions are worth, as targets for a network, and how likely they are: masks, bootstraps and signs, each said once.
+"""What actions are worth, as targets for a network, and how likely: masks, bootstraps and signs, each said once.
 
 How a game is followed for several plies, with the sign of who acts and the discount where the turn passes, stands in
 `kernels/replay.py`; here its result meets the networks' values.

@@ -1,0 +1,272 @@
+"""What the policy gradients share: play by chance, rollouts, and the update around each algorithm's own loss.
+
+The network says how likely each action is, and what the position is worth for whoever acts in it (the critic). All games
+advance in lockstep, and actions are drawn by their probabilities. After `rollout` plies of every game each ply is
+judged: how much better did it turn out than the critic expected? How that is estimated and what the loss makes of it
+stands in `reinforce.py`, `a2c.py` and `ppo.py`. Plies of other opponents than the learner itself belong to the world:
+nothing is learned from them.
+
+Metrics, as moving averages: `policy_loss`; `value_error`, the mean distance of the critic from what came; `entropy` of
+the policy over legal actions, in nats; `gradient`, the true norm before clipping; `kl`, how far an update moved the
+policy from the one that played: the mean of (ratio - 1) - log ratio.
+"""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from plyground.agents.network import NetworkAgent
+from plyground.errors import InvalidValue, shorten
+from plyground.games import chance
+from plyground.kernels.replay import RUNS_ON, TRUNCATED
+from plyground.learners.learner import Groups, Learner
+from plyground.learners.memory import Memory
+from plyground.learners.network_learner import NetworkLearner, NetworkSettings, part
+from plyground.learners.returns import draw, entropy_of, log_probabilities
+from plyground.networks import WITH_VALUE, Network
+from plyground.runs.directory import Checkpoint
+
+Floats = NDArray[np.float32]
+FINE = 2**24  # steps between 0 and 1 that a 32-bit float tells apart
+
+
+@dataclass(frozen=True)
+class PolicySettings(NetworkSettings):
+    """What every policy gradient has."""
+
+    network: str = "512-256+value"
+    """hidden sizes of an MLP, a residual net such as b4c64, or connect_zero; each with a value head: +value"""
+    rollout: int = 32
+    """plies of every game between two times of learning"""
+    batch: int = 1024
+    """plies in one update"""
+    learning_rate: float = 1e-3
+    """of Adam"""
+    entropy_bonus: float = 0.01
+    """how much it is worth to keep the choice open, in the loss for each nat"""
+    entropy_bonus_end: float = 1.0
+    """share of it that is left at the end of the run; it falls steadily"""
+    value_weight: float = 0.5
+    """of the critic's squared error in the loss"""
+    symmetries: bool = True
+    """learn from each ply as one of its images under the game's symmetries, drawn anew each time"""
+
+    AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"rollout": 1}
+    AT_MOST_ONE: ClassVar[tuple[str, ...]] = (*NetworkSettings.AT_MOST_ONE, "entropy_bonus_end")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.network.endswith(WITH_VALUE):
+            word = shorten(self.network)
+            raise InvalidValue(f"a policy gradient needs a network with a value head: {word}{WITH_VALUE}, not {word}")
+
+
+P = TypeVar("P", bound=PolicySettings)
+
+
+class Judged(NamedTuple):
+    """Plies to learn from."""
+
+    picked: NDArray[np.int64]  # [M] row * games + game
+    advantages: Floats  # [M] how much better each turned out than expected
+    targets: Floats  # [M] what the critic should have said
+
+
+class Chosen(NamedTuple):
+    """One batch, as the loss sees it."""
+
+    logs: Tensor  # [B] log-probabilities of the actions played, now
+    old_logs: Tensor  # [B] and when they were played
+    advantages: Tensor  # [B]
+
+
+class PolicyLearner(NetworkLearner[P]):
+    """A network with a critic, and the plies of the present rollout."""
+
+    counts = (*Learner.counts, "cycle_began")
+    rollouts_kept = 1
+
+    def __init__(self, config: P) -> None:
+        super().__init__(config)
+        rows, games = self.rollouts_kept * config.rollout, config.concurrency
+        self.memory = Memory(self.game, max(2, rows) * games, games, config.seed)
+        self.logs = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] of the actions played, then
+        self.values = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] what the critic said, then
+        self.cycle_began = 0
+
+    def advance(self) -> None:
+        self.play()
+        if self.memory.time % self.config.rollout == 0:
+            self.learn()
+
+    # ---- for each algorithm to say ----
+
+    def judge(self) -> Judged:
+        """What came of the plies of the rollout."""
+        raise NotImplementedError
+
+    def policy_loss(self, chosen: Chosen) -> Tensor:
+        raise NotImplementedError
+
+    def learn(self) -> None:
+        """Once through the plies of the rollout."""
+        self.set_learning_rate()
+        judged = self.judge()
+        self.clock.lap("judging")
+        for batch in self.batches(judged):
+            self.update(batch)
+
+    # ---- playing ----
+
+    def play(self) -> None:
+        """One ply in every game."""
+        games, view, lap = self.selfplay.batch, self.view, self.clock.lap
+        legal = view.legal(games.states)
+        lap("moves")
+        shown = view.observe(games.states)
+        lap("encoding")
+        with torch.inference_mode():
+            logits, values = self.net.with_value(shown)
+            logs = log_probabilities(logits, legal)
+            drawn = draw(logs, self.rng.random(len(games), np.float32))
+            logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
+            values, drawn = values.cpu().numpy(), drawn.cpu().numpy()
+        lap("forward")
+        actions = view.action_of(games.states, drawn)
+        theirs = self.selfplay.answer(actions, self.earlier_selves())
+        lap("opponents")
+        states, lengths = self.game.heads(games.states), games.plies + 1
+        rewards, terminated, truncated = games.step(actions)
+        lap("moves")
+        row = self.memory.time % len(self.logs)
+        self.logs[row], self.values[row] = logs, values
+        never = np.zeros(len(games), np.bool_)
+        self.memory.add(states, actions, rewards, games.after, terminated, truncated, never, ~theirs)
+        over = terminated | truncated
+        if over.any():
+            self.tally.add(self.memory, terminated, truncated, lengths)
+            self.selfplay.begin(np.flatnonzero(over))
+        self.step += 1
+        lap("storing")
+
+    @property
+    def net(self) -> Network:
+        return cast(Network, self.network)
+
+    def earlier_selves(self) -> list[NetworkAgent]:
+        return [SamplingAgent(self.view, network) for network in self.snapshots]
+
+    # ---- learning ----
+
+    def values_behind(self) -> Floats:
+        """[rows, games] what the critic says of the position behind each ply; 0 where the game has ended."""
+        memory, found = self.memory, np.zeros_like(self.values)
+        goes_on = memory.ended == RUNS_ON
+        found[:-1] = np.where(goes_on[:-1], self.values[1:], 0.0)
+        ask = memory.ended == TRUNCATED
+        ask[-1] |= goes_on[-1]
+        if ask.any():
+            with torch.inference_mode():
+                found[ask] = self.net.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
+        return found
+
+    def batches(self, judged: Judged) -> Iterator[Judged]:
+        """All plies once, in random order, in parts of `batch` (what is left over waits for the next rollout's)."""
+        size = min(self.config.batch, len(judged.picked))
+        order = self.rng.permutation(len(judged.picked))
+        for start in range(0, len(order) - size + 1, size or 1):
+            part = order[start : start + size]
+            yield Judged(*(values[part] for values in judged))
+
+    def update(self, batch: Judged) -> float:
+        """One step of the optimizer; returns how far the policy has moved from the one that played."""
+        config, lap = self.config, self.clock.lap
+        states, outputs = self._images(batch.picked)
+        legal = self.view.legal(states)
+        lap("moves")
+        shown = self.view.observe(states)
+        lap("encoding")
+        tensors = (self.logs.reshape(-1)[batch.picked], batch.advantages, batch.targets)
+        old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in tensors)
+        logits, values = self.net.with_value(shown)
+        logs = log_probabilities(logits, legal)
+        chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
+        spread = entropy_of(logs, legal).mean()
+        policy_loss = self.policy_loss(chosen)
+        loss = policy_loss + config.value_weight * (values - targets).square().mean() - self.bonus() * spread
+        lap("forward")
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        gradient = nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip or math.inf)
+        lap("backward")
+        self.optimizer.step()
+        self.updates += 1
+        lap("optimizer")
+        with torch.no_grad():
+            moved = chosen.logs - old_logs
+            kl = (moved.exp() - 1.0 - moved).mean()
+            error = (values - targets).abs().mean()
+            names = ("policy_loss", "value_error", "entropy", "gradient", "kl")
+            numbers = torch.stack([policy_loss, error, spread, gradient, kl]).tolist()
+        self.look(dict(zip(names, numbers, strict=True)))
+        lap("looking")
+        return numbers[-1]
+
+    def _images(self, picked: NDArray[np.int64]) -> tuple[NDArray[np.void], Tensor]:
+        """States [B] and the outputs [B] that stand for the actions played, each as one of its images."""
+        game, memory = self.game, self.memory
+        states, actions = memory.states.reshape(-1)[picked], memory.actions.reshape(-1)[picked]
+        if self.config.symmetries and game.rules.SYMMETRIES > 1:
+            which = self.rng.integers(0, game.rules.SYMMETRIES, len(picked), np.int32)
+            game.kernels().transform_all(states, which)
+            actions = game.images[which, actions]
+        return states, torch.from_numpy(self.view.output_of(states, actions)).to(self.config.device)
+
+    def bonus(self) -> float:
+        """What entropy is worth now."""
+        config = self.config
+        return config.entropy_bonus * (1.0 - (1.0 - config.entropy_bonus_end) * self.progress)
+
+    # ---- a cycle's end, to disk and back ----
+
+    def memory_words(self) -> str:
+        return f"rollout {self.memory.time % self.config.rollout} of {self.config.rollout}"
+
+    def groups(self) -> Groups:
+        found = super().groups()
+        found["memory"] |= self.memory.arrays() | {"rollout.logs": self.logs, "rollout.values": self.values}
+        return found
+
+    def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
+        super().take(checkpoint, state)
+        memory = checkpoint.tensors("memory")
+        self.memory.restore(memory)
+        found = part(memory, "rollout")
+        self.logs[:], self.values[:] = found["logs"], found["values"]
+
+
+class SamplingAgent(NetworkAgent):
+    """Plays each legal action as often as its network's policy says."""
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        numbers = (chance.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
+        with torch.inference_mode():
+            logs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
+            drawn = draw(logs, numbers).cpu().numpy()
+        return self.view.action_of(states, drawn)
+
+
+def normalised(advantages: Floats) -> Floats:
+    """With mean 0 and spread 1, so that steps do not depend on how large the surprises are."""
+    return ((advantages - advantages.mean()) / (advantages.std() + 1e-8)).astype(np.float32)
