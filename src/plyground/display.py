@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 console = Console(highlight=False)
-NUMBERS = ("loss", "td_error", "gradient", "q", "entropy")
+NUMBERS = ("loss", "policy_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 BAR = 24
 
 

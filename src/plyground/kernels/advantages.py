@@ -27,8 +27,8 @@ def advantages(
     """Generalised advantage estimation with the sign of each turn.
 
     What is good for whoever acts next is bad for me, unless that is me again; the discount applies only where the turn
-    passes. A game that ended has no value behind it; one that was stopped has. Plies of others are followed, not judged:
-    the critic is asked at the learner's own plies only.
+    passes. A game that ended has no value behind it; one that was stopped has. Plies of others are followed
+    but not judged: the critic is asked at the learner's own plies only.
     """
     rows, games = sides.shape
     for game in range(games):

@@ -28,7 +28,7 @@ class A2C(PolicySettings):
 
 class A2CLearner(PolicyLearner[A2C]):
     def judge(self) -> Judged:
-        """k-step returns from own turn to own turn; plies at the rollout's end whose next turn has not come are left."""
+        """k-step returns from own turn to own turn; plies without such a turn yet are left."""
         memory = self.memory
         picked = np.flatnonzero(memory.usable)
         came = memory.follow(picked, self.config.k_step, True, self.config.discount)

@@ -1,7 +1,7 @@
 """What the policy gradients share: play by chance, rollouts, and the update around each algorithm's own loss.
 
-The network says how likely each action is, and what the position is worth for whoever acts in it (the critic). All games
-advance in lockstep, and actions are drawn by their probabilities. After `rollout` plies of every game each ply is
+The network says how likely each action is, and what the position is worth for whoever acts in it (the critic). All
+games advance in lockstep, and actions are drawn by their probabilities. After `rollout` plies of every game each ply is
 judged: how much better did it turn out than the critic expected? How that is estimated and what the loss makes of it
 stands in `reinforce.py`, `a2c.py` and `ppo.py`. Plies of other opponents than the learner itself belong to the world:
 nothing is learned from them.
@@ -30,9 +30,9 @@ from plyground.agents.network import NetworkAgent
 from plyground.errors import InvalidValue, shorten
 from plyground.games import chance
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
-from plyground.learners.learner import Groups, Learner
-from plyground.learners.memory import Memory
-from plyground.learners.network_learner import NetworkLearner, NetworkSettings, part
+from plyground.learners.learner import Groups
+from plyground.learners.memory_learner import MemoryLearner
+from plyground.learners.network_learner import NetworkSettings, part
 from plyground.learners.returns import draw, entropy_of, log_probabilities
 from plyground.networks import WITH_VALUE, Network
 from plyground.runs.directory import Checkpoint
@@ -60,9 +60,9 @@ class PolicySettings(NetworkSettings):
     value_weight: float = 0.5
     """of the critic's squared error in the loss"""
     symmetries: bool = True
-    """learn from each ply as one of its images under the game's symmetries, drawn anew each time"""
+    """see each position as one of its images under the game's symmetries, drawn anew for each ply"""
 
-    AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"rollout": 1}
+    AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"rollout": 2}
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = (*NetworkSettings.AT_MOST_ONE, "entropy_bonus_end")
 
     def __post_init__(self) -> None:
@@ -91,19 +91,16 @@ class Chosen(NamedTuple):
     advantages: Tensor  # [B]
 
 
-class PolicyLearner(NetworkLearner[P]):
+class PolicyLearner(MemoryLearner[P]):
     """A network with a critic, and the plies of the present rollout."""
 
-    counts = (*Learner.counts, "cycle_began")
     rollouts_kept = 1
 
     def __init__(self, config: P) -> None:
-        super().__init__(config)
-        rows, games = self.rollouts_kept * config.rollout, config.concurrency
-        self.memory = Memory(self.game, max(2, rows) * games, games, config.seed)
+        super().__init__(config, self.rollouts_kept * config.rollout * config.concurrency)
         self.logs = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] of the actions played, then
         self.values = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] what the critic said, then
-        self.cycle_began = 0
+        self.back = np.argsort(self.game.images, axis=1).astype(np.int32)  # [SYMMETRIES, A] from images to actions
 
     def advance(self) -> None:
         self.play()
@@ -132,9 +129,10 @@ class PolicyLearner(NetworkLearner[P]):
     def play(self) -> None:
         """One ply in every game."""
         games, view, lap = self.selfplay.batch, self.view, self.clock.lap
-        legal = view.legal(games.states)
+        seen, which = self._images()
+        legal = view.legal(seen)
         lap("moves")
-        shown = view.observe(games.states)
+        shown = view.observe(seen)
         lap("encoding")
         with torch.inference_mode():
             logits, values = self.net.with_value(shown)
@@ -143,22 +141,35 @@ class PolicyLearner(NetworkLearner[P]):
             logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
             values, drawn = values.cpu().numpy(), drawn.cpu().numpy()
         lap("forward")
-        actions = view.action_of(games.states, drawn)
+        actions = self.back[which, view.action_of(seen, drawn)]
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
-        states, lengths = self.game.heads(games.states), games.plies + 1
+        lengths = games.plies + 1
         rewards, terminated, truncated = games.step(actions)
         lap("moves")
         row = self.memory.time % len(self.logs)
         self.logs[row], self.values[row] = logs, values
         never = np.zeros(len(games), np.bool_)
-        self.memory.add(states, actions, rewards, games.after, terminated, truncated, never, ~theirs)
+        images = self.game.images[which, actions]
+        self.memory.add(seen, images, rewards, games.after, terminated, truncated, never, ~theirs)
         over = terminated | truncated
         if over.any():
             self.tally.add(self.memory, terminated, truncated, lengths)
             self.selfplay.begin(np.flatnonzero(over))
         self.step += 1
         lap("storing")
+
+    def _images(self) -> tuple[NDArray[np.void], NDArray[np.int32]]:
+        """The states of the games [N], each as one of its images, and by which symmetry [N].
+
+        What is learned from later is the image that was seen, so that the policy that learns is the one that played.
+        """
+        game, states = self.game, self.game.heads(self.selfplay.batch.states)
+        which = np.zeros(len(states), np.int32)
+        if self.config.symmetries and game.rules.SYMMETRIES > 1:
+            which = self.rng.integers(0, game.rules.SYMMETRIES, len(states), np.int32)
+            game.kernels().transform_all(states, which)
+        return states, which
 
     @property
     def net(self) -> Network:
@@ -192,7 +203,9 @@ class PolicyLearner(NetworkLearner[P]):
     def update(self, batch: Judged) -> float:
         """One step of the optimizer; returns how far the policy has moved from the one that played."""
         config, lap = self.config, self.clock.lap
-        states, outputs = self._images(batch.picked)
+        memory = self.memory
+        states, actions = memory.states.reshape(-1)[batch.picked], memory.actions.reshape(-1)[batch.picked]
+        outputs = torch.from_numpy(self.view.output_of(states, actions)).to(config.device)
         legal = self.view.legal(states)
         lap("moves")
         shown = self.view.observe(states)
@@ -223,36 +236,21 @@ class PolicyLearner(NetworkLearner[P]):
         lap("looking")
         return numbers[-1]
 
-    def _images(self, picked: NDArray[np.int64]) -> tuple[NDArray[np.void], Tensor]:
-        """States [B] and the outputs [B] that stand for the actions played, each as one of its images."""
-        game, memory = self.game, self.memory
-        states, actions = memory.states.reshape(-1)[picked], memory.actions.reshape(-1)[picked]
-        if self.config.symmetries and game.rules.SYMMETRIES > 1:
-            which = self.rng.integers(0, game.rules.SYMMETRIES, len(picked), np.int32)
-            game.kernels().transform_all(states, which)
-            actions = game.images[which, actions]
-        return states, torch.from_numpy(self.view.output_of(states, actions)).to(self.config.device)
-
     def bonus(self) -> float:
         """What entropy is worth now."""
         config = self.config
         return config.entropy_bonus * (1.0 - (1.0 - config.entropy_bonus_end) * self.progress)
 
-    # ---- a cycle's end, to disk and back ----
-
-    def memory_words(self) -> str:
-        return f"rollout {self.memory.time % self.config.rollout} of {self.config.rollout}"
+    # ---- to disk and back ----
 
     def groups(self) -> Groups:
         found = super().groups()
-        found["memory"] |= self.memory.arrays() | {"rollout.logs": self.logs, "rollout.values": self.values}
+        found["memory"] |= {"rollout.logs": self.logs, "rollout.values": self.values}
         return found
 
     def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
         super().take(checkpoint, state)
-        memory = checkpoint.tensors("memory")
-        self.memory.restore(memory)
-        found = part(memory, "rollout")
+        found = part(checkpoint.tensors("memory"), "rollout")
         self.logs[:], self.values[:] = found["logs"], found["values"]
 
 

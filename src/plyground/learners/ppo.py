@@ -1,7 +1,7 @@
 """PPO: several passes over each rollout, held close to the policy that played it.
 
 Differs from Schulman et al. 2017: two sides play, so what is good for whoever acts next is bad for me, unless that is
-me again (`kernels/advantages.py`); illegal actions are masked before the softmax; plies are learned from as images
+me again (`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen as images
 under the game's symmetries; passes end early where the policy has moved far enough.
 
 Metrics beside those of `policy.py`: `clipped`, the share of plies whose gradient the clip takes away.

@@ -2,8 +2,9 @@
 
 Learns from whole games, each ply once, when its game has ended: its return is the game's result, discounted for each
 time the turn passed since. So a game that was begun before the last update was partly played by the policy before it.
-Differs from Williams 1992: two sides play, and a loss of the other is a win of mine; illegal actions are masked; a stopped
-game counts as a draw; and entropy has a price, without which it soon plays one game only (`docs/learners/reinforce.md`).
+Differs from Williams 1992: two sides play, and a loss of the other is a win of mine; illegal actions are masked; a
+stopped game counts as a draw; and entropy has a price, without which it soon plays one game only
+(`docs/learners/reinforce.md`).
 """
 
 from __future__ import annotations
