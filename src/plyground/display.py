@@ -92,6 +92,7 @@ def line(record: Mapping[str, Any]) -> str:
         scores = [
             f"{word} {s['score']:.1%} [{s['low']:.1%}, {s['high']:.1%}]" for word, s in record["yardsticks"].items()
         ]
+        scores += [f"{name} {share:.1%}" for name, share in record["puzzles"].items()]
         best = record["against_best"]
         return f"{place}: against {' · '.join(scores)} · best so far {best['score']:.1%}, best is step {record['best']}"
     ended = " ".join(f"{name} {record[name]:.0%}" for name in ("first_wins", "second_wins", "draws", "step_limit"))

@@ -72,9 +72,7 @@ def _from_random_games(game: Game) -> Records:
         seen.append(batch.states[going].copy())
         step = batch.step(batch.random_actions())
         going &= ~step.terminated
-    states = np.concatenate(seen)
-    _, first = np.unique(states.view(f"V{states.dtype.itemsize}"), return_index=True)
-    return states[np.random.default_rng(SEED).permutation(np.sort(first))]
+    return np.random.default_rng(SEED).permutation(np.unique(np.concatenate(seen)))
 
 
 def _wins(game: Game, states: Records) -> Bools:

@@ -32,7 +32,8 @@ class A2CLearner(PolicyLearner[A2C]):
         memory = self.memory
         picked = np.flatnonzero(memory.usable)
         came = memory.follow(picked, self.config.k_step, True, self.config.discount)
-        targets = came.returns + came.factors * self.values_behind().reshape(-1)[came.behind]
+        behind = self.values_behind().reshape(-1)[came.behind]
+        targets = (came.returns + came.factors * behind).astype(np.float32)
         whole = came.whole > 0
         picked, targets = picked[whole], targets[whole]
         return Judged(picked, normalised(targets - self.values.reshape(-1)[picked]), targets)

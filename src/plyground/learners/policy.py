@@ -17,7 +17,7 @@ policy from the one that played: the mean of (ratio - 1) - log ratio.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
@@ -38,6 +38,7 @@ from plyground.networks import WITH_VALUE, Network
 from plyground.runs.directory import Checkpoint
 
 Floats = NDArray[np.float32]
+MEANS = ("policy_loss", "value_error", "entropy", "kl")  # numbers of an update that are means over its plies
 FINE = 2**24  # steps between 0 and 1 that a 32-bit float tells apart
 
 
@@ -50,7 +51,7 @@ class PolicySettings(NetworkSettings):
     rollout: int = 32
     """plies of every game between two times of learning"""
     batch: int = 1024
-    """plies in one update"""
+    """plies that the network learns from at once"""
     learning_rate: float = 1e-3
     """of Adam"""
     entropy_bonus: float = 0.01
@@ -82,6 +83,9 @@ class Judged(NamedTuple):
     advantages: Floats  # [M] how much better each turned out than expected
     targets: Floats  # [M] what the critic should have said
 
+    def part(self, chosen: slice | NDArray[np.int64]) -> Judged:
+        return Judged(self.picked[chosen], self.advantages[chosen], self.targets[chosen])
+
 
 class Chosen(NamedTuple):
     """One batch, as the loss sees it."""
@@ -105,7 +109,11 @@ class PolicyLearner(MemoryLearner[P]):
     def advance(self) -> None:
         self.play()
         if self.memory.time % self.config.rollout == 0:
-            self.learn()
+            self.set_learning_rate()
+            judged = self.judge()
+            self.clock.lap("judging")
+            if len(judged.picked):
+                self.improve(judged)
 
     # ---- for each algorithm to say ----
 
@@ -116,13 +124,9 @@ class PolicyLearner(MemoryLearner[P]):
     def policy_loss(self, chosen: Chosen) -> Tensor:
         raise NotImplementedError
 
-    def learn(self) -> None:
-        """Once through the plies of the rollout."""
-        self.set_learning_rate()
-        judged = self.judge()
-        self.clock.lap("judging")
-        for batch in self.batches(judged):
-            self.update(batch)
+    def improve(self, judged: Judged) -> None:
+        """Learn from the rollout: one step over all its plies, since after it another policy would have played."""
+        self.update(judged)
 
     # ---- playing ----
 
@@ -192,49 +196,49 @@ class PolicyLearner(MemoryLearner[P]):
                 found[ask] = self.net.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
         return found
 
-    def batches(self, judged: Judged) -> Iterator[Judged]:
-        """All plies once, in random order, in parts of `batch` (what is left over waits for the next rollout's)."""
-        size = min(self.config.batch, len(judged.picked))
-        order = self.rng.permutation(len(judged.picked))
-        for start in range(0, len(order) - size + 1, size or 1):
-            part = order[start : start + size]
-            yield Judged(*(values[part] for values in judged))
+    def update(self, judged: Judged) -> float:
+        """One step of the optimizer over all these plies; says how far the policy has moved from the one that played.
 
-    def update(self, batch: Judged) -> float:
-        """One step of the optimizer; returns how far the policy has moved from the one that played."""
-        config, lap = self.config, self.clock.lap
-        memory = self.memory
-        states, actions = memory.states.reshape(-1)[batch.picked], memory.actions.reshape(-1)[batch.picked]
+        The network sees at most `batch` plies at once.
+        """
+        self.optimizer.zero_grad(set_to_none=True)
+        total, sums = len(judged.picked), torch.zeros(len(MEANS), device=self.config.device)
+        for start in range(0, total, self.config.batch):
+            part = judged.part(slice(start, start + self.config.batch))
+            share = len(part.picked) / total
+            loss, found = self._loss(part)
+            self.clock.lap("forward")
+            (share * loss).backward()
+            sums += share * found
+            self.clock.lap("backward")
+        gradient = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip or math.inf)
+        self.optimizer.step()
+        self.updates += 1
+        numbers = dict(zip(MEANS, cast("list[float]", sums.tolist()), strict=True))
+        self.look({**numbers, "gradient": gradient.item()})
+        self.clock.lap("optimizer")
+        return numbers["kl"]
+
+    def _loss(self, judged: Judged) -> tuple[Tensor, Tensor]:
+        """The loss of some plies, and the numbers in MEANS."""
+        config, memory, lap = self.config, self.memory, self.clock.lap
+        states, actions = memory.states.reshape(-1)[judged.picked], memory.actions.reshape(-1)[judged.picked]
         outputs = torch.from_numpy(self.view.output_of(states, actions)).to(config.device)
         legal = self.view.legal(states)
         lap("moves")
         shown = self.view.observe(states)
         lap("encoding")
-        tensors = (self.logs.reshape(-1)[batch.picked], batch.advantages, batch.targets)
-        old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in tensors)
+        given = (self.logs.reshape(-1)[judged.picked], judged.advantages, judged.targets)
+        old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in given)
         logits, values = self.net.with_value(shown)
         logs = log_probabilities(logits, legal)
         chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
-        spread = entropy_of(logs, legal).mean()
-        policy_loss = self.policy_loss(chosen)
+        policy_loss, spread = self.policy_loss(chosen), entropy_of(logs, legal).mean()
         loss = policy_loss + config.value_weight * (values - targets).square().mean() - self.bonus() * spread
-        lap("forward")
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        gradient = nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip or math.inf)
-        lap("backward")
-        self.optimizer.step()
-        self.updates += 1
-        lap("optimizer")
         with torch.no_grad():
             moved = chosen.logs - old_logs
-            kl = (moved.exp() - 1.0 - moved).mean()
-            error = (values - targets).abs().mean()
-            names = ("policy_loss", "value_error", "entropy", "gradient", "kl")
-            numbers = torch.stack([policy_loss, error, spread, gradient, kl]).tolist()
-        self.look(dict(zip(names, numbers, strict=True)))
-        lap("looking")
-        return numbers[-1]
+            kl, error = (moved.exp() - 1.0 - moved).mean(), (values - targets).abs().mean()
+            return loss, torch.stack([policy_loss, error, spread, kl])
 
     def bonus(self) -> float:
         """What entropy is worth now."""
@@ -267,4 +271,6 @@ class SamplingAgent(NetworkAgent):
 
 def normalised(advantages: Floats) -> Floats:
     """With mean 0 and spread 1, so that steps do not depend on how large the surprises are."""
+    if not advantages.size:
+        return advantages
     return ((advantages - advantages.mean()) / (advantages.std() + 1e-8)).astype(np.float32)

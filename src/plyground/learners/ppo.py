@@ -3,8 +3,6 @@
 Differs from Schulman et al. 2017: two sides play, so what is good for whoever acts next is bad for me, unless that is
 me again (`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen as images
 under the game's symmetries; passes end early where the policy has moved far enough.
-
-Metrics beside those of `policy.py`: `clipped`, the share of plies whose gradient the clip takes away.
 """
 
 from __future__ import annotations
@@ -56,13 +54,14 @@ class PPOLearner(PolicyLearner[PPO]):
         advantages = found.reshape(-1)[picked]
         return Judged(picked, normalised(advantages), advantages + self.values.reshape(-1)[picked])
 
-    def learn(self) -> None:
-        self.set_learning_rate()
-        judged = self.judge()
-        self.clock.lap("judging")
-        for _ in range(self.config.epochs):
-            for batch in self.batches(judged):
-                if self.update(batch) > self.config.target_kl > 0:
+    def improve(self, judged: Judged) -> None:
+        """Several passes in random order, a step for each batch; what is left over of a pass is left."""
+        config, plies = self.config, len(judged.picked)
+        size = min(config.batch, plies)
+        for _ in range(config.epochs):
+            order = self.rng.permutation(plies)
+            for start in range(0, plies - size + 1, size):
+                if self.update(judged.part(order[start : start + size])) > config.target_kl > 0:
                     return
 
     def policy_loss(self, chosen: Chosen) -> Tensor:
