@@ -1,4 +1,5 @@
-"""Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels.
+"""Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels,
+`b4c64-pairs` one whose first actions are pairs of squares, from and to.
 
 `connect_zero` is the residual net of a policy-gradient series on Connect Four. `512-256+value` also has a value head,
 beside the one for actions: what policy gradients need. Any game and any encoder: the inputs are what the encoder
@@ -33,9 +34,9 @@ def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = 
     if valued and dueling:
         raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(word)!r}")
     head: Head = Dueling if dueling else _valued if valued else nn.Linear
-    blocks = re.fullmatch(r"b(\d+)c(\d+)", body)
+    blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", body)
     if blocks:
-        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head)
+        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
     if body == "connect_zero":
         return ConnectZero(shape, outputs, valued)
     if not re.fullmatch(r"\d+(-\d+)*", body):
@@ -62,17 +63,19 @@ class Network(nn.Module):
 
     head: nn.Module
 
-    def features(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        """What the head reads, and what is added to the numbers it gives the actions."""
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, outputs] a number for each action: its value, or its logit."""
-        return self.head(self.features(x))
+        features, more = self.features(x)
+        return self.head(features) + more
 
     def with_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The logits [B, outputs], and the value [B] of the state for whoever acts in it, -1 to 1."""
-        features = self.features(x)
-        return self.head(features), cast(Valued, self.head).judge(features)
+        features, more = self.features(x)
+        return self.head(features) + more, cast(Valued, self.head).judge(features)
 
 
 class MLP(Network):
@@ -83,31 +86,44 @@ class MLP(Network):
         self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes[:-1]))
         self.head = head(sizes[-2], sizes[-1])
 
-    def features(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         x = x.flatten(1)
         for layer in self.body:
             x = torch.relu(layer(x))
-        return x
+        return x, 0.0
 
 
 class ResidualNet(Network):
     """Convolutions that keep the board's shape, each block adding to what came in, and one hidden layer behind."""
 
-    def __init__(self, shape: Sequence[int], blocks: int, channels: int, outputs: int, head: Head = nn.Linear) -> None:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        blocks: int,
+        channels: int,
+        outputs: int,
+        head: Head = nn.Linear,
+        pairs: bool = False,
+    ) -> None:
         super().__init__()
         if not 1 <= blocks <= DEEPEST or not 1 <= channels <= WIDEST:
             raise InvalidValue(f"b{blocks}c{channels}: 1 to {DEEPEST} blocks of 1 to {WIDEST} channels")
         self.planes = planes_of(shape)
         self.stem = nn.Conv2d(self.planes[0], channels, 3, padding=1)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
-        self.hidden = nn.Linear(channels * shape[-2] * shape[-1], 4 * channels)
+        cells = shape[-2] * shape[-1]
+        self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = head(4 * channels, outputs)
+        if pairs and outputs < cells**2:
+            raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
+        self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
-    def features(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         x = torch.relu(self.stem(x.reshape(-1, *self.planes)))
         for block in self.blocks:
             x = block(x)
-        return torch.relu(self.hidden(x.flatten(1)))
+        more = 0.0 if self.pairs is None else self.pairs(x)
+        return torch.relu(self.hidden(x.flatten(1))), more
 
 
 def planes_of(shape: Sequence[int]) -> tuple[int, int, int]:
@@ -151,11 +167,11 @@ class ConnectZero(Network):
         policy = MLP([seen, self.HIDDEN, self.HIDDEN, outputs])
         self.head = Valued(policy, MLP([seen, self.JUDGING, self.JUDGING, 1])) if valued else policy
 
-    def features(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         x = torch.relu(self.stem(x.reshape(-1, *self.planes)))
         for block in self.blocks:
             x = block(x)
-        return torch.relu(self.columns(x)).flatten(1)
+        return torch.relu(self.columns(x)).flatten(1), 0.0
 
 
 class NormedBlock(nn.Module):
@@ -173,6 +189,23 @@ class NormedBlock(nn.Module):
 
 
 # ---- heads ----
+
+
+class Pairs(nn.Module):
+    """How well two squares go together, from and to, whichever they are: what is learned of one pair serves all.
+
+    The first cells * cells actions are the pairs; the others get nothing.
+    """
+
+    def __init__(self, channels: int, others: int) -> None:
+        super().__init__()
+        self.source, self.target = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 1)
+        self.others, self.scale = others, channels**-0.5
+
+    def forward(self, x: Tensor) -> Tensor:
+        source, target = self.source(x).flatten(2), self.target(x).flatten(2)  # [B, channels, cells]
+        fits = torch.einsum("bcs,bct->bst", source, target) * self.scale
+        return nn.functional.pad(fits.flatten(1), (0, self.others))
 
 
 class Dueling(nn.Module):
