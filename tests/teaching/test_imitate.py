@@ -21,11 +21,11 @@ from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect
-from plyground.teaching.examples import lesson, pack, split
+from plyground.teaching.examples import lesson, pack, read_held_out, split
 from plyground.teaching.imitate import Imitate, Imitation, imitate
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss
-from plyground.teaching.verify import verify
+from plyground.teaching.verify import on_held_out, verify
 
 pytestmark = pytest.mark.compiled
 
@@ -104,7 +104,12 @@ def test_measures_by_hand() -> None:
 
 
 def test_outputs_are_scaled_without_losing_a_bit() -> None:
-    for word, shape, outputs in (("8-8", (4,), 3), ("b1c4", (2, 6, 7), 7), ("b1c4-pairs", (2, 3, 3), 90)):
+    for word, shape, outputs in (
+        ("8-8", (4,), 3),
+        ("b1c4", (2, 6, 7), 7),
+        ("b1c4-pairs", (2, 3, 3), 90),
+        ("connect_zero", (3, 6, 7), 7),
+    ):
         network, x = make_network(word, shape, outputs, dueling=word == "8-8"), torch.randn(5, *shape)
         before, weights = network(x), [each.clone() for each in network.parameters()]
         scale_outputs(network, UNIT)
@@ -164,6 +169,8 @@ def test_it_learns_and_the_run_plays_and_goes_on_in_dqn(data: Path, tmp_path: Pa
     scores = [play_match(connect_four, agent, greedy, 200, seed=1).score for agent in (before, after)]
     assert scores[1] > scores[0] + 0.05
     learned = load_run(str(tmp_path / "run"))
+    found = on_held_out(learned, read_held_out(tmp_path / "run", Lines(connect_four)))
+    assert found["kl"] == pytest.approx(records[-1]["kl"], abs=1e-5), "what is saved is what was measured"
     assert learned.network(learned.view.observe(connect_four.start().states)).abs().max() < 2, "values, not logits"
     common = {"game": "connect_four", "network": "64", "threads": 1, "concurrency": 8, "memory": 400, "batch": 16}
     warm = DQNLearner(DQN(**common, dueling=True, warm_up=16, init=str(tmp_path / "run")).resolved())
@@ -179,6 +186,14 @@ def test_it_learns_and_the_run_plays_and_goes_on_in_dqn(data: Path, tmp_path: Pa
 def test_the_value_is_learned_where_it_counts(data: Path, tmp_path: Path) -> None:
     without, with_value = (begin(tmp_path / f"mu{mu}", settings(data, mu=mu, epochs=4))[-1] for mu in (0.0, 100.0))
     assert with_value["value_error"] < without["value_error"]
+
+
+def test_a_network_with_a_value_head_says_the_value_there(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
+    records = begin(tmp_path / "run", settings(data, network="64+value", dueling=False, mu=10.0))
+    assert records[-1]["match@1"] > records[0]["match@1"] + 0.1
+    found = on_held_out(load_run(str(tmp_path / "run")), read_held_out(tmp_path / "run", Lines(connect_four)))
+    for name in ("kl", "value_error"):
+        assert found[name] == pytest.approx(records[-1][name], abs=1e-5), "what is saved is what was measured"
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_end(data: Path, tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def loudness(state: State, action: int) -> int:
     return 0
 
 
+@njit
+def transform_action(action: int, symmetry: int) -> int:
+    """Nor do actions change."""
+    return action
+
+
 # ---- a game may have these; there is no other ----
 
 

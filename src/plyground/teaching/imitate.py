@@ -41,12 +41,12 @@ from plyground.learners.network_learner import (
     restore_optimizer,
     tensors_of,
 )
-from plyground.networks import make_network, scale_outputs
+from plyground.networks import Valued, make_network, scale_outputs
 from plyground.runs.directory import Checkpoint, Run
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import measures, policy_loss
+from plyground.teaching.losses import measures, policy_loss, said
 
 LEARNER = "imitate"
 EXAMPLES = "examples.bin"  # in the run, while it lasts
@@ -132,9 +132,10 @@ class Imitation:
         self.network.to(config.device)
         if config.device != "cpu":
             self.network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]  # what GPUs like
+        self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # outputs that are saved for a logit of 1
         if config.init:
             begin_with(self.network, config.init, self.identity)
-            scale_outputs(self.network, 1 / UNIT)
+            scale_outputs(self.network, 1 / self.unit)
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.lr, fused=True)
         self.epoch = self.updates = self.without_gain = 0
         self.seconds, self.best = 0.0, dict[str, Any]()
@@ -182,10 +183,9 @@ class Imitation:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = config.lr * (1 - (1 - RATE_LEFT) * self.updates / self.updates_in_all)
-        logits = self._logits(taught.shown)
+        logits, values = self._said(taught)
         loss = policy_loss(logits, taught.legal, taught.top, taught.policy, config.smooth).mean()
-        if config.mu:
-            loss = loss + config.mu * (self._values(logits, taught) - taught.values).square().mean()
+        loss = loss + config.mu * (values - taught.values).square().mean()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), LONGEST_GRADIENT)
@@ -193,39 +193,36 @@ class Imitation:
         self.updates += 1
         return loss.item()
 
-    def _logits(self, shown: Tensor) -> Tensor:
-        """[B, outputs] in full precision; on a GPU the network itself computes in half of it."""
+    def _said(self, taught: Lesson) -> tuple[Tensor, Tensor]:
+        """Logits and values in full precision; on a GPU the network itself computes in half of it."""
         if self.config.device == "cpu":
-            return self.network(shown)
+            return said(self.network, taught.shown, taught.top[:, 0], 1.0)
         with torch.autocast("cuda", torch.bfloat16):
-            return self.network(shown).float()
-
-    def _values(self, logits: Tensor, taught: Lesson) -> Tensor:
-        """[B] what the network thinks the teacher's best action is worth."""
-        return UNIT * logits.gather(1, taught.top[:, :1])[:, 0]
+            logits, values = said(self.network, taught.shown, taught.top[:, 0], 1.0)
+        return logits.float(), values.float()
 
     def measure(self) -> dict[str, float]:
         """The means over the held-out examples."""
         sums: dict[str, float] = {}
         for taught in lessons(self.view, self.examples, self.held, max(256, self.config.batch)):
             with torch.inference_mode():
-                logits = self._logits(taught.shown)
+                logits, values = self._said(taught)
                 given = logits, taught.legal, taught.top, taught.policy
                 found = {"loss": policy_loss(*given, self.config.smooth), **measures(*given)}
-                found["value_error"] = (self._values(logits, taught) - taught.values).abs()
-            for name, values in found.items():
-                sums[name] = sums.get(name, 0.0) + values.double().sum().item()
+                found["value_error"] = (values - taught.values).abs()
+            for name, each in found.items():
+                sums[name] = sums.get(name, 0.0) + each.double().sum().item()
         return {name: value / len(self.held) for name, value in sums.items()}
 
     # ---- to disk and back ----
 
     def save(self, run: Run) -> None:
-        scale_outputs(self.network, UNIT)
+        scale_outputs(self.network, self.unit)
         groups = {
             "network": {name: value.cpu().numpy().copy() for name, value in self.network.state_dict().items()},
             "training": optimizer_arrays(self.optimizer),
         }
-        scale_outputs(self.network, 1 / UNIT)
+        scale_outputs(self.network, 1 / self.unit)
         state = {name: getattr(self, name) for name in ("epoch", "updates", "without_gain", "seconds", "best")}
         run.save(self.updates, self.identity, groups, {**state, "data": self.fingerprint})
         run.write("best.json", json.dumps(self.best, indent=1) + "\n")
@@ -237,7 +234,7 @@ class Imitation:
         if state["data"] != self.fingerprint:
             raise InvalidValue(f"{', '.join(self.config.data)}: not the data that {checkpoint.path} was made with")
         load_weights(self.network, checkpoint)
-        scale_outputs(self.network, 1 / UNIT)
+        scale_outputs(self.network, 1 / self.unit)
         restore_optimizer(self.optimizer, tensors_of(checkpoint.tensors("training"), "optimizer"))
         for name in ("epoch", "updates", "without_gain", "seconds", "best"):
             setattr(self, name, state[name])

@@ -10,11 +10,25 @@ Everywhere: `logits` [B, A], `legal` [B, A], `top` [B, K] the teacher's actions 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from plyground.agents.teacher import UNIT
 from plyground.learners.returns import entropy, masked
+from plyground.networks import Network, Valued
 
 KS = (1, 3, 5)  # match@k is reported for these
+
+
+def said(network: nn.Module, shown: Tensor, best: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """What a network says: logits [B, A], its outputs times `scale`; and the value [B] of the actions `best` [B].
+
+    Logits are UNIT to one value, the teacher's own scale. A network with a value head says the state's value apart, and
+    its outputs are logits as they are.
+    """
+    if isinstance(network, Network) and isinstance(network.head, Valued):
+        return network.with_value(shown)
+    logits = network(shown) * scale
+    return logits, UNIT * logits.gather(1, best[:, None])[:, 0]
 
 
 def policy_loss(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor, smooth: float) -> Tensor:

@@ -35,7 +35,7 @@ from plyground.teaching.dataset import read_dataset
 from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.imitate import LEARNER
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import KS, measures
+from plyground.teaching.losses import KS, measures, said
 
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
 COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
@@ -111,9 +111,9 @@ def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
     sums: dict[str, float] = {}
     for taught in lessons(agent.view, examples, np.arange(len(examples)), BATCH):
         with torch.inference_mode():
-            values = agent.network(taught.shown)
-            found = measures(values / UNIT, taught.legal, taught.top, taught.policy)
-            found["value_error"] = (values.gather(1, taught.top[:, :1])[:, 0] - taught.values).abs()
+            logits, values = said(agent.network, taught.shown, taught.top[:, 0], 1 / UNIT)
+            found = measures(logits, taught.legal, taught.top, taught.policy)
+            found["value_error"] = (values - taught.values).abs()
         for name, each in found.items():
             sums[name] = sums.get(name, 0.0) + each.double().sum().item()
     return {name: value / len(examples) for name, value in sums.items()}
