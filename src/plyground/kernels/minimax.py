@@ -7,7 +7,7 @@ times in a row.
 
 Beyond `depth`, up to `quiet` more plies follow only what the game calls loud (captures): there the mover may also leave
 things as they are, which is worth `evaluate`. Order and table save time and change no value: an entry of the table
-belongs to one position at one level, and holds its value or a bound that is true.
+belongs to one position at one level (within the depth), and holds its value or a bound that is true.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def minimax_all(
                 if level == 0:
                     break
                 value = best[level]  # of the child, which is done
-                if len(table_keys) > 0:
+                if len(table_keys) > 0 and level < depth:
                     entry = np.int64(node[level] >> np.uint64(1)) & (len(table_keys) - 1)
                     table_keys[entry], table_values[entry] = node[level], value
                     known = AT_LEAST if value >= beta[level] else AT_MOST if value <= floor[level] else EXACTLY
@@ -128,7 +128,7 @@ def minimax_all(
                     lowest = alpha[level] if same else -beta[level]
                     highest = beta[level] if same else -alpha[level]
                     known, value = 0, 0.0
-                    if len(table_keys) > 0:
+                    if len(table_keys) > 0 and level + 1 < depth:
                         node[level + 1] = key_of(words[level + 1], level + 1)
                         entry = np.int64(node[level + 1] >> np.uint64(1)) & (len(table_keys) - 1)
                         if table_keys[entry] == node[level + 1]:

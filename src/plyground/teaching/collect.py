@@ -46,7 +46,7 @@ class Collect:
     quiescence: int = 4
     """plies beyond in which it follows captures only, in games that say what is loud"""
     table: int = 0
-    """minimax remembers 2**table positions (0: none); pays from depth 4 on"""
+    """minimax remembers 2**table positions (0: none); up to depth 5 that is no faster"""
     top_k: int = 5
     """actions that it may play"""
     tau: float = 1.0
