@@ -49,7 +49,8 @@ def test_a_pawn_matters(connect_four: pg.Game) -> None:
 
 def test_fewer_actions_than_asked_for(connect_four: pg.Game) -> None:
     sample = laws.sample(connect_four, 60).states
-    few = next(k for k in range(len(sample)) if 0 < pg.Batch(connect_four, 1).legal_mask(sample[k : k + 1]).sum() < 5)
+    counts = connect_four.legal_mask(sample).sum(1)
+    few = int(np.flatnonzero((counts > 0) & (counts < 5))[0])
     nearly_full = pg.Position(connect_four, sample[few : few + 1])
     found = make_teacher(connect_four).lessons(nearly_full.states, 5, 1.0)
     count = len(nearly_full.legal())

@@ -6,27 +6,30 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from plyground.runs.directory import read_metrics, steps_of
 from test_cli import command  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.compiled
-FOUR = ["--game", "connect_four"]
+ROW = ["--game", str(ROOT / "examples" / "three_in_a_row.py")]
 
 
 def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.chdir(tmp_path)
-    code, out, err = command("teach", "collect", *FOUR, "--games", "30", "--threads", "1", "--out", "data/x.ndjson.gz")
+    code, out, err = command(
+        "teach", "collect", *ROW, "--games", "60", "--opening-plies", "3", "--threads", "1", "--out", "data/x.ndjson.gz"
+    )
     assert code == 0, err
-    assert "positions of 30 games" in out
+    assert "positions of 60 games" in out
     assert "positions a second by minimax:depth=2" in out
-    code, out, _ = command("teach", "inspect", *FOUR, "data/x.ndjson.gz")
+    code, out, _ = command("teach", "inspect", *ROW, "data/x.ndjson.gz")
     assert code == 0
     assert "entropy of policies" in out
     small = ["--network", "16", "--epochs", "2", "--threads", "1"]
-    code, out, err = command("teach", "imitate", *FOUR, "--data", "data/x.ndjson.gz", *small)
+    code, out, err = command("teach", "imitate", *ROW, "--data", "data/x.ndjson.gz", *small)
     assert code == 0, err
     assert "epoch 2/2" in out
-    run = Path("runs/connect_four-imitation")
+    run = Path("runs/three_in_a_row-imitation")
     assert [each["epoch"] for each in read_metrics(run)] == [0, 1, 2]
     code, out, _ = command("teach", "verify", str(run), "--games", "2")
     assert code == 0
@@ -41,7 +44,7 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
     tuned = ["--network", "16", "--dueling", "--init", str(run), "--cycles", "1", "--games-per-cycle", "8"]
     tuned += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--evaluation-games", "2"]
     tuned += ["--shaping", "0.5", "--imitation-bonus", "0.1", "--yardsticks", "random", "--threads", "1"]
-    code, _, err = command("train", "dqn", *FOUR, *tuned, "--out", "runs/tuned")
+    code, _, err = command("train", "dqn", *ROW, *tuned, "--out", "runs/tuned")
     assert code == 0, err
     assert steps_of(Path("runs/tuned"))
     code, out, err = command("teach", "verify", "runs/tuned", "--games", "2")
@@ -60,7 +63,7 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
         (["collect", "--tau", "-1"], "tau is a number of at least 0"),
         (["inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
         (["imitate"], "needs a dataset"),
-        (["imitate", "--data", "nothing.ndjson"], "cannot read nothing.ndjson"),
+        (["imitate", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
         (["imitate", "--data", "x", "--network", "nothing"], "no network"),
         (["imitate", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
         (["verify", "nowhere"], "is no run"),
