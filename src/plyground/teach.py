@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from tyro.conf import Positional, arg
 
@@ -28,9 +28,17 @@ from plyground.teaching.inspect import inspect as look_at
 from plyground.teaching.verify import verify as measure
 from plyground.training import versions, wishes_to_stop
 
-EVERY = 0.25  # seconds between two looks of whoever watches
 DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was begun with it")]
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Generator[Callable[[int, str], None]]:
+    """A bar that is told how much is done, and words to go with it."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}")
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(title, total=total, words="")
+        yield lambda done, words: bar.update(task, completed=done, words=words)
 
 
 def collect(
@@ -38,20 +46,10 @@ def collect(
     out: Annotated[Path, arg(help="the dataset; with .gz at its end it is compressed")] = Path("data/teacher.ndjson"),
 ) -> None:
     """Let a teacher play itself and write down what it thinks of each position. Stopped, it goes on where it was."""
-    begun, told = time.perf_counter(), 0.0
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}")
-    with wishes_to_stop() as stop, Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(f"{config.game}: games", total=config.games, words="")
-        first: list[int] = []
+    with wishes_to_stop() as stop, _bar(f"{config.game}: games", config.games) as show:
 
-        def report(games: int, of: int, lines: int) -> None:
-            nonlocal told
-            now = time.perf_counter()
-            first.extend([lines] if not first else [])
-            if now - told > EVERY:
-                told = now
-                speed = (lines - first[0]) / max(1e-9, now - begun)
-                bar.update(task, completed=games, total=of, words=f"{lines:,} positions, {speed:,.0f} a second")
+        def report(games: int, lines: int, speed: float) -> None:
+            show(games, f"{lines:,} positions, {speed:,.0f} a second")
 
         found = write(config, out, report, lambda: bool(stop))
     results = ", ".join(f"{name} {count}" for name, count in found["results"].items())
@@ -116,15 +114,11 @@ def go_on(path: Path) -> None:
 
 
 def _learn(learner: Imitation, run: Run) -> None:
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}")
-    with wishes_to_stop() as stop, Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("epoch", total=None, words="")
+    with wishes_to_stop() as stop, _bar("examples", len(learner.rows)) as show:
 
         def report(record: Mapping[str, Any]) -> None:
             if record["event"] == "tick":
-                name = f"epoch {learner.epoch + 1}/{learner.config.epochs}"
-                words = f"loss {record['loss']:.4f}"
-                bar.update(task, completed=record["done"], total=record["of"], description=name, words=words)
+                show(record["done"], f"epoch {learner.epoch + 1}/{learner.config.epochs}, loss {record['loss']:.4f}")
             else:
                 console.print(line(record), soft_wrap=True, markup=False)
 

@@ -6,6 +6,7 @@ by side and written in their order, so neither threads nor stopping and going on
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
 BLOCK = 2000  # lines that make writing worth its while
 CUT, STOPPED = "CUT", "STOPPED"  # how games end besides the rules' own ways: in circles, at the limit of plies
 Records = NDArray[np.void]
-Report = Callable[[int, int, int], None]
+Report = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -228,11 +229,9 @@ class Taken:
 
     def recall(self, path: Path) -> None:
         """Count the positions that a file holds already."""
-        name = f'"{self.lines.place}": "'.encode()
         for each in numbered_lines(path):
             if not isinstance(each, Fault):
-                text = each[1].partition(name)[2].partition(b'"')[0].decode()
-                self.counts[hash_of(self.lines.key_text(text))] += 1
+                self.counts[hash_of(self.lines.key_text(json.loads(each[1])[self.lines.place]))] += 1
 
     def lines_of(self, played: Played, how: str) -> list[bytes]:
         """The lines of one game."""
@@ -268,19 +267,19 @@ class Taken:
 
 
 def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool] = lambda: False) -> dict[str, Any]:
-    """Write the dataset, or go on with it; returns what there is in it and how fast it grew."""
+    """Write the dataset, or go on with it; returns what there is in it and how fast it grew.
+
+    `report` is told the games and the positions so far, and the positions a second.
+    """
     game = load(config.game)
     teacher = make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
-    table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
-    fixed = {name: value for name, value in table.items() if name not in ("games", "threads", "concurrency")}
-    writer, taken = Writer(out, fixed), Taken(config, game)
-    begun_with = writer.progress["lines"]
+    writer, taken = Writer(out, _fixed(config, game, teacher)), Taken(config, game)
+    begun, begun_with = time.perf_counter(), writer.progress["lines"]
     if begun_with:
         taken.recall(out)
     results = Counter[str](writer.progress["results"])
     collector = Collector(config, game, teacher, writer.progress["games"])
-    waiting: list[bytes] = []
-    begun = time.perf_counter()
+    waiting, speed = list[bytes](), 0.0
     try:
         while not collector.done and not stop():
             collector.step()
@@ -290,10 +289,19 @@ def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool]
             if len(waiting) >= BLOCK:
                 writer.add(waiting, collector.next_written, results)
                 waiting = []
-            report(collector.next_written, config.games, writer.progress["lines"] + len(waiting))
+            lines = writer.progress["lines"] + len(waiting)
+            speed = (lines - begun_with) / (time.perf_counter() - begun)
+            report(collector.next_written, lines, speed)
     finally:
         writer.add(waiting, collector.next_written, results)
         writer.close()
-    seconds = time.perf_counter() - begun
-    speed = (writer.progress["lines"] - begun_with) / seconds if seconds > 0 else 0.0
-    return {**writer.progress, "seconds": seconds, "positions_per_second": speed, "teacher": str(teacher)}
+    return {**writer.progress, "positions_per_second": speed, "teacher": str(teacher)}
+
+
+def _fixed(config: Collect, game: Game, teacher: Teacher) -> dict[str, Any]:
+    """The settings with which alone a file may be gone on with; more games may be asked for if they change no other."""
+    table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
+    free = {"threads", "concurrency"}
+    if config.tau_end is None and not config.decisive_first:
+        free.add("games")
+    return {name: value for name, value in table.items() if name not in free}
