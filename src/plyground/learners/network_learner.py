@@ -76,14 +76,14 @@ class NetworkSettings(Settings):
     def resolved(self) -> Self:
         game = load(self.game)
         view = View(game, self.encoder, self.outputs)
-        network = make_network(self.network, view.shape, view.outputs)
+        network, device = make_network(self.network, view.shape, view.outputs), device_of(self.device)
         return replace(
             self,
             game=str(game),
-            device=device_of(self.device),
+            device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,
-            threads=self.threads or faster_threads(network, view, self.batch),
+            threads=self.threads or (faster_threads(network, view, self.batch) if device == "cpu" else available()),
         )
 
 

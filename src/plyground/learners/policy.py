@@ -144,7 +144,7 @@ class PolicyLearner(MemoryLearner[P]):
             drawn = draw(logs, self.rng.random(len(games), np.float32))
             logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
             values, drawn = values.cpu().numpy(), drawn.cpu().numpy()
-        lap("forward")
+        lap("network")
         actions = self.back[which, view.action_of(seen, drawn)]
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
@@ -207,16 +207,15 @@ class PolicyLearner(MemoryLearner[P]):
             part = judged.part(slice(start, start + self.config.batch))
             share = len(part.picked) / total
             loss, found = self._loss(part)
-            self.clock.lap("forward")
             (share * loss).backward()
             sums += share * found
-            self.clock.lap("backward")
+            self.clock.lap("update")
         gradient = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip or math.inf)
         self.optimizer.step()
         self.updates += 1
         numbers = dict(zip(MEANS, cast("list[float]", sums.tolist()), strict=True))
         self.look({**numbers, "gradient": gradient.item()})
-        self.clock.lap("optimizer")
+        self.clock.lap("update")
         return numbers["kl"]
 
     def _loss(self, judged: Judged) -> tuple[Tensor, Tensor]:
