@@ -36,8 +36,8 @@ def different_games(learner: ReinforceLearner, seed: int = 7) -> int:
 def run(seed: int, bonus: float, cycles: int) -> None:
     config = Reinforce(
         game="connect_four", encoder="onehot", network="128-64+value", seed=seed, cycles=cycles, games_per_cycle=1000,
-        concurrency=64, rollout=42, learning_rate=5e-3, learning_rate_end=1.0, entropy_bonus=bonus, entropy_floor=0.0, threads=1,
-        symmetries=False,
+        concurrency=64, rollout=42, learning_rate=5e-3, learning_rate_end=1.0, entropy_bonus=bonus, entropy_floor=0.0,
+        symmetries=False, threads=1,
     ).resolved()  # fmt: skip
     learner = ReinforceLearner(config)
     print(f"| {seed} | {bonus} |", end="", flush=True)
@@ -55,7 +55,7 @@ RIVALS = ("random", "punisher")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cycles", type=int, default=40, help="thousands of games")
+    parser.add_argument("--cycles", type=int, default=120, help="thousands of games")
     parser.add_argument("--bonus", type=float, default=0.05)
     given = parser.parse_args()
     quarter = given.cycles // 4

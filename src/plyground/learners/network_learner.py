@@ -21,7 +21,7 @@ from plyground.game import load
 from plyground.kernels.threads import available
 from plyground.learners.learner import Broken, Groups, Learner, Settings
 from plyground.learners.selfplay import SelfPlay, opponents_of
-from plyground.networks import make_network
+from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
 TRIALS = 20  # updates to time threads with
@@ -140,7 +140,7 @@ class NetworkLearner(Learner[N]):
             snapshots=config.snapshots,
         )
 
-    def fresh_network(self) -> nn.Module:
+    def fresh_network(self) -> Network:
         config, view = self.config, self.view
         return make_network(config.network, view.shape, view.outputs).to(config.device)
 

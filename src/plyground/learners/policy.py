@@ -34,7 +34,7 @@ from plyground.learners.learner import Groups
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings, part
 from plyground.learners.returns import draw, entropy_of, log_probabilities
-from plyground.networks import WITH_VALUE, Network
+from plyground.networks import WITH_VALUE
 from plyground.runs.directory import Checkpoint
 
 Floats = NDArray[np.float32]
@@ -139,7 +139,7 @@ class PolicyLearner(MemoryLearner[P]):
         shown = view.observe(seen)
         lap("encoding")
         with torch.inference_mode():
-            logits, values = self.net.with_value(shown)
+            logits, values = self.network.with_value(shown)
             logs = log_probabilities(logits, legal)
             drawn = draw(logs, self.rng.random(len(games), np.float32))
             logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
@@ -175,10 +175,6 @@ class PolicyLearner(MemoryLearner[P]):
             game.kernels().transform_all(states, which)
         return states, which
 
-    @property
-    def net(self) -> Network:
-        return cast(Network, self.network)
-
     def earlier_selves(self) -> list[NetworkAgent]:
         return [SamplingAgent(self.view, network) for network in self.snapshots]
 
@@ -193,7 +189,7 @@ class PolicyLearner(MemoryLearner[P]):
         ask[-1] |= goes_on[-1]
         if ask.any():
             with torch.inference_mode():
-                found[ask] = self.net.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
+                found[ask] = self.network.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
         return found
 
     def update(self, judged: Judged) -> float:
@@ -229,7 +225,7 @@ class PolicyLearner(MemoryLearner[P]):
         lap("encoding")
         given = (self.logs.reshape(-1)[judged.picked], judged.advantages, judged.targets)
         old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in given)
-        logits, values = self.net.with_value(shown)
+        logits, values = self.network.with_value(shown)
         logs = log_probabilities(logits, legal)
         chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
         policy_loss, spread = self.policy_loss(chosen), entropy_of(logs, legal).mean()
