@@ -1,0 +1,255 @@
+"""What a game's compiled functions do with states on a GPU. There a batch of states is a tensor of bytes, [N, size of
+a record]: of whole records or of their heads, told apart by their size."""
+
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plyground.encoders.encoder import Encoder
+from plyground.errors import InvalidValue
+from plyground.game import Game
+from plyground.gpu.device import (
+    BLOCK,
+    CUDA,
+    MOST_THREADS,
+    TORCH_TYPES,
+    array,
+    empty,
+    free_memory,
+    launch,
+    launch_blocks,
+    records,
+    require,
+    words,
+)
+from plyground.kernels.cache import load_kernels
+
+STAGED = 640  # bytes: shorter observations go through shared memory
+MOST_WORK = 0.2  # of the free memory
+FRONTIER = 1 << 18  # positions that perft plays on at once
+DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
+
+
+@functools.cache
+def on_gpu(game: Game) -> GpuGame:
+    """A game's functions on the GPU; refuses where there is none."""
+    require()
+    return GpuGame(game)
+
+
+class GpuGame:
+    """A game's kernels and the memory that their threads work in."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.rules = game, game.rules
+        sizes = {"STATE": self.rules.STATE, "MAX_LEGAL": self.rules.MAX_LEGAL}
+        self.kernels: Any = load_kernels("cuda_rules", {**self.rules.compiled, **sizes}, game.label)
+        self.mask_kernels: Any = None
+        if "mask" in self.rules.compiled:
+            self.mask_kernels = load_kernels("cuda_mask", self.rules.compiled, game.label)
+        self.blank = torch.from_numpy(game.blank.view(np.uint8).reshape(1, -1)).to(CUDA)  # [1, bytes]
+        size = self.rules.WORK.itemsize
+        self.threads = min(MOST_THREADS, max(BLOCK, int(free_memory()[0] * MOST_WORK) // size // BLOCK * BLOCK))
+        self.work = records(self._zeros(self.threads, size), self.rules.WORK)
+
+    def _zeros(self, rows: int, size: int) -> Tensor:
+        self._working_memory = empty((rows, size), torch.uint8).zero_()  # kernels see it, torch owns it
+        return self._working_memory
+
+    def launch(self, kernel: Any, rows: int, *arguments: Any) -> None:
+        """Run a kernel over rows, with working memory for each thread."""
+        launch(kernel, rows, *arguments, self.work, threads=self.threads)
+
+    # ---- states ----
+
+    def records(self, states: Tensor) -> Any:
+        """[N] states as kernels read them."""
+        for dtype in (self.rules.STATE, self.rules.HEAD):
+            if states.ndim == 2 and states.dtype == torch.uint8 and states.shape[1] == dtype.itemsize:
+                return records(states.contiguous(), dtype)
+        given = f"{states.dtype} of shape {tuple(states.shape)}"
+        raise InvalidValue(f"{self.game} reads rows of its own records as bytes, not {given}")
+
+    def words(self, states: Tensor) -> Any:
+        """[N, size] the same in the whole numbers that kernels copy."""
+        return words(states, self.rules.STATE.alignment)
+
+    def to_gpu(self, states: NDArray[np.void]) -> Tensor:
+        """[N, bytes] records, copied to the GPU."""
+        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
+        return torch.from_numpy(rows.copy()).to(CUDA)
+
+    def to_cpu(self, states: Tensor) -> NDArray[np.void]:
+        """[N] records, copied from the GPU."""
+        dtype = self.rules.STATE if states.shape[1] == self.rules.STATE.itemsize else self.rules.HEAD
+        return states.cpu().numpy().copy().reshape(-1).view(dtype)
+
+    def heads(self, states: Tensor) -> Tensor:
+        """[N, bytes of a head] the part of each state that memory keeps, as a copy."""
+        return states[:, : self.rules.HEAD.itemsize].contiguous().clone()
+
+    def field(self, states: Tensor, name: str) -> Tensor:
+        """[N] what the states' field of one number holds; a view where a byte holds it."""
+        dtype, offset = self.rules.HEAD.fields[name][:2]  # pyright: ignore[reportOptionalSubscript]
+        return states[:, offset : offset + dtype.itemsize].view(TORCH_TYPES[dtype])[:, 0]
+
+    # ---- rules ----
+
+    def legal_mask(self, states: Tensor, out: Tensor | None = None) -> Tensor:
+        """[N, A] which actions are legal in `states` [N]."""
+        rows, shape = self.records(states), (len(states), self.game.num_actions)
+        masks = _room(out, shape, torch.bool)
+        if self.mask_kernels is not None:
+            self.launch(self.mask_kernels.legal_masks, len(states), rows, array(masks))
+        else:
+            self.launch(self.kernels.legal_masks, len(states), rows, array(masks.zero_()))
+        return masks
+
+    def legal_list(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
+        actions = empty((len(states), self.rules.MAX_LEGAL), torch.int32).fill_(-1)
+        counts = empty((len(states),), torch.int32)
+        self.launch(self.kernels.legal_lists, len(states), self.records(states), array(actions), array(counts))
+        return actions, counts
+
+    def first_illegal(self, states: Tensor, actions: Tensor) -> int:
+        """The first row [N] whose action is not legal, or -1."""
+        found = torch.full((1,), len(states), dtype=torch.int32, device=CUDA)
+        self.launch(self.kernels.first_illegal, len(states), self.records(states), array(actions), array(found))
+        row = int(found.item())
+        return -1 if row == len(states) else row
+
+    def random_actions(self, states: Tensor, rngs: Tensor) -> Tensor:
+        """[N] one legal action in each row."""
+        actions = empty((len(states),), torch.int32)
+        self.launch(self.kernels.random_actions, len(states), self.records(states), array(rngs), array(actions))
+        return actions
+
+    def seats(self, states: Tensor) -> Tensor:
+        """[N] who acts."""
+        seats = empty((len(states),), torch.int32)
+        launch(self.kernels.seats_to_act, len(states), self.records(states), array(seats))
+        return seats
+
+    def perft(self, states: Tensor, depth: int) -> Tensor:
+        """[N] how many sequences of exactly `depth` actions each state has. The last level is counted, not played."""
+        leaves = torch.zeros(len(states), dtype=torch.int64, device=CUDA)
+        if depth == 0:
+            return leaves + 1
+        if "play_head" in self.rules.compiled:
+            states = self.heads(states)
+        if depth == 1:
+            self.launch(self.kernels.count_all, len(states), self.records(states), array(leaves))
+            return leaves
+        for first in range(0, len(states), FRONTIER):
+            part = states[first : first + FRONTIER]
+            actions, counts = self.legal_list(part)
+            parents = torch.repeat_interleave(torch.arange(len(part), device=CUDA), counts)  # [children]
+            children, moves = part[parents].clone(), actions[actions >= 0]
+            unused = torch.zeros(len(moves), dtype=torch.uint64, device=CUDA)
+            self.launch(self.kernels.play_heads, len(moves), self.records(children), array(moves), array(unused))
+            leaves[first : first + FRONTIER].index_add_(0, parents, self.perft(children, depth - 1))
+        return leaves
+
+    # ---- encoders ----
+
+    def encode(
+        self, encoder: str, states: Tensor, seat: int | None = None, out: Tensor | None = None, dtype: Any = None
+    ) -> Tensor:
+        """[N, *shape] what a network sees of `states` [N], for the seat to act in each or for `seat`.
+
+        A dense encoder that has an index form is written by way of it, and then in any of `DENSE_TYPES`.
+        """
+        chosen = self.game.encoder(encoder)
+        if seat is not None and not 0 <= seat < self.rules.SEATS:
+            raise InvalidValue(f"{self.game} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
+        short = self.short_form(chosen)
+        if short is not None:
+            return self.expand(short, self._encode(short, states, seat), dtype or torch.float32, out)
+        wanted = TORCH_TYPES[np.dtype(chosen.dtype)]
+        if dtype not in (None, wanted):
+            return self._encode(chosen, states, seat).to(dtype)
+        return self._encode(chosen, states, seat, out)
+
+    def short_form(self, chosen: Encoder) -> Encoder | None:
+        """The index encoder that stands for a dense one."""
+        return next((each for each in self.game.encoders.values() if each.dense == str(chosen)), None)
+
+    def _encode(self, chosen: Encoder, states: Tensor, seat: int | None, out: Tensor | None = None) -> Tensor:
+        kernels, rows = _encode_kernels(self.game, chosen), self.records(states)
+        out = _room(out, (len(states), *chosen.shape), TORCH_TYPES[np.dtype(chosen.dtype)])
+        flat, looking = out.view(len(states), math.prod(chosen.shape)), -1 if seat is None else seat
+        size = out.element_size()
+        if flat.shape[1] * size > STAGED:
+            launch(kernels.encode_all, len(states), rows, looking, array(flat))
+            return out
+        units = flat.shape[1] * size // 4 + 1  # of four bytes, as memory banks are wide; an odd number hits them all
+        stride = (units | 1) * 4 // size
+        blocks = min(-(-len(states) // BLOCK), 1 << 14)
+        shared = BLOCK * stride * size
+        launch_blocks(kernels.encode_staged, blocks, BLOCK, shared, rows, looking, stride, array(flat))
+        return out
+
+    def expand(
+        self, encoder: Encoder | str, tokens: Tensor, dtype: torch.dtype = torch.float32, out: Tensor | None = None
+    ) -> Tensor:
+        """[N, *dense shape] what the tokens [N, T] of an index encoder stand for.
+
+        They may come from the CPU, from pinned memory without waiting: a fiftieth of what the dense form would take.
+        """
+        chosen = self.game.encoder(encoder) if isinstance(encoder, str) else encoder
+        if chosen.spread is None:
+            raise InvalidValue(f"the encoder {chosen} of {self.game} has nothing to expand")
+        if tuple(tokens.shape[1:]) != chosen.shape or tokens.dtype.is_floating_point:
+            given = f"{tokens.dtype} of shape {tuple(tokens.shape)}"
+            raise InvalidValue(f"{chosen} expands whole numbers of shape (N, {chosen.shape[0]}), not {given}")
+        if dtype not in DENSE_TYPES:
+            raise InvalidValue(f"an observation is float32, float16 or bfloat16, not {dtype}")
+        shape = self.game.encoder(chosen.dense).shape
+        out = _room(out, (len(tokens), *shape), dtype)
+        size = math.prod(shape)
+        opaque = out.view(DENSE_TYPES[dtype]).view(len(tokens), size)
+        kernel = _expand_kernels(self.game, chosen).expand_all
+        blocks, shared = min(len(tokens), 1 << 15), size * out.element_size()
+        here = tokens.to(CUDA, non_blocking=True).contiguous()
+        launch_blocks(kernel, blocks, BLOCK, shared, array(here), array(_palette(dtype)), array(opaque))
+        return out
+
+
+@functools.cache
+def _palette(dtype: torch.dtype) -> Tensor:
+    """[101] the hundredths from 0 to 1, as bits."""
+    return (torch.arange(101, dtype=torch.float32) / 100).to(dtype).view(DENSE_TYPES[dtype]).to(CUDA)
+
+
+@functools.cache
+def _encode_kernels(game: Game, encoder: Encoder) -> Any:
+    return load_kernels("cuda_encode", {"write": encoder.write, **game.rules.compiled}, f"{game.label} {encoder}")
+
+
+@functools.cache
+def _expand_kernels(game: Game, encoder: Encoder) -> Any:
+    assert encoder.spread is not None
+    return load_kernels("cuda_expand", {"spread": encoder.spread}, f"{game.label} {encoder}")
+
+
+def _room(out: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """To write into. Kernels look at no bounds, so everything is looked at here."""
+    if out is None:
+        return empty(shape, dtype)
+    fits = tuple(out.shape) == shape and out.dtype == dtype and out.is_contiguous()
+    if not fits or out.device.type != CUDA.type:
+        given = f"{out.dtype} of shape {tuple(out.shape)} on {out.device}"
+        raise InvalidValue(f"`out` is a contiguous {dtype} of shape {shape} on the GPU, not {given}")
+    return out
+
+

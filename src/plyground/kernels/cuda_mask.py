@@ -1,0 +1,19 @@
+"""Template: legal masks where the game writes them itself. Elsewhere `cuda_rules.py` does it with legal lists."""
+
+# numba-cuda has no types:
+# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+from plyground.kernels.slots import mask
+
+
+@cuda.jit(cache=True)
+def legal_masks(states: NDArray[np.void], masks: NDArray[np.bool_], work: NDArray[np.void]) -> None:
+    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
+        mask(states[i], masks[i])
