@@ -106,33 +106,37 @@ class GpuGame:
 
     def legal_mask(self, states: Tensor, out: Tensor | None = None) -> Tensor:
         """[N, A] which actions are legal in `states` [N]."""
-        rows, shape = self.records(states), (len(states), self.game.num_actions)
-        masks = _room(out, shape, torch.bool)
-        if self.mask_kernels is not None:
-            self.launch(self.mask_kernels.legal_masks, len(states), rows, array(masks))
+        masks = _room(out, (len(states), self.game.num_actions), torch.bool)
+        if self.mask_kernels is None:
+            self._look(states, masks=masks.zero_())
         else:
-            self.launch(self.kernels.legal_masks, len(states), rows, array(masks.zero_()))
+            launch(self.mask_kernels.legal_masks, len(states), self.records(states), array(masks))
         return masks
 
     def legal_list(self, states: Tensor) -> tuple[Tensor, Tensor]:
         """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
-        actions = empty((len(states), self.rules.MAX_LEGAL), torch.int32).fill_(-1)
+        lists = empty((len(states), self.rules.MAX_LEGAL), torch.int32).fill_(-1)
         counts = empty((len(states),), torch.int32)
-        self.launch(self.kernels.legal_lists, len(states), self.records(states), array(actions), array(counts))
-        return actions, counts
-
-    def first_illegal(self, states: Tensor, actions: Tensor) -> int:
-        """The first row [N] whose action is not legal, or -1."""
-        found = torch.full((1,), len(states), dtype=torch.int32, device=CUDA)
-        self.launch(self.kernels.first_illegal, len(states), self.records(states), array(actions), array(found))
-        row = int(found.item())
-        return -1 if row == len(states) else row
+        self._look(states, lists=lists, counts=counts)
+        return lists, counts
 
     def random_actions(self, states: Tensor, rngs: Tensor) -> Tensor:
         """[N] one legal action in each row."""
-        actions = empty((len(states),), torch.int32)
-        self.launch(self.kernels.random_actions, len(states), self.records(states), array(rngs), array(actions))
-        return actions
+        drawn = empty((len(states),), torch.int32)
+        self._look(states, rngs=rngs, drawn=drawn)
+        return drawn
+
+    def first_illegal(self, states: Tensor, actions: Tensor) -> int:
+        """The first row [N] whose action is not legal, or -1."""
+        illegal = torch.full((1,), len(states), dtype=torch.int32, device=CUDA)
+        self._look(states, chosen=actions, illegal=illegal)
+        row = int(illegal.item())
+        return -1 if row == len(states) else row
+
+    def _look(self, states: Tensor, **asked: Tensor) -> None:
+        """See `look_all` in `kernels/cuda_rules.py`."""
+        answers = {**_unasked(), **asked}
+        self.launch(self.kernels.look_all, len(states), self.records(states), *map(array, answers.values()))
 
     def seats(self, states: Tensor) -> Tensor:
         """[N] who acts."""
@@ -223,6 +227,14 @@ class GpuGame:
         here = tokens.to(CUDA, non_blocking=True).contiguous()
         launch_blocks(kernel, blocks, BLOCK, shared, array(here), array(_palette(dtype)), array(opaque))
         return out
+
+
+@functools.cache
+def _unasked() -> dict[str, Tensor]:
+    """Questions to `look_all` that nobody asks, in its order."""
+    shapes = {"lists": (0, 0), "counts": (0,), "masks": (0, 0), "rngs": (0,), "drawn": (0,), "chosen": (0,)}
+    types = {"masks": torch.bool, "rngs": torch.uint64}
+    return {name: empty(shape, types.get(name, torch.int32)) for name, shape in {**shapes, "illegal": (0,)}.items()}
 
 
 @functools.cache

@@ -14,6 +14,6 @@ from plyground.kernels.slots import mask
 
 
 @cuda.jit(cache=True)
-def legal_masks(states: NDArray[np.void], masks: NDArray[np.bool_], work: NDArray[np.void]) -> None:
+def legal_masks(states: NDArray[np.void], masks: NDArray[np.bool_]) -> None:
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
         mask(states[i], masks[i])

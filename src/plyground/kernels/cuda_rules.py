@@ -77,40 +77,39 @@ def step_all(
 
 
 @cuda.jit(cache=True)
-def legal_lists(states: Records, actions: Ints, counts: Ints, work: Records) -> None:
-    """Row i's legal actions are `actions[i, :counts[i]]`, ascending; the rest of the row is left as it is."""
-    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
-        counts[i] = legal(states[i], actions[i], work[cuda.grid(1)])
+def look_all(
+    states: Records,
+    lists: Ints,  # [N, MAX_LEGAL], like all that follow or empty where nobody asks: the legal actions, ascending
+    counts: Ints,  # [N] how many there are
+    masks: Bools,  # [N, A], all false before: which actions are legal
+    rngs: Rngs,
+    drawn: Ints,  # [N] one of them, all equally likely; -1 where the game is over
+    chosen: Ints,
+    illegal: Ints,  # [1] the first row whose `chosen` [N] is not legal, if that is below what it held
+    work: Records,
+) -> None:
+    """Find the legal actions of each state, and answer what is asked about them.
 
-
-@cuda.jit(cache=True)
-def legal_masks(states: Records, masks: Bools, work: Records) -> None:
-    """Into masks [N, A] that are all false."""
-    actions = cuda.local.array(MAX_LEGAL, np.int32)
-    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
-        for k in range(legal(states[i], actions, work[cuda.grid(1)])):
-            masks[i, actions[k]] = True
-
-
-@cuda.jit(cache=True)
-def first_illegal(states: Records, chosen: Ints, found: Ints, work: Records) -> None:
-    """found [1]: the first row whose action is not legal, if that is below what it held."""
-    actions = cuda.local.array(MAX_LEGAL, np.int32)
-    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
-        count, k = legal(states[i], actions, work[cuda.grid(1)]), 0
-        while k < count and actions[k] < chosen[i]:  # they ascend
-            k += 1
-        if k == count or actions[k] != chosen[i]:
-            cuda.atomic.min(found, 0, i)
-
-
-@cuda.jit(cache=True)
-def random_actions(states: Records, rngs: Rngs, chosen: Ints, work: Records) -> None:
-    """One legal action for each row, all equally likely; -1 where the game is over."""
+    One kernel for all questions: most of its compiling time is `legal`.
+    """
     actions = cuda.local.array(MAX_LEGAL, np.int32)
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
         count = legal(states[i], actions, work[cuda.grid(1)])
-        chosen[i] = actions[below(rngs[i : i + 1], count)] if count else -1
+        if len(counts):
+            counts[i] = count
+            for k in range(count):
+                lists[i, k] = actions[k]
+        if len(masks):
+            for k in range(count):
+                masks[i, actions[k]] = True
+        if len(drawn):
+            drawn[i] = actions[below(rngs[i : i + 1], count)] if count else -1
+        if len(chosen):
+            k = 0
+            while k < count and actions[k] < chosen[i]:  # they ascend
+                k += 1
+            if k == count or actions[k] != chosen[i]:
+                cuda.atomic.min(illegal, 0, i)
 
 
 @cuda.jit(cache=True)
