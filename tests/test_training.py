@@ -93,6 +93,21 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert "packed without memory" in err or "is missing" in err
 
 
+def test_metrics_for_tensorboard(trained: Path, command) -> None:  # noqa: F811
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for _ in range(2):  # again replaces what was there
+        code, out, _ = command("runs", "tensorboard", str(trained))
+        assert code == 0
+        assert "tensorboard --logdir" in out
+    found = EventAccumulator(str(trained / "tensorboard")).Reload()
+    losses = found.Scalars("cycle/loss")
+    wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
+    assert [each.step for each in losses] == [record["step"] for record in wanted]
+    assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
+    assert len(found.Scalars("evaluation/yardsticks/random/score")) == 2
+
+
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
     arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "100000", "--out", str(path)]

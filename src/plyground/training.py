@@ -31,6 +31,7 @@ from plyground.run_report import how_to_play, save_curves, table_of, write_repor
 from plyground.runs import pack as packing
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_config
 from plyground.runs.settings import build, profile, profiles
+from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
 
 LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {"dqn": (DQN, DQNLearner)}
@@ -143,11 +144,13 @@ def _learner_of(run: Path) -> Learner[Any]:
 
 
 def runs(
-    words: Positional[Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN]")]] = (),
+    words: Positional[
+        Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]")]
+    ] = (),
     folder: Path = Path("runs"),
     without_memory: bool = False,
 ) -> None:
-    """List the runs; or pack one as a file, unpack it, or look at what one has stored.
+    """List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.
 
     Args:
         folder: where the runs are
@@ -160,7 +163,7 @@ def runs(
         console.print(table)
         return
     action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "inspect": 1}
+    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
@@ -172,8 +175,11 @@ def runs(
     elif action == "unpack":
         steps = packing.unpack(paths[0], paths[1])
         console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
-    else:
+    elif action == "inspect":
         _inspect(paths[0])
+    else:
+        where, count = export(paths[0])
+        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
 
 
 def _inspect(run: Path) -> None:
