@@ -63,7 +63,9 @@ def problem() -> str:
 @functools.cache
 def _numba_problem() -> str:
     from numba import cuda
+    from numba.cuda.core import config  # pyright: ignore[reportMissingImports]
 
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
     try:
         cuda.current_context()
     except Exception as error:  # its own errors, the linker's, the driver's: whatever keeps it from starting

@@ -21,6 +21,7 @@ from plyground.gpu.device import (
     BLOCK,
     CUDA,
     MOST_THREADS,
+    SIMULATED,
     TORCH_TYPES,
     array,
     empty,
@@ -34,6 +35,9 @@ from plyground.gpu.device import (
 from plyground.kernels.cache import load_kernels
 
 STAGED = 640  # bytes: shorter observations go through shared memory
+STAGED_BLOCK = 32  # threads that share it
+TRANSPOSED = 1 << 29  # bytes of longer ones that are written at once
+EXPAND_BLOCK = 32 if SIMULATED else 128  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
 FRONTIER = 1 << 18  # positions that perft plays on at once
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
@@ -194,14 +198,23 @@ class GpuGame:
         flat, looking = out.view(len(states), math.prod(chosen.shape)), -1 if seat is None else seat
         size = out.element_size()
         if flat.shape[1] * size > STAGED:
-            launch(kernels.encode_all, len(states), rows, looking, array(flat))
+            self._encode_long(kernels.encode_columns, states, looking, flat)
             return out
         units = flat.shape[1] * size // 4 + 1  # of four bytes, as memory banks are wide; an odd number hits them all
         stride = (units | 1) * 4 // size
-        blocks = min(-(-len(states) // BLOCK), 1 << 14)
-        shared = BLOCK * stride * size
-        launch_blocks(kernels.encode_staged, blocks, BLOCK, shared, rows, looking, stride, array(flat))
+        blocks = min(-(-len(states) // STAGED_BLOCK), 1 << 16)
+        shared = STAGED_BLOCK * stride * size
+        launch_blocks(kernels.encode_staged, blocks, STAGED_BLOCK, shared, rows, looking, stride, array(flat))
         return out
+
+    def _encode_long(self, kernel: Any, states: Tensor, looking: int, out: Tensor) -> None:
+        """By way of the transpose, part by part."""
+        part = max(1, TRANSPOSED // (out.shape[1] * out.element_size()))
+        for first in range(0, len(states), part):
+            rows = states[first : first + part]
+            columns = empty((out.shape[1], len(rows)), out.dtype)
+            launch(kernel, len(rows), self.records(rows), looking, array(columns))
+            out[first : first + part] = columns.T
 
     def expand(
         self, encoder: Encoder | str, tokens: Tensor, dtype: torch.dtype = torch.float32, out: Tensor | None = None
@@ -225,7 +238,8 @@ class GpuGame:
         kernel = _expand_kernels(self.game, chosen).expand_all
         blocks, shared = min(len(tokens), 1 << 15), size * out.element_size()
         here = tokens.to(CUDA, non_blocking=True).contiguous()
-        launch_blocks(kernel, blocks, BLOCK, shared, array(here), array(_palette(dtype)), array(opaque))
+        arrays = array(here), array(_palette(dtype)), array(opaque), words(opaque.view(torch.uint8), 8)
+        launch_blocks(kernel, blocks, EXPAND_BLOCK, shared, *arrays)
         return out
 
 

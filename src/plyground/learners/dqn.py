@@ -22,16 +22,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.agents.network import identity
 from plyground.errors import InvalidValue
 from plyground.kernels.replay import TERMINATED
+from plyground.learners.arrays import OnGpu
 from plyground.learners.experience import quality, statistics
 from plyground.learners.learner import Broken, Groups, Learner
 from plyground.learners.memory import Memory
 from plyground.learners.network_learner import NetworkLearner, NetworkSettings
+from plyground.learners.on_the_gpu import GpuMemory
 from plyground.learners.returns import entropy, masked, td_targets
 from plyground.networks import make_network
 from plyground.runs.directory import Checkpoint
@@ -113,11 +114,14 @@ class DQNLearner(NetworkLearner[DQN]):
     """A network, its target, and a memory of plies."""
 
     counts = (*Learner.counts, "cycle_began", "debt")
+    all_on_gpu = True
 
     def __init__(self, config: DQN) -> None:
         super().__init__(config)
         self.target = copy.deepcopy(self.network)
-        self.memory = Memory(self.game, config.memory, config.concurrency, config.seed, config.prioritised)
+        size = config.memory, config.concurrency, config.seed, config.prioritised
+        self.memory = (GpuMemory if isinstance(self.on, OnGpu) else Memory)(self.game, *size, self.on)
+        self.exponents = self.on.linspace(1.0, config.epsilon_spread, config.concurrency)  # [N]
         self.cycle_began, self.debt = 0, 0.0  # the memory's time then; samples earned and not yet drawn
 
     def fresh_network(self) -> nn.Module:
@@ -134,12 +138,12 @@ class DQNLearner(NetworkLearner[DQN]):
 
     # ---- playing ----
 
-    def epsilons(self) -> NDArray[np.float64]:
+    def epsilons(self) -> Any:
         """[N] each game's chance of a random action now."""
         config = self.config
         done = min(1.0, self.progress / config.epsilon_share) if config.epsilon_share else 1.0
         now = config.epsilon + done * (config.epsilon_end - config.epsilon)
-        return now ** np.linspace(1.0, config.epsilon_spread, config.concurrency)
+        return now**self.exponents
 
     def play(self) -> None:
         """One ply in every game."""
@@ -150,12 +154,12 @@ class DQNLearner(NetworkLearner[DQN]):
         lap("encoding")
         with torch.inference_mode():
             values = masked(self.network(shown), legal)
-            best = values.argmax(1).cpu().numpy()
+            best = self.on.array(values.argmax(1))
         lap("forward")
         greedy = self.view.action_of(games.states, best)
         actions = self._explore(values, greedy)
         theirs = self.selfplay.answer(actions, self.earlier_selves())
-        states = self.game.heads(games.states)
+        states = self.on.heads(games.states)
         lengths = games.plies + 1
         rewards, terminated, truncated = games.step(actions)
         lap("moves")
@@ -165,35 +169,31 @@ class DQNLearner(NetworkLearner[DQN]):
         rewards = rewards + self._shaping(states, games.after)
         self.memory.add(states, actions, rewards, games.after, terminated, truncated, actions != greedy, usable)
         over = terminated | truncated
-        if over.any():
-            decided = np.flatnonzero(terminated & (games.after["outcome"] > 1))
-            self.memory.mark_good(decided, lengths[decided])
+        if self.on.any(over):
+            self.memory.end_games(terminated & (self.on.field(games.after, "outcome") > 1), lengths)
             self.tally.add(self.memory, terminated, truncated, lengths)
-            self.selfplay.begin(np.flatnonzero(over))
+            self.selfplay.renew(over)
         self.step += 1
         lap("storing")
 
-    def _explore(self, values: Tensor, greedy: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _explore(self, values: Tensor, greedy: Any) -> Any:
         """[N] the greedy actions, with some chance others; `values` [N, outputs] are masked."""
         if self.config.exploration == "boltzmann":
-            noise = torch.from_numpy(self.rng.gumbel(size=tuple(values.shape))).to(values)
-            drawn = (values / self.config.temperature + noise).argmax(1).cpu().numpy()
+            noise = self.on.tensor(self.on.gumbel(tuple(values.shape))).to(values)
+            drawn = self.on.array((values / self.config.temperature + noise).argmax(1))
             return self.view.action_of(self.selfplay.batch.states, drawn)
-        explores = self.rng.random(len(greedy)) < self.epsilons()
-        return np.where(explores, self.selfplay.batch.random_actions(), greedy)
+        explores = self.on.random(len(greedy)) < self.epsilons()
+        return self.on.where(explores, self.selfplay.batch.random_actions(), greedy)
 
-    def _shaping(self, states: NDArray[np.void], after: NDArray[np.void]) -> NDArray[np.float32] | float:
+    def _shaping(self, states: Any, after: Any) -> Any:
         """[N] what the game's own judgement adds to the acting side's reward: a difference of potentials."""
-        weight = self.config.shaping * (1 - self.progress)
+        weight, on = self.config.shaping * (1 - self.progress), self.on
         if not weight:
             return 0.0
-        if "evaluate" not in self.game.rules.compiled:
-            raise InvalidValue(f"shaping needs a game that defines `evaluate`; {self.game} does not")
-        before, behind = np.empty(len(states), np.float32), np.empty(len(states), np.float32)
-        self.game.kernels("evaluate").evaluate_all(states, before)
-        self.game.kernels("evaluate").evaluate_all(after, behind)
-        factor = np.where(states["to_move"] == after["to_move"], 1.0, -self.config.discount)
-        return (weight * (np.where(after["outcome"] == 0, factor * behind, 0.0) - before)).astype(np.float32)
+        same_side = on.field(states, "to_move") == on.field(after, "to_move")
+        behind = on.where(same_side, 1.0, -self.config.discount) * on.evaluate(after)
+        change = on.where(on.field(after, "outcome") == 0, behind, 0.0) - on.evaluate(states)
+        return on.single(weight * change)
 
     # ---- learning ----
 
@@ -217,10 +217,8 @@ class DQNLearner(NetworkLearner[DQN]):
             correction=config.priority_correction,
         )
         lap("sampling")
-        outputs = torch.from_numpy(view.output_of(sample.states, sample.actions)).to(config.device)
-        returns, factors, weights = (
-            torch.from_numpy(each).to(config.device) for each in (sample.returns, sample.factors, sample.weights)
-        )
+        outputs = self.on.tensor(view.output_of(sample.states, sample.actions))
+        returns, factors, weights = map(self.on.tensor, (sample.returns, sample.factors, sample.weights))
         legal_behind = view.legal(sample.behind)
         lap("moves")
         shown, behind = view.observe(sample.states), view.observe(sample.behind)
@@ -242,7 +240,7 @@ class DQNLearner(NetworkLearner[DQN]):
         lap("optimizer")
         errors = (chosen - wanted).detach()
         if config.prioritised:
-            self.memory.update(sample.picked, errors.cpu().numpy(), config.priority_exponent)
+            self.memory.update(sample.picked, self.on.array(errors), config.priority_exponent)
             lap("sampling")
         if self.updates == 1:
             self._say_that_masks_are_used(legal_behind)
@@ -286,13 +284,13 @@ class DQNLearner(NetworkLearner[DQN]):
         memory = self.memory
         if not memory.filled:
             return {}
-        found, rewards = statistics(memory, memory.filled), memory.rewards[: memory.filled]
-        results = np.abs(rewards[memory.ended[: memory.filled] == TERMINATED])
+        found, (_, actions, rewards, ended) = statistics(memory, memory.filled), memory.newest_rows(memory.filled)
+        results = np.abs(rewards[ended == TERMINATED])
         decided = float((results > 0.5).mean()) if len(results) else 0.0
-        values, counts = np.unique(memory.actions[: memory.filled], return_counts=True)
+        values, counts = np.unique(actions, return_counts=True)
         common = [f"{values[k]} ({counts[k] / rewards.size:.1%})" for k in np.argsort(-counts)[:10]]
         return {
-            "plies_stored": f"{len(memory):,} of {memory.states.size:,}",
+            "plies_stored": f"{len(memory):,} of {memory.room:,}",
             **found,
             "decided": decided,
             "quality": quality(found, decided),
