@@ -21,7 +21,7 @@ from plyground.gpu.game import on_gpu
 class OnCpu:
     """numpy's arrays; states are records. Chance comes from the learner's own generator."""
 
-    def __init__(self, game: Game, rng: np.random.Generator, device: str = "cpu") -> None:
+    def __init__(self, game: Game, rng: np.random.Generator, device: torch.device | str = "cpu") -> None:
         self.game, self.rng, self.device = game, rng, device  # where the network is
 
     def tensor(self, values: Any) -> Tensor:
@@ -99,7 +99,7 @@ class OnGpu(OnCpu):
     """torch's tensors on the GPU; states are rows of bytes. Chance comes from a generator there, which the learner's own
     seeds anew for each draw, so that nothing of it needs to be saved."""
 
-    def __init__(self, game: Game, rng: np.random.Generator, device: str = "cuda") -> None:
+    def __init__(self, game: Game, rng: np.random.Generator, device: torch.device | str = "cuda") -> None:
         super().__init__(game, rng, device)
         self.gpu = on_gpu(game)
         self.generator = torch.Generator(CUDA)

@@ -126,7 +126,7 @@ class DQNLearner(NetworkLearner[DQN]):
 
     def fresh_network(self) -> nn.Module:
         config, view = self.config, self.view
-        return make_network(config.network, view.shape, view.outputs, config.dueling).to(config.device)
+        return make_network(config.network, view.shape, view.outputs, config.dueling).to(view.device)
 
     @property
     def identity(self) -> dict[str, str]:

@@ -136,12 +136,12 @@ class NetworkLearner(Learner[N]):
             self.on = OnGpu(self.game, self.rng)
             self.selfplay, self.clock = GpuSelfPlay(self.on, config.concurrency, config.seed, **how), GpuClock()
         else:
-            self.on = OnCpu(self.game, self.rng, config.device)
+            self.on = OnCpu(self.game, self.rng, self.view.device)
             self.selfplay = SelfPlay(self.game, config.concurrency, config.seed, self.rng, **how)
 
     def fresh_network(self) -> nn.Module:
         config, view = self.config, self.view
-        return make_network(config.network, view.shape, view.outputs).to(config.device)
+        return make_network(config.network, view.shape, view.outputs).to(view.device)
 
     @property
     def identity(self) -> dict[str, str]:

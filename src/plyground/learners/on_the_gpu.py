@@ -131,10 +131,11 @@ class GpuSelfPlay(SelfPlay):
             return
         rows = turn.nonzero()[:, 0]
         if len(rows):
-            rngs = games.rngs[rows].cpu().numpy()
+            own = games.rngs.view(torch.int64)  # torch hardly knows uint64
+            rngs = own[rows].cpu().numpy().view(np.uint64)
             chosen = agent.act(games.gpu.to_cpu(games.states[rows]), rngs)
             actions[rows] = torch.from_numpy(chosen).to(CUDA)
-            games.rngs[rows] = torch.from_numpy(rngs).to(CUDA)
+            own[rows] = torch.from_numpy(rngs.view(np.int64)).to(CUDA)
 
     def _zeros(self, n: int, dtype: Any) -> Any:
         return self.on.zeros((n,), dtype)
