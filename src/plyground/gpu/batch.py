@@ -54,7 +54,7 @@ class GpuBatch(Batch):
 
     def reset(self) -> None:
         gpu = self.gpu
-        arguments = (gpu.records(self.states), gpu.words(self.states), gpu.words(gpu.blank), array(self.rngs))
+        arguments = (gpu.records(self.states), gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs))
         launch(gpu.kernels.reset_all, len(self), *arguments)
         self.plies.zero_()
         self.after.copy_(self.gpu.heads(self.states))
@@ -64,7 +64,7 @@ class GpuBatch(Batch):
         step = Step(empty((n,), torch.float32), empty((n,), torch.bool), empty((n,), torch.bool))
         gpu.launch(
             *(gpu.kernels.step_all, n, gpu.records(self.states), gpu.words(self.states), gpu.words(self.after)),
-            *(array(chosen), array(self.rngs), gpu.words(gpu.blank), array(self.plies), self.max_plies),
+            *(array(chosen), array(self.rngs), gpu.words(gpu.fresh), array(self.plies), self.max_plies),
             *(array(each) for each in step),
         )
         return step
@@ -93,7 +93,7 @@ class GpuBatch(Batch):
     def random_play(self, plies: int) -> Tensor:
         gpu, ended = self.gpu, torch.zeros(4, dtype=torch.int64, device=CUDA)
         gpu.launch(
-            *(gpu.kernels.random_play, len(self), gpu.words(self.states), gpu.words(gpu.blank), array(self.rngs)),
+            *(gpu.kernels.random_play, len(self), gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs)),
             *(array(self.plies), plies, array(ended)),
         )
         self.after.copy_(gpu.heads(self.states))
@@ -107,7 +107,7 @@ class GpuBatch(Batch):
         gpu = self.gpu
         gpu.launch(
             *(gpu.kernels.open_games, len(self), gpu.records(self.states), gpu.words(self.states)),
-            *(array(begins), array(plies), gpu.words(gpu.blank), array(self.rngs)),
+            *(array(begins), array(plies), gpu.words(gpu.fresh), array(self.rngs)),
         )
 
     def position(self, row: int) -> Position:

@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike
 from torch import Tensor
 
 from plyground.errors import InvalidValue, shorten
+from plyground.games.bits import popcount
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 CUDA = torch.device("cpu" if SIMULATED else "cuda")  # where tensors lie
@@ -68,9 +69,21 @@ def _numba_problem() -> str:
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
     try:
         cuda.current_context()
+        count_bits_by_instruction()
     except Exception as error:  # its own errors, the linker's, the driver's: whatever keeps it from starting
         return f"numba-cuda does not start: {shorten(' '.join(str(error).split()), 200)}"
     return ""
+
+
+def count_bits_by_instruction() -> None:
+    """Let `popcount` be the GPU's own instruction: unlike the CPU's, its compiler does not see that in our shifts.
+
+    numba-cuda keeps the device's form of a function beside it, under this name. Should it look elsewhere one day, the
+    shifts do as well.
+    """
+    from numba import cuda
+
+    popcount._CUDATypingContext__dispatcher = cuda.jit(device=True)(lambda x: np.int64(cuda.popc(x)))  # pyright: ignore
 
 
 def require() -> None:
@@ -154,12 +167,18 @@ def words(tensor: Tensor, alignment: int) -> Any:
     return _array(tensor, (len(tensor), tensor.shape[1] // alignment), np.dtype(f"u{alignment}"))
 
 
+def words_in(tensor: Tensor) -> Any:
+    """The whole words of eight bytes in a tensor."""
+    return _array(tensor, (tensor.nbytes // 8,), np.uint64)
+
+
 def _array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     assert tensor.is_contiguous()
     if SIMULATED:
         from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
-        return FakeCUDAArray(tensor.numpy().reshape(-1).view(np.dtype(dtype)).reshape(shape))
+        memory = tensor.numpy().reshape(-1).view(np.uint8)[: math.prod(shape) * np.dtype(dtype).itemsize]
+        return FakeCUDAArray(memory.view(dtype).reshape(shape))
     return _wrapped_array(tensor.data_ptr(), shape, np.dtype(dtype))
 
 

@@ -21,7 +21,6 @@ from plyground.gpu.device import (
     BLOCK,
     CUDA,
     MOST_THREADS,
-    SIMULATED,
     TORCH_TYPES,
     array,
     empty,
@@ -31,13 +30,14 @@ from plyground.gpu.device import (
     records,
     require,
     words,
+    words_in,
 )
 from plyground.kernels.cache import load_kernels
 
 STAGED = 640  # bytes: shorter observations go through shared memory
 STAGED_BLOCK = 32  # threads that share it
 TRANSPOSED = 1 << 29  # bytes of longer ones that are written at once
-EXPAND_BLOCK = 32 if SIMULATED else 128  # threads that make a row
+EXPAND_BLOCK = 32  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
 FRONTIER = 1 << 18  # positions that perft plays on at once
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
@@ -55,12 +55,14 @@ class GpuGame:
 
     def __init__(self, game: Game) -> None:
         self.game, self.rules = game, game.rules
-        sizes = {"STATE": self.rules.STATE, "MAX_LEGAL": self.rules.MAX_LEGAL}
+        sizes = {"STATE": self.rules.STATE, "MAX_LEGAL": self.rules.MAX_LEGAL, "CHANCE": self.rules.CHANCE}
         self.kernels: Any = load_kernels("cuda_rules", {**self.rules.compiled, **sizes}, game.label)
         self.mask_kernels: Any = None
         if "mask" in self.rules.compiled:
             self.mask_kernels = load_kernels("cuda_mask", self.rules.compiled, game.label)
-        self.blank = torch.from_numpy(game.blank.view(np.uint8).reshape(1, -1)).to(CUDA)  # [1, bytes]
+        fresh = np.zeros(1, self.rules.STATE)
+        game.kernels().reset_all(fresh, game.blank, np.zeros(1, np.uint64))
+        self.fresh = self.to_gpu(game.blank if self.rules.CHANCE else fresh)  # [1, bytes]
         size = self.rules.WORK.itemsize
         self.threads = min(MOST_THREADS, max(BLOCK, int(free_memory()[0] * MOST_WORK) // size // BLOCK * BLOCK))
         self.work = records(self._zeros(self.threads, size), self.rules.WORK)
@@ -200,11 +202,11 @@ class GpuGame:
         if flat.shape[1] * size > STAGED:
             self._encode_long(kernels.encode_columns, states, looking, flat)
             return out
-        units = flat.shape[1] * size // 4 + 1  # of four bytes, as memory banks are wide; an odd number hits them all
-        stride = (units | 1) * 4 // size
-        blocks = min(-(-len(states) // STAGED_BLOCK), 1 << 16)
-        shared = STAGED_BLOCK * stride * size
-        launch_blocks(kernels.encode_staged, blocks, STAGED_BLOCK, shared, rows, looking, stride, array(flat))
+        length, flat = flat.shape[1], flat.view(-1)
+        blocks, shared = min(-(-len(states) // STAGED_BLOCK), 1 << 16), STAGED_BLOCK * length * size
+        words_of_block = shared // 8 if flat.data_ptr() % 8 == 0 else 0
+        arrays = array(flat), words_in(flat), words_of_block
+        launch_blocks(kernels.encode_staged, blocks, STAGED_BLOCK, shared, rows, looking, length, *arrays)
         return out
 
     def _encode_long(self, kernel: Any, states: Tensor, looking: int, out: Tensor) -> None:

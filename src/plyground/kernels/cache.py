@@ -50,7 +50,7 @@ warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimenta
 
 
 def load_kernels(
-    template: str, functions: Mapping[str, Function | int | np.dtype[np.void]], subject: str
+    template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str
 ) -> types.ModuleType:
     """The module that `template` (a file beside this one) becomes with `functions` (and sizes) in its slots.
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from plyground.kernels.slots import seat, write
 
 Records = NDArray[np.void]
-WARP = 32  # threads that act as one, and write fast to addresses side by side
 
 
 @cuda.jit(cache=True)
@@ -29,19 +28,26 @@ def encode_columns(states: Records, looking: int, out: NDArray[Any]) -> None:
 
 
 @cuda.jit(cache=True)
-def encode_staged(states: Records, looking: int, stride: int, out: NDArray[Any]) -> None:
-    """The same into `out` [N, size], for short rows: a block of threads writes its rows into shared memory, `stride`
-    apart, and then copies them together, each warp a row at a time."""
-    staged, me = cuda.shared.array(0, out.dtype), cuda.threadIdx.x
-    rows, size = cuda.blockDim.x, out.shape[1]
+def encode_staged(
+    states: Records, looking: int, size: int, out: NDArray[Any], words: NDArray[np.uint64], words_of_block: int
+) -> None:
+    """The same row by row, for short rows of `size`: `out` [N * size]. A block of threads writes its rows into shared
+    memory and then copies them together, eight bytes at a time (`words` is `out` once more) where the block is full."""
+    staged = cuda.shared.array(0, out.dtype)
+    staged_words = staged.view(np.uint64)
+    me, rows = cuda.threadIdx.x, cuda.blockDim.x
     first = cuda.blockIdx.x * rows
     while first < len(states):
         i = first + me
         if i < len(states):
-            write(states[i], seat(states[i]) if looking < 0 else looking, staged[me * stride : me * stride + size])
+            write(states[i], seat(states[i]) if looking < 0 else looking, staged[me * size : me * size + size])
         cuda.syncthreads()
-        for row in range(me // WARP, min(rows, len(states) - first), rows // WARP):
-            for k in range(me % WARP, size, WARP):
-                out[first + row, k] = staged[row * stride + k]
+        if first + rows <= len(states) and words_of_block > 0:
+            start = first // rows * words_of_block
+            for k in range(me, words_of_block, rows):
+                words[start + k] = staged_words[k]
+        else:
+            for k in range(me, min(rows, len(states) - first) * size, rows):
+                out[first * size + k] = staged[k]
         cuda.syncthreads()
         first += cuda.gridDim.x * rows

@@ -2,7 +2,8 @@
 so-many-th row, and the same functions in them.
 
 `words` is `states` once more, in the largest whole numbers that divide a record: the compiler copies records byte by
-byte, which on a GPU costs more than the rules. `work` has one record for each thread.
+byte, which on a GPU costs more than the rules. `work` has one record for each thread. `fresh` is a record as `reset`
+leaves it, or, where chance has a part in that, as it gets it.
 """
 
 # numba-cuda has no types:
@@ -19,14 +20,14 @@ from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
-from plyground.kernels.slots import MAX_LEGAL, STATE, count_legal, legal, play, play_head, reset, seat
+from plyground.kernels.slots import CHANCE, MAX_LEGAL, STATE, count_legal, legal, play, play_head, reset, seat
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Records = NDArray[np.void]  # [N] of the game's STATE or HEAD
 Rngs = NDArray[np.uint64]  # [N]
-Words = NDArray[Any]  # [N, record's size in words]; of `blank` one row
+Words = NDArray[Any]  # [N, record's size in words]; of `fresh` one row
 
 WORD = {8: np.uint64, 4: np.uint32, 2: np.uint16, 1: np.uint8}[STATE.alignment]
 SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
@@ -35,11 +36,12 @@ TRIES = 100
 
 
 @cuda.jit(cache=True)
-def reset_all(states: Records, words: Words, blank: Words, rngs: Rngs) -> None:
+def reset_all(states: Records, words: Words, fresh: Words, rngs: Rngs) -> None:
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
         for k in range(SIZE):
-            words[i, k] = blank[0, k]
-        reset(states[i], rngs[i : i + 1])
+            words[i, k] = fresh[0, k]
+        if CHANCE:
+            reset(states[i], rngs[i : i + 1])
 
 
 @cuda.jit(cache=True)
@@ -49,7 +51,7 @@ def step_all(
     after: Words,  # [N, head's size in words]: where the actions led, before a fresh game takes a finished one's place
     actions: Ints,
     rngs: Rngs,
-    blank: Words,
+    fresh: Words,
     plies: Ints,  # [N] plies played in the current game of each row
     max_plies: int,
     rewards: Floats,
@@ -71,8 +73,9 @@ def step_all(
         if over or stopped:
             played = 0
             for k in range(SIZE):
-                words[i, k] = blank[0, k]
-            reset(state, rngs[i : i + 1])
+                words[i, k] = fresh[0, k]
+            if CHANCE:
+                reset(state, rngs[i : i + 1])
         plies[i] = played
 
 
@@ -115,7 +118,7 @@ def look_all(
 @cuda.jit(cache=True)
 def random_play(
     words: Words,
-    blank: Words,
+    fresh: Words,
     rngs: Rngs,
     plies: Ints,  # [N] plies played in the current game of each row
     count: int,
@@ -143,8 +146,9 @@ def random_play(
                 counts[state["outcome"]] += 1
                 played = 0
                 for k in range(SIZE):
-                    own[k] = blank[0, k]
-                reset(state, rng)
+                    own[k] = fresh[0, k]
+                if CHANCE:
+                    reset(state, rng)
         for k in range(SIZE):
             words[i, k] = own[k]
         rngs[i], plies[i] = rng[0], played
@@ -159,7 +163,7 @@ def open_games(
     words: Words,
     begins: Bools,  # [N] which games to begin
     wanted: Ints,  # [N] random plies in each
-    blank: Words,
+    fresh: Words,
     rngs: Rngs,
     work: Records,
 ) -> None:
@@ -170,8 +174,9 @@ def open_games(
         attempt = 0 if begins[i] else TRIES
         while attempt < TRIES:
             for k in range(SIZE):
-                words[i, k] = blank[0, k]
-            reset(state, rng)
+                words[i, k] = fresh[0, k]
+            if CHANCE:
+                reset(state, rng)
             left = wanted[i] if attempt < TRIES - 1 else 0
             while left > 0 and state["outcome"] == RUNNING:
                 count = legal(state, actions, work[cuda.grid(1)])

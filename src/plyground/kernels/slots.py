@@ -20,6 +20,7 @@ INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's fun
 
 # ---- a game always has these ----
 
+CHANCE = False
 MAX_LEGAL = 1
 STATE = np.dtype([("unused", np.int8)], align=True)
 
