@@ -30,7 +30,12 @@ from plyground.learners.dqn import DQN, DQNLearner
 ROUNDS, SECONDS = 5, 0.4
 GAMES = {"connect_four": 1 << 22, "chess": 1 << 18, "paco_sako": 1 << 18, "sequence": 1 << 17}
 """games side by side, one ply at a time"""
-FUSED = {"connect_four": (1 << 20, 1000), "chess": (1 << 19, 100), "paco_sako": (1 << 19, 100), "sequence": (1 << 18, 100)}
+FUSED = {
+    "connect_four": (1 << 20, 1000),
+    "chess": (1 << 19, 100),
+    "paco_sako": (1 << 19, 100),
+    "sequence": (1 << 18, 100),
+}
 """games side by side, and the plies that each thread plays on its own"""
 PEER = {"connect_four": 1 << 20, "chess": 1 << 14}
 
@@ -101,7 +106,14 @@ def player(word: str, n: int, plies: int) -> Callable[[], int]:
 
 
 def measure_rules() -> None:
-    rows = [("game", "games at once", "M plies/s, one at a time with mask (chess: list) and observation", "M plies/s, random play in one kernel")]
+    rows = [
+        (
+            "game",
+            "games at once",
+            "M plies/s, one at a time with mask (chess: list) and observation",
+            "M plies/s, random play in one kernel",
+        )
+    ]
     for word, n in GAMES.items():
         single, fused = rate(stepper(word, n)), rate(player(word, *FUSED[word]))
         rows.append((word, f"{n:,}", millions(single), millions(fused)))
@@ -113,7 +125,7 @@ def measure_rules() -> None:
 
 
 def pgx(word: str, batch: int) -> Callable[[], int]:
-    """JAX rules, one compiled step for the whole batch: choice, move, mask and observation; a fresh game costs it nothing."""
+    """JAX rules, one compiled step for the whole batch: choice, move, mask, observation. Fresh games are ready-made."""
     import jax
     import jax.numpy as jnp
     import pgx as peer
@@ -123,20 +135,20 @@ def pgx(word: str, batch: int) -> Callable[[], int]:
     fresh = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), batch))
 
     @jax.jit
-    def advance(state, key, fresh):
+    def advance(state: Any, key: Any, fresh: Any) -> Any:
         key, choose = jax.random.split(key)
         actions = jax.random.categorical(choose, jnp.log(state.legal_action_mask.astype(jnp.float32)), axis=1)
         after = move(state, actions)
 
-        def pick(a, b):
+        def pick(a: Any, b: Any) -> Any:
             return jnp.where(after.terminated.reshape((batch,) + (1,) * (a.ndim - 1)), b, a)
 
         return jax.tree_util.tree_map(pick, after, fresh), key
 
-    holder = [fresh, jax.random.PRNGKey(1)]
+    holder: list[Any] = [fresh, jax.random.PRNGKey(1)]
 
     def step() -> int:
-        holder[:] = advance(*holder, fresh)
+        holder[:] = advance(holder[0], holder[1], fresh)
         jax.block_until_ready(holder[0].observation)
         return batch
 
@@ -186,27 +198,36 @@ def measure_encoders() -> None:
 # ---- a learner ----
 
 
+PARTS = {
+    "rules": ("moves",),
+    "encoding": ("encoding",),
+    "network": ("forward", "backward", "optimizer"),
+    "memory": ("sampling", "storing", "looking"),
+}
+LEARNERS = {"512-256": 1 << 15, "128-128": 1 << 16}
+"""networks, and games side by side"""
+
+
 def measure_learner() -> None:
-    rows = [("DQN on Connect Four", "games at once", "M plies/s", "M samples learned from/s", "rules", "encoding", "network", "memory")]
-    for network, n in (("512-256", 1 << 15), ("128-128", 1 << 15)):
-        config = DQN(device="cuda", network=network, concurrency=n, batch=n, memory=64 * n, warm_up=2 * n, threads=1,
-                     samples_per_ply=1.0, games_per_cycle=1 << 40, cycles=1)  # fmt: skip
+    """One ply in every game, one update from as many samples; and where the GPU's time goes."""
+    rows = [("DQN on Connect Four", "games at once", "M plies/s", "M samples/s", *PARTS)]
+    for network, n in LEARNERS.items():
+        sizes: dict[str, Any] = {"concurrency": n, "batch": n, "memory": 64 * n, "warm_up": 2 * n}
+        config = DQN(device="cuda", network=network, threads=1, samples_per_ply=1.0, games_per_cycle=1 << 40, **sizes)
         learner = DQNLearner(config)
         for _ in range(20):
             learner.advance()
+        learner.clock.seconds.clear()
         torch.cuda.synchronize()
         begun, step, updates = time.perf_counter(), learner.step, learner.updates
-        learner.clock.seconds.clear()
         while time.perf_counter() - begun < 4:
             learner.clock.start()
             learner.advance()
         torch.cuda.synchronize()
         seconds = time.perf_counter() - begun
-        plies, samples = (learner.step - step) * n / seconds, (learner.updates - updates) * config.batch / seconds
-        parts = {"rules": ("moves",), "encoding": ("encoding",), "network": ("forward", "backward", "optimizer"),
-                 "memory": ("sampling", "storing", "looking")}  # fmt: skip
-        spent = {name: sum(learner.clock.seconds.get(each, 0.0) for each in group) for name, group in parts.items()}
-        shares = [f"{value / max(sum(spent.values()), 1e-9):.0%}" for value in spent.values()]
+        plies, samples = (learner.step - step) * n / seconds, (learner.updates - updates) * n / seconds
+        spent = [sum(learner.clock.seconds.get(each, 0.0) for each in group) for group in PARTS.values()]
+        shares = [f"{value / sum(spent):.0%}" for value in spent]
         rows.append((network, f"{n:,}", f"{plies / 1e6:.2f}", f"{samples / 1e6:.2f}", *shares))
     table("Learning, with everything on the GPU", *rows)
 
@@ -226,10 +247,19 @@ def main() -> None:
     print(f"\n{time.perf_counter() - begun:.0f} s in all")
 
 
+WARM_UP = """
+import plyground as pg, sys
+batch = pg.Batch(pg.load(sys.argv[1]), 64, device="cuda")
+batch.random_play(1)
+batch.step(batch.random_actions())
+batch.legal_mask()
+batch.encode(next(iter(batch.game.encoders)))
+"""
+
+
 def warm_up() -> None:
     """Compile every game's kernels at once, each in a process of its own."""
-    lines = "import plyground as pg; b = pg.Batch(pg.load({0!r}), 64, device='cuda'); b.random_play(1); b.legal_list(); b.step(b.random_actions()); b.encode(next(iter(b.game.encoders)))"
-    waiting = [subprocess.Popen([sys.executable, "-c", lines.format(word)]) for word in GAMES]
+    waiting = [subprocess.Popen([sys.executable, "-c", WARM_UP, word]) for word in GAMES]
     for process in waiting:
         process.wait()
 

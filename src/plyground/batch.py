@@ -31,12 +31,22 @@ class Batch:
     tensor there, and records are rows of bytes.
     """
 
-    def __new__(cls, game: Game, n: int, seed: int = 0, device: str = "cpu", **options: Any) -> Batch:
+    def __new__(
+        cls,
+        game: Game,
+        n: int,
+        seed: int = 0,
+        device: str = "cpu",
+        *,
+        max_plies: int | None = None,
+        threads: int | None = None,
+        check: bool = True,
+    ) -> Batch:
         if device == "cuda":
             from plyground.gpu.batch import GpuBatch  # torch takes its time
 
-            cls = GpuBatch
-        return super().__new__(cls)
+            return object.__new__(GpuBatch)
+        return object.__new__(cls)
 
     def __init__(
         self,

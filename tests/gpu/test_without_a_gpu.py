@@ -39,7 +39,10 @@ def test_where_there_is_no_gpu_a_sentence_says_so(connect_four: pg.Game, monkeyp
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("The NVIDIA driver on your system is too old (found version 11040).", "CUDA does not start: The NVIDIA driver"),
+        (
+            "The NVIDIA driver on your system is too old (found version 11040).",
+            "CUDA does not start: The NVIDIA driver",
+        ),
         ("No CUDA GPUs are available", "CUDA does not start: No CUDA GPUs are available"),
         ("Found no NVIDIA driver on your system. Please check\nmore", "CUDA does not start: Found no NVIDIA driver"),
     ],

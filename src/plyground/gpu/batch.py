@@ -127,10 +127,9 @@ class GpuBatch(Batch):
             shape = tuple(given.shape)
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {shape}")
         chosen = given.to(CUDA, torch.int32).contiguous()
-        bad = self.gpu.first_illegal(self.states, chosen) if self.check else -1
         if self.check and given.element_size() > 4:
-            wrong = (chosen != given.to(CUDA)).nonzero()  # too large for 32 bits
-            bad = min([int(wrong[0, 0]), *([bad] if bad >= 0 else [])]) if len(wrong) else bad
+            chosen = torch.where(chosen == given.to(CUDA), chosen, -1)  # what is too large for 32 bits
+        bad = self.gpu.first_illegal(self.states, chosen) if self.check else -1
         if bad >= 0:
             raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen

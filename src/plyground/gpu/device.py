@@ -22,9 +22,9 @@ from torch import Tensor
 from plyground.errors import InvalidValue, shorten
 from plyground.games.bits import popcount
 
-SIMULATED = bool(numba.config.ENABLE_CUDASIM)
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
 CUDA = torch.device("cpu" if SIMULATED else "cuda")  # where tensors lie
-BLOCK = 32 if SIMULATED else 128  # threads of a block
+BLOCK = 32 if SIMULATED else 64  # threads of a block; more are slower where a thread needs many registers
 MOST_THREADS = 64 if SIMULATED else 1 << 20  # more rows than that: a thread takes several
 INSTALL = "pip install 'plyground[gpu]'"
 NUMPY_TYPES = {
@@ -40,7 +40,7 @@ NUMPY_TYPES = {
     torch.float32: np.float32,
     torch.float64: np.float64,
 }
-TORCH_TYPES = {np.dtype(value): key for key, value in NUMPY_TYPES.items()}
+TORCH_TYPES: dict[np.dtype[Any], torch.dtype] = {np.dtype(value): key for key, value in NUMPY_TYPES.items()}
 
 
 # ---- what is there ----

@@ -36,7 +36,7 @@ from plyground.kernels.cache import load_kernels
 
 STAGED = 640  # bytes: shorter observations go through shared memory
 STAGED_BLOCK = 32  # threads that share it
-TRANSPOSED = 1 << 29  # bytes of longer ones that are written at once
+TRANSPOSED = 1 << 30  # bytes of longer ones that are written at once
 EXPAND_BLOCK = 32  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
 FRONTIER = 1 << 18  # positions that perft plays on at once
@@ -105,7 +105,8 @@ class GpuGame:
 
     def field(self, states: Tensor, name: str) -> Tensor:
         """[N] what the states' field of one number holds; a view where a byte holds it."""
-        dtype, offset = self.rules.HEAD.fields[name][:2]  # pyright: ignore[reportOptionalSubscript]
+        fields: Any = self.rules.HEAD.fields
+        dtype, offset = fields[name][:2]
         return states[:, offset : offset + dtype.itemsize].view(TORCH_TYPES[dtype])[:, 0]
 
     # ---- rules ----
@@ -279,5 +280,3 @@ def _room(out: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> Ten
         given = f"{out.dtype} of shape {tuple(out.shape)} on {out.device}"
         raise InvalidValue(f"`out` is a contiguous {dtype} of shape {shape} on the GPU, not {given}")
     return out
-
-

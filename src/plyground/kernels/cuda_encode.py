@@ -1,20 +1,20 @@
 """Template: one encoder as kernels for a GPU."""
 
-# numba-cuda has no types:
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportAttributeAccessIssue=false
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import cuda
+from numba import cuda as untyped
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import seat, write
 
-Records = NDArray[np.void]
+cuda: Any = untyped
+
+Records = Any
 
 
 @cuda.jit(cache=True)

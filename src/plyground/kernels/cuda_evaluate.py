@@ -1,16 +1,18 @@
 """Template: a game's own judgement of states, on a GPU."""
 
-# numba-cuda has no types:
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportAttributeAccessIssue=false
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import cuda
+from numba import cuda as untyped
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import evaluate
+
+cuda: Any = untyped
 
 
 @cuda.jit(cache=True)

@@ -1,18 +1,18 @@
 """Template: the tokens of an index encoder to the dense observation they stand for, in one kernel for a GPU."""
 
-# numba-cuda has no types:
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportAttributeAccessIssue=false
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import cuda
+from numba import cuda as untyped
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import spread
+
+cuda: Any = untyped
 
 MOST_WIDE = 16  # tokens of a row that fill more than one cell
 
@@ -38,7 +38,7 @@ def expand_all(tokens: NDArray[Any], palette: NDArray[Any], out: NDArray[Any], w
             found[0] = 0
         cuda.syncthreads()
         for place in range(me, count, many):
-            first, cells, hundredths = spread(place, np.int64(tokens[i, place]), count)
+            first, cells, hundredths = spread(place, int(tokens[i, place]), count)
             if cells == 1 and 0 <= first < size:  # tokens come from anywhere
                 row[first] = palette[min(max(hundredths, 0), 100)]
             elif cells > 1:
@@ -47,8 +47,8 @@ def expand_all(tokens: NDArray[Any], palette: NDArray[Any], out: NDArray[Any], w
                     wide[at] = place
         cuda.syncthreads()
         for k in range(min(found[0], MOST_WIDE)):
-            first, cells, hundredths = spread(wide[k], np.int64(tokens[i, wide[k]]), count)
-            if 0 <= first and first + cells <= size:
+            first, cells, hundredths = spread(wide[k], int(tokens[i, wide[k]]), count)
+            if first >= 0 and first + cells <= size:
                 value = palette[min(max(hundredths, 0), 100)]
                 for cell in range(first + me, first + cells, many):
                     row[cell] = value

@@ -3,18 +3,20 @@
 Every draw has a seed of its own, from which each sample gets a generator.
 """
 
-# numba-cuda has no types:
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportAttributeAccessIssue=false
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import cuda
+from numba import cuda as untyped
 from numpy.typing import NDArray
 
 from plyground.games.chance import STEP, mix, uniform
 from plyground.kernels.replay import draw_one, follow, leaf_at
+
+cuda: Any = untyped
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.int8]

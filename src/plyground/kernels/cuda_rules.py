@@ -6,26 +6,27 @@ byte, which on a GPU costs more than the rules. `work` has one record for each t
 leaves it, or, where chance has a part in that, as it gets it.
 """
 
-# numba-cuda has no types:
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUntypedFunctionDecorator=false
-# pyright: reportAttributeAccessIssue=false, reportUnknownArgumentType=false
+# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import cuda, njit  # noqa: F401  (slots without working memory are filled with compiled adapters)
+from numba import cuda as untyped
+from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
 from plyground.kernels.slots import CHANCE, MAX_LEGAL, STATE, count_legal, legal, play, play_head, reset, seat
 
+cuda: Any = untyped
+
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
-Records = NDArray[np.void]  # [N] of the game's STATE or HEAD
+Records = Any  # [N] of the game's STATE or HEAD
 Rngs = NDArray[np.uint64]  # [N]
 Words = NDArray[Any]  # [N, record's size in words]; of `fresh` one row
 

@@ -25,7 +25,6 @@ MAX_LEGAL = 1
 STATE = np.dtype([("unused", np.int8)], align=True)
 
 
-
 @njit
 def reset(state: State, rng: Rng) -> None: ...
 

@@ -2,7 +2,7 @@
 stays there; all else it says in operators that both understand."""
 
 # torch's own types are incomplete:
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class OnCpu:
 
 
 class OnGpu(OnCpu):
-    """torch's tensors on the GPU; states are rows of bytes. Chance comes from a generator there, which the learner's own
-    seeds anew for each draw, so that nothing of it needs to be saved."""
+    """torch's tensors on the GPU; states are rows of bytes. Chance comes from a generator there, which the learner's
+    own seeds anew for each draw, so that nothing of it needs to be saved."""
 
     def __init__(self, game: Game, rng: np.random.Generator, device: torch.device | str = "cuda") -> None:
         super().__init__(game, rng, device)
@@ -168,4 +168,3 @@ class OnGpu(OnCpu):
         kernel = self.judge("cuda_evaluate").evaluate_all
         launch(kernel, len(states), self.gpu.records(states), array(values))
         return values
-

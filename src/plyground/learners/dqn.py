@@ -147,7 +147,8 @@ class DQNLearner(NetworkLearner[DQN]):
 
     def play(self) -> None:
         """One ply in every game."""
-        config, games, lap = self.config, self.selfplay.batch, self.clock.lap
+        config, lap = self.config, self.clock.lap
+        games: Any = self.selfplay.batch
         legal = self.view.legal(games.states)
         lap("moves")
         shown = self.view.observe(games.states)

@@ -132,7 +132,11 @@ class Memory:
         """
         picked, weights = self._pick(n, shares, recent, correction)
         returns, factors, behind, whole = self._follow(picked, plies, own_turns, discount, penalty)
-        states, actions, after = self._of(self.states, picked), self._of(self.actions, picked), self._of(self.after, behind)
+        states, actions, after = (
+            self._of(self.states, picked),
+            self._of(self.actions, picked),
+            self._of(self.after, behind),
+        )
         return Sample(picked, states, actions, returns, factors, after, weights * whole)
 
     def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Any, Any]:

@@ -32,7 +32,7 @@ class GpuMemory(Memory):
     def _load_kernels(self) -> Any:
         return load_kernels("cuda_replay", {}, "memory")
 
-    def end_games(self, decided: Tensor, lengths: Tensor) -> None:
+    def end_games(self, decided: Any, lengths: Any) -> None:
         arrays = array(self.good), self.newest, array(decided), array(lengths)
         launch(self.kernels.mark_good, len(decided), *arrays)
 
@@ -67,7 +67,7 @@ class GpuMemory(Memory):
         self.tree[leaves + first : leaves + stop] = priorities
         self._add_up()
 
-    def update(self, picked: Tensor, errors: Tensor, exponent: float) -> None:
+    def update(self, picked: Any, errors: Any, exponent: float) -> None:
         priorities = (errors.abs().double() + SMALLEST_PRIORITY) ** exponent
         self.highest = torch.clamp(priorities.max(), min=self.highest)  # stays on the GPU
         self.tree[len(self.tree) // 2 + picked] = priorities
@@ -90,7 +90,7 @@ class GpuSelfPlay(SelfPlay):
         self.on = on
         super().__init__(on.game, n, seed, on.rng, **options)
 
-    def _make_batch(self, n: int, seed: int, max_plies: int | None) -> GpuBatch:
+    def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Any:
         batch = GpuBatch(self.game, n, seed, max_plies=max_plies, check=False)  # masks come from the same rules
         self.is_other = torch.tensor([word != "self" for word in self.words], device=CUDA)
         self.shares = torch.tensor(self.chances, dtype=torch.float32, device=CUDA)
@@ -99,7 +99,7 @@ class GpuSelfPlay(SelfPlay):
     def begin(self, rows: Any) -> None:
         self.renew(torch.ones(len(self.batch), dtype=torch.bool, device=CUDA))
 
-    def renew(self, over: Tensor) -> None:
+    def renew(self, over: Any) -> None:
         n, on = len(over), self.on
         if self.opening_plies:
             self.batch.open_games(over, on.integers(self.opening_plies + 1, n))
@@ -155,7 +155,7 @@ class GpuSelfPlay(SelfPlay):
 
 
 class GpuClock(Clock):
-    """Seconds of the GPU, not of whoever tells it what to do: events between the kernels, read when they have passed."""
+    """Seconds of the GPU, not of whoever tells it what to do: events between kernels, read when they have passed."""
 
     def __init__(self) -> None:
         super().__init__()
