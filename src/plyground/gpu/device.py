@@ -24,8 +24,8 @@ from plyground.games.bits import popcount
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
 CUDA = torch.device("cpu" if SIMULATED else "cuda")  # where tensors lie
-BLOCK = 32 if SIMULATED else 64  # threads of a block; more are slower where a thread needs many registers
-MOST_THREADS = 64 if SIMULATED else 1 << 20  # more rows than that: a thread takes several
+BLOCK = 2 if SIMULATED else 64  # threads of a block; more are slower where a thread needs many registers
+MOST_THREADS = 4 if SIMULATED else 1 << 20  # more rows than that: a thread takes several
 INSTALL = "pip install 'plyground[gpu]'"
 NUMPY_TYPES = {
     torch.uint8: np.uint8,

@@ -21,6 +21,7 @@ from plyground.gpu.device import (
     BLOCK,
     CUDA,
     MOST_THREADS,
+    SIMULATED,
     TORCH_TYPES,
     array,
     empty,
@@ -35,9 +36,9 @@ from plyground.gpu.device import (
 from plyground.kernels.cache import load_kernels
 
 STAGED = 640  # bytes: shorter observations go through shared memory
-STAGED_BLOCK = 32  # threads that share it
+STAGED_BLOCK = 2 if SIMULATED else 32  # threads that share it
 TRANSPOSED = 1 << 30  # bytes of longer ones that are written at once
-EXPAND_BLOCK = 32  # threads that make a row
+EXPAND_BLOCK = 2 if SIMULATED else 32  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
 FRONTIER = 1 << 18  # positions that perft plays on at once
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
@@ -204,8 +205,9 @@ class GpuGame:
             self._encode_long(kernels.encode_columns, states, looking, flat)
             return out
         length, flat = flat.shape[1], flat.view(-1)
-        blocks, shared = min(-(-len(states) // STAGED_BLOCK), 1 << 16), STAGED_BLOCK * length * size
-        words_of_block = shared // 8 if flat.data_ptr() % 8 == 0 else 0
+        blocks, bytes_of_block = min(-(-len(states) // STAGED_BLOCK), 1 << 16), STAGED_BLOCK * length * size
+        shared = -(-bytes_of_block // 8) * 8
+        words_of_block = 0 if flat.data_ptr() % 8 or bytes_of_block % 8 else shared // 8
         arrays = array(flat), words_in(flat), words_of_block
         launch_blocks(kernels.encode_staged, blocks, STAGED_BLOCK, shared, rows, looking, length, *arrays)
         return out

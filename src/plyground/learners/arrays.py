@@ -135,7 +135,7 @@ class OnGpu(OnCpu):
         return True  # to ask would mean to wait
 
     def where(self, condition: Any, one: Any, other: Any) -> Any:
-        return torch.where(condition, one, other)
+        return torch.where(condition, _double(one), _double(other))
 
     def linspace(self, first: float, last: float, n: int) -> Any:
         return torch.linspace(first, last, n, dtype=torch.float64, device=CUDA)
@@ -168,3 +168,8 @@ class OnGpu(OnCpu):
         kernel = self.judge("cuda_evaluate").evaluate_all
         launch(kernel, len(states), self.gpu.records(states), array(values))
         return values
+
+
+def _double(value: Any) -> Any:
+    """A float as numpy takes it."""
+    return torch.full((), value, dtype=torch.float64, device=CUDA) if isinstance(value, float) else value

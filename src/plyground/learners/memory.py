@@ -178,8 +178,10 @@ class Memory:
         """Everything, as arrays of plain numbers; only the rows in use."""
         found: dict[str, NDArray[Any]] = {}
         for name in ("states", "after", "actions", "rewards", "sides", "next_sides", "ended", *BOOLS):
-            values = self.on.numpy(getattr(self, name)[: self.filled])
-            found[name] = np.ascontiguousarray(values).view(np.uint8) if values.dtype.names else values
+            values = np.ascontiguousarray(self.on.numpy(getattr(self, name)[: self.filled]))
+            if values.dtype.names:
+                values = values.view(np.uint8)
+            found[name] = values.reshape(self.filled, values.size // max(1, self.filled))
         numbers = np.array([self.time, float(self.highest)], np.float64)
         return found | {"rng": self.rng, "tree": self.on.numpy(self.tree), "numbers": numbers}
 
