@@ -26,9 +26,9 @@ def same(array: Any, tensor: torch.Tensor) -> bool:
 
 
 def encoders(game: pg.Game) -> list[str]:
-    """All of them, by name; fewer of the many option sets where numba plays the GPU."""
+    """All of them, by name; where there are many sets of options, every fifth."""
     names = list(dict.fromkeys(map(str, game.encoders.values())))
-    return names[::5] if SIMULATED and len(names) > 10 else names
+    return names[::5] if len(names) > 10 else names
 
 
 def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, Any]:
