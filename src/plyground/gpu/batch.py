@@ -13,9 +13,11 @@ from plyground.batch import Batch
 from plyground.errors import IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.games import chance
-from plyground.gpu.device import CUDA, array, check_room, empty, free_memory, launch
+from plyground.gpu.device import CUDA, SIMULATED, array, check_room, empty, free_memory, launch, launch_blocks
 from plyground.gpu.game import on_gpu
 from plyground.position import Position
+
+PLAYING = 1 if SIMULATED else 256  # threads of a block that play on their own, in step
 
 
 class Step(NamedTuple):
@@ -92,9 +94,10 @@ class GpuBatch(Batch):
 
     def random_play(self, plies: int) -> Tensor:
         gpu, ended = self.gpu, torch.zeros(4, dtype=torch.int64, device=CUDA)
-        gpu.launch(
-            *(gpu.kernels.random_play, len(self), gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs)),
-            *(array(self.plies), plies, array(ended)),
+        launch_blocks(
+            *(gpu.kernels.random_play, -(-min(len(self), gpu.threads) // PLAYING), PLAYING, 0),
+            *(gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs), array(self.plies)),
+            *(plies, array(ended), gpu.work),
         )
         self.after.copy_(gpu.heads(self.states))
         return ended

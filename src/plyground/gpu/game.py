@@ -18,7 +18,6 @@ from plyground.encoders.encoder import Encoder
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.gpu.device import (
-    BLOCK,
     CUDA,
     MOST_THREADS,
     SIMULATED,
@@ -40,6 +39,7 @@ STAGED_BLOCK = 2 if SIMULATED else 32  # threads that share it
 TRANSPOSED = 1 << 30  # bytes of longer ones that are written at once
 EXPAND_BLOCK = 2 if SIMULATED else 32  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
+LARGEST_BLOCK = 4 if SIMULATED else 512
 FRONTIER = 1 << 18  # positions that perft plays on at once
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
 
@@ -65,7 +65,8 @@ class GpuGame:
         game.kernels().reset_all(fresh, game.blank, np.zeros(1, np.uint64))
         self.fresh = self.to_gpu(game.blank if self.rules.CHANCE else fresh)  # [1, bytes]
         size = self.rules.WORK.itemsize
-        self.threads = min(MOST_THREADS, max(BLOCK, int(free_memory()[0] * MOST_WORK) // size // BLOCK * BLOCK))
+        fitting = int(free_memory()[0] * MOST_WORK) // size
+        self.threads = min(MOST_THREADS, max(LARGEST_BLOCK, fitting // LARGEST_BLOCK * LARGEST_BLOCK))
         self.work = records(self._zeros(self.threads, size), self.rules.WORK)
 
     def _zeros(self, rows: int, size: int) -> Tensor:

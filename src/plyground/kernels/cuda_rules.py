@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 from numba import cuda as untyped
 from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
@@ -32,8 +33,9 @@ Words = NDArray[Any]  # [N, record's size in words]; of `fresh` one row
 
 WORD = {8: np.uint64, 4: np.uint32, 2: np.uint16, 1: np.uint8}[STATE.alignment]
 SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
-DEEPEST = 64
 TRIES = 100
+LIMITED: Any = {} if numba.config.ENABLE_CUDASIM else {"max_registers": 128}  # pyright: ignore
+"""so that 512 threads that play on their own fit a multiprocessor"""
 
 
 @cuda.jit(cache=True)
@@ -116,7 +118,7 @@ def look_all(
                 cuda.atomic.min(illegal, 0, i)
 
 
-@cuda.jit(cache=True)
+@cuda.jit(cache=True, **LIMITED)
 def random_play(
     words: Words,
     fresh: Words,
@@ -128,31 +130,43 @@ def random_play(
 ) -> None:
     """Play `count` random actions in each row, game after game; `ended` [4] counts the outcomes.
 
-    A thread plays in a record of its own, which the compiler keeps in registers or beside those of its neighbours.
+    A thread plays in a record of its own, which the compiler keeps in registers or beside those of its neighbours. All
+    threads of a block look for moves at the same time, and all play at the same time: the instructions for both are
+    more than a multiprocessor can keep at hand.
     """
     own, rng = cuda.local.array(SIZE, WORD), cuda.local.array(1, np.uint64)
     actions, counts = cuda.local.array(MAX_LEGAL, np.int32), cuda.local.array(4, np.int64)
     for k in range(4):
         counts[k] = 0
     state = own.view(STATE)[0]
-    for i in range(cuda.grid(1), len(words), cuda.gridsize(1)):
-        for k in range(SIZE):
-            own[k] = words[i, k]
-        rng[0], played = rngs[i], plies[i]
+    first = cuda.blockIdx.x * cuda.blockDim.x
+    while first < len(words):
+        i = first + cuda.threadIdx.x
+        here, played, choices = i < len(words), 0, 0
+        if here:
+            for k in range(SIZE):
+                own[k] = words[i, k]
+            rng[0], played = rngs[i], plies[i]
         for _ in range(count):
-            choices = legal(state, actions, work[cuda.grid(1)])
-            play(state, actions[below(rng, choices)], rng, work[cuda.grid(1)])
-            played += 1
-            if state["outcome"] != RUNNING:
-                counts[state["outcome"]] += 1
-                played = 0
-                for k in range(SIZE):
-                    own[k] = fresh[0, k]
-                if CHANCE:
-                    reset(state, rng)
-        for k in range(SIZE):
-            words[i, k] = own[k]
-        rngs[i], plies[i] = rng[0], played
+            if here:
+                choices = legal(state, actions, work[cuda.grid(1)])
+            cuda.syncthreads()
+            if here:
+                play(state, actions[below(rng, choices)], rng, work[cuda.grid(1)])
+                played += 1
+                if state["outcome"] != RUNNING:
+                    counts[state["outcome"]] += 1
+                    played = 0
+                    for k in range(SIZE):
+                        own[k] = fresh[0, k]
+                    if CHANCE:
+                        reset(state, rng)
+            cuda.syncthreads()
+        if here:
+            for k in range(SIZE):
+                words[i, k] = own[k]
+            rngs[i], plies[i] = rng[0], played
+        first += cuda.gridsize(1)
     for k in range(4):
         if counts[k]:
             cuda.atomic.add(ended, k, counts[k])
