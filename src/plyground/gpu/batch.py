@@ -17,7 +17,7 @@ from plyground.gpu.device import CUDA, SIMULATED, array, check_room, empty, free
 from plyground.gpu.game import on_gpu
 from plyground.position import Position
 
-PLAYING = 1 if SIMULATED else 256  # threads of a block that play on their own, in step
+PLAYING = 1 if SIMULATED else 512  # threads of a block that play on their own, in step
 
 
 class Step(NamedTuple):
