@@ -23,10 +23,13 @@ from plyground.agents.network import load_run
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
+from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.learners.learner import Learner, Settings
 from plyground.learners.loop import train as learn
+from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_config
@@ -34,7 +37,12 @@ from plyground.runs.settings import build, profile, profiles
 from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
 
-LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {"dqn": (DQN, DQNLearner)}
+LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
+    "dqn": (DQN, DQNLearner),
+    "reinforce": (Reinforce, ReinforceLearner),
+    "a2c": (A2C, A2CLearner),
+    "ppo": (PPO, PPOLearner),
+}
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 

@@ -82,7 +82,7 @@ def test_samples_are_those_of_the_cpu(config: DQN) -> None:
     how = config.n_step, config.bootstrap == "own", config.discount, 0.5
     sample = memory.draw(200, *how, shares=(config.share_good, config.share_recent), recent=2)
     found: Any = {name: value.cpu().numpy() for name, value in vars(sample).items()}
-    returns, factors, behind, whole = twin._follow(found["picked"], *how)  # pyright: ignore[reportPrivateUsage]
+    returns, factors, behind, whole = twin.follow(found["picked"], *how)
     assert np.array_equal(found["returns"], returns)
     assert np.array_equal(found["factors"], factors)
     assert (found["states"].reshape(-1).view(memory.game.rules.HEAD) == twin.states.reshape(-1)[found["picked"]]).all()

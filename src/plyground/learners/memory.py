@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,15 @@ class Sample:
     factors: NDArray[np.float32]  # [B] times the value of the position behind; 0 where the game is over
     behind: Records  # [B]
     weights: NDArray[np.float32]  # [B] of each in the loss
+
+
+class Came(NamedTuple):
+    """What came of plies [B]; see `kernels/replay.py`."""
+
+    returns: NDArray[np.float32]  # up to the position behind
+    factors: NDArray[np.float32]  # times the value of the position behind; 0 where the game is over
+    behind: NDArray[np.int64]  # which ply led to the position behind
+    whole: NDArray[np.float32]  # 0 where that has not come yet, else 1
 
 
 class Memory:
@@ -131,13 +141,11 @@ class Memory:
         undo what priorities distort, 0 to 1.
         """
         picked, weights = self._pick(n, shares, recent, correction)
-        returns, factors, behind, whole = self._follow(picked, plies, own_turns, discount, penalty)
-        states, actions, after = (
-            self._of(self.states, picked),
-            self._of(self.actions, picked),
-            self._of(self.after, behind),
+        came = self.follow(picked, plies, own_turns, discount, penalty)
+        return Sample(
+            *(picked, self._of(self.states, picked), self._of(self.actions, picked), came.returns, came.factors),
+            *(self._of(self.after, came.behind), weights * came.whole),
         )
-        return Sample(picked, states, actions, returns, factors, after, weights * whole)
 
     def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Any, Any]:
         """[n] plies, and their weights [n]."""
@@ -151,20 +159,19 @@ class Memory:
         self.kernels.draw_uniform(self.rng, *rest)
         return picked, weights
 
-    def _follow(self, picked: Any, *how: Any) -> tuple[Any, ...]:
-        """What `follow_all` says of plies [n]: returns, factors, the plies that led behind, and which are whole."""
-        n = len(picked)
-        returns, factors, whole = (np.empty(n, np.float32) for _ in range(3))
-        behind = np.empty(n, np.int64)
-        self.kernels.follow_all(
-            *(picked, self.newest, self.sides, self.next_sides, self.rewards, self.ended, self.explored),
-            *(*how, returns, factors, behind, whole),
-        )
-        return returns, factors, behind, whole
-
     def _of(self, values: Any, picked: Any) -> Any:
         """[n] what belongs to plies [n]."""
         return values.reshape(-1)[picked]
+
+    def follow(self, picked: Any, plies: int, own_turns: bool, discount: float, penalty: float = 0.0) -> Came:
+        """What came of some plies."""
+        n = len(picked)
+        came = Came(np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.float32))
+        self.kernels.follow_all(
+            *(picked, self.newest, self.sides, self.next_sides, self.rewards, self.ended, self.explored),
+            *(plies, own_turns, discount, penalty, *came),
+        )
+        return came
 
     def update(self, picked: NDArray[np.int64], errors: NDArray[np.float32], exponent: float) -> None:
         """New priorities for plies that were learned from."""
@@ -181,7 +188,7 @@ class Memory:
             values = np.ascontiguousarray(self.on.numpy(getattr(self, name)[: self.filled]))
             if values.dtype.names:
                 values = values.view(np.uint8)
-            found[name] = values.reshape(self.filled, values.size // max(1, self.filled))
+            found[name] = values.reshape(len(values), math.prod(values.shape[1:]))  # rows of bytes end to end
         numbers = np.array([self.time, float(self.highest)], np.float64)
         return found | {"rng": self.rng, "tree": self.on.numpy(self.tree), "numbers": numbers}
 

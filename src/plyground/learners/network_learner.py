@@ -132,11 +132,11 @@ class NetworkLearner(Learner[N]):
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
         how: dict[str, Any] = {"max_plies": config.max_steps or None, "opening_plies": config.opening_plies}
         how |= {"mix": config.opponents, "snapshots": config.snapshots}
+        self.on: OnCpu = OnCpu(self.game, self.rng, self.view.device)
         if config.device == "cuda" and self.all_on_gpu:
-            self.on = OnGpu(self.game, self.rng)
-            self.selfplay, self.clock = GpuSelfPlay(self.on, config.concurrency, config.seed, **how), GpuClock()
+            self.on, self.clock = OnGpu(self.game, self.rng), GpuClock()
+            self.selfplay: SelfPlay = GpuSelfPlay(self.on, config.concurrency, config.seed, **how)
         else:
-            self.on = OnCpu(self.game, self.rng, self.view.device)
             self.selfplay = SelfPlay(self.game, config.concurrency, config.seed, self.rng, **how)
 
     def fresh_network(self) -> nn.Module:

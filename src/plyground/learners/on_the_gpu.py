@@ -22,7 +22,7 @@ from plyground.gpu.device import CUDA, SIMULATED, array, launch
 from plyground.kernels.cache import load_kernels
 from plyground.learners.arrays import OnGpu
 from plyground.learners.clock import Clock
-from plyground.learners.memory import SMALLEST_PRIORITY, Memory
+from plyground.learners.memory import SMALLEST_PRIORITY, Came, Memory
 from plyground.learners.selfplay import SelfPlay
 
 
@@ -50,14 +50,14 @@ class GpuMemory(Memory):
         launch(self.kernels.draw_uniform, n, seed, self.newest, self.filled, recent, *map(float, shares), *arrays)
         return picked, weights
 
-    def _follow(self, picked: Tensor, *how: Any) -> tuple[Tensor, ...]:
+    def follow(self, picked: Any, plies: int, own_turns: bool, discount: float, penalty: float = 0.0) -> Any:
         n = len(picked)
         returns, factors, whole = (torch.empty(n, device=CUDA) for _ in range(3))
-        behind = torch.empty_like(picked)
+        came: Any = Came(returns, factors, torch.empty_like(picked), whole)  # pyright: ignore[reportArgumentType]
         stored = self.sides, self.next_sides, self.rewards, self.ended, self.explored
-        found = returns, factors, behind, whole
-        launch(self.kernels.follow_all, n, array(picked), self.newest, *map(array, stored), *how, *map(array, found))
-        return found
+        how = plies, own_turns, discount, penalty
+        launch(self.kernels.follow_all, n, array(picked), self.newest, *map(array, stored), *how, *map(array, came))
+        return came
 
     def _of(self, values: Tensor, picked: Tensor) -> Tensor:
         return values.flatten(0, 1)[picked]
