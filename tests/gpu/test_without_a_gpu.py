@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import subprocess
 import sys
+import types
+from typing import Any
 
+import numpy as np
 import pytest
 
 import plyground as pg
@@ -75,3 +79,61 @@ def test_records_suit_a_gpu(game: pg.Game) -> None:
     assert rules.HEAD.itemsize % rules.STATE.alignment == 0  # heads are copied in the same words
     assert rules.WORK.itemsize * device.BLOCK < 64 << 20
     assert rules.STATE.itemsize + 4 * rules.MAX_LEGAL < 64 << 10
+
+
+ALLOCATES = {
+    "empty",
+    "zeros",
+    "ones",
+    "full",
+    "array",
+    "arange",
+    "append",
+    "copy",
+    "list",
+    "dict",
+    "set",
+    "sorted",
+    "str",
+}
+BUILDS = {"BUILD_LIST", "BUILD_SET", "BUILD_MAP", "LIST_APPEND", "SET_ADD", "MAP_ADD", "BUILD_STRING", "RAISE_VARARGS"}
+
+
+def reached(function: Any, seen: dict[int, Any]) -> None:
+    """The function behind a compiled one, the functions it calls and the tables it reads, by their ids."""
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, types.FunctionType) or id(plain) in seen or not plain.__module__.startswith("plyground"):
+        return
+    seen[id(plain)] = plain
+    cells = [cell.cell_contents for cell in plain.__closure__ or ()]
+    for value in [plain.__globals__.get(name) for name in plain.__code__.co_names] + cells:
+        if isinstance(value, np.ndarray):
+            seen[id(value)] = value
+        else:
+            reached(value, seen)
+
+
+def compiled_of(game: pg.Game) -> list[Any]:
+    return [*game.rules.compiled.values(), *(each.write for each in game.encoders.values())]
+
+
+def test_tables_fit_a_gpus_constant_memory(game: pg.Game) -> None:
+    for function in compiled_of(game):
+        seen: dict[int, Any] = {}
+        reached(function, seen)
+        tables = [value for value in seen.values() if isinstance(value, np.ndarray)]
+        assert sum(table.nbytes for table in tables) < 48 << 10, function
+
+
+def test_rules_and_encoders_neither_allocate_nor_raise(game: pg.Game) -> None:
+    seen: dict[int, Any] = {}
+    for function in compiled_of(game):
+        reached(function, seen)
+    functions = [value for value in seen.values() if isinstance(value, types.FunctionType)]
+    assert len(functions) >= len(game.rules.compiled)
+    for function in functions:
+        steps = list(dis.get_instructions(function))
+        assert not BUILDS & {step.opname for step in steps}, function
+        named = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD")}
+        own = {name for name in named if name in function.__globals__}  # `copy` may be a function of the game's
+        assert not ALLOCATES & (named - own), function
