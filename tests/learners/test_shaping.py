@@ -11,6 +11,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT, TINY
 from plyground.games.interface import value_for
+from plyground.learners.arrays import OnCpu
 from plyground.learners.shaping import differences, potentials
 
 DISCOUNT, WEIGHT = 0.9, 0.7
@@ -35,6 +36,10 @@ def opinionated(tmp_path_factory: pytest.TempPathFactory) -> pg.Game:
     return pg.load(str(path))
 
 
+def here(game: pg.Game) -> OnCpu:
+    return OnCpu(game, np.random.default_rng(0))
+
+
 Graph = dict[str, dict[int, str]]  # of each position that can be reached: where its actions lead
 Table = dict[str, dict[int, float]]  # what each action of a position is worth, for the side to move
 
@@ -56,7 +61,7 @@ def solved(game: pg.Game, graph: Graph, positions: dict[str, pg.Position], weigh
     edges = [(text, action, child) for text, actions in graph.items() for action, child in actions.items()]
     before = game.heads(np.concatenate([positions[text].states for text, _, _ in edges]))
     after = game.heads(np.concatenate([positions[child].states for _, _, child in edges]))
-    added = differences(game, before, after, DISCOUNT)
+    added = differences(here(game), before, after, DISCOUNT)
     values: Table = {text: {} for text in graph}
     steps = [
         (text, action, child, value_for(int(last["outcome"]), int(first["to_move"])) + weight * float(more), sign)
@@ -79,7 +84,7 @@ def check(game: pg.Game) -> None:
     plain, shaped = (solved(game, graph, positions, weight) for weight in (0.0, WEIGHT))
     assert len(graph) > 10
     for text, actions in plain.items():
-        potential = float(potentials(game, positions[text].states)[0])
+        potential = float(potentials(here(game), positions[text].states)[0])
         for action, value in actions.items():
             assert shaped[text][action] == pytest.approx(value - WEIGHT * potential, abs=1e-4)
         if actions:
@@ -100,19 +105,21 @@ def test_a_difference_by_hand() -> None:
     before = game.position("----o---- 0 0 running")
     after = game.position("-----o--- 1 0 running")
     lead = 1 / 5  # for the first side; the second sees the opposite
-    found = differences(game, game.heads(before.states), game.heads(after.states), 0.9)
+    found = differences(here(game), game.heads(before.states), game.heads(after.states), 0.9)
     assert found.tolist() == pytest.approx([-0.9 * -lead - 0.0])
     again = game.position("-----o--- 0 1 running")
-    assert differences(game, game.heads(before.states), game.heads(again.states), 0.9).tolist() == pytest.approx([lead])
+    assert differences(here(game), game.heads(before.states), game.heads(again.states), 0.9).tolist() == pytest.approx(
+        [lead]
+    )
     won = game.position("--------o 1 0 first")
     near = game.position("-------o- 0 0 running")
-    found = differences(game, game.heads(near.states), game.heads(won.states), 0.9)
+    found = differences(here(game), game.heads(near.states), game.heads(won.states), 0.9)
     assert found.tolist() == pytest.approx([-3 / 5]), "a finished game has no potential"
 
 
 def test_a_wrong_sign_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = differences
-    monkeypatch.setitem(globals(), "differences", lambda game, a, b, discount: right(game, a, b, -discount))
+    monkeypatch.setitem(globals(), "differences", lambda on, a, b, discount: right(on, a, b, -discount))
     with pytest.raises(AssertionError):
         check(pg.load(TINY[1], length=5))
 
@@ -120,4 +127,4 @@ def test_a_wrong_sign_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_game_without_judgement_cannot_shape() -> None:
     game = pg.load(TINY[0])
     with pytest.raises(pg.InvalidValue, match="shaping needs a game that defines `evaluate`"):
-        potentials(game, np.zeros(1, game.rules.STATE))
+        potentials(here(game), np.zeros(1, game.rules.STATE))

@@ -8,24 +8,18 @@ potential of the state (Ng, Harada and Russell 1999). A finished game has no pot
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-from plyground.errors import InvalidValue
-from plyground.game import Game
 from plyground.games.interface import RUNNING
+from plyground.learners.arrays import OnCpu
 
 
-def potentials(game: Game, states: NDArray[np.void]) -> NDArray[np.float32]:
+def potentials(on: OnCpu, states: Any) -> Any:
     """[N] for the side to move; 0 where the game is over."""
-    if "evaluate" not in game.rules.compiled:
-        raise InvalidValue(f"shaping needs a game that defines `evaluate`; {game} does not")
-    values = np.empty(len(states), np.float32)
-    game.kernels("evaluate").evaluate_all(states, values)
-    return np.where(states["outcome"] == RUNNING, values, np.float32(0))
+    return on.where(on.field(states, "outcome") == RUNNING, on.evaluate(states), 0.0)
 
 
-def differences(game: Game, states: NDArray[np.void], after: NDArray[np.void], discount: float) -> NDArray[np.float32]:
+def differences(on: OnCpu, states: Any, after: Any, discount: float) -> Any:
     """[N] what is added to the reward of the side that acted in `states` and came to `after`."""
-    factor = np.where(states["to_move"] == after["to_move"], 1.0, -discount)
-    return (factor * potentials(game, after) - potentials(game, states)).astype(np.float32)
+    same_side = on.field(states, "to_move") == on.field(after, "to_move")
+    return on.where(same_side, 1.0, -discount) * potentials(on, after) - potentials(on, states)

@@ -32,9 +32,9 @@ from plyground.agents.network import View, begin_with, identity, load_weights
 from plyground.agents.teacher import UNIT
 from plyground.errors import Error, InvalidValue
 from plyground.game import load
+from plyground.gpu.device import choose
 from plyground.kernels.threads import available
 from plyground.learners.network_learner import (
-    device_of,
     faster_threads,
     optimizer_arrays,
     prepare_torch,
@@ -116,7 +116,7 @@ class Imitate:
         view = View(game, self.encoder, self.outputs)
         network = make_network(self.network, view.shape, view.outputs)
         threads = self.threads or faster_threads(network, view, self.batch)
-        found = {"device": device_of(self.device), "encoder": str(view.encoder), "outputs": view.outputs}
+        found = {"device": choose(self.device)[0], "encoder": str(view.encoder), "outputs": view.outputs}
         return replace(self, game=str(game), threads=threads, **found)
 
 
@@ -129,8 +129,8 @@ class Imitation:
         self.config, self.folder, self.game = config, folder, load(config.game)
         self.view = View(self.game, config.encoder, config.outputs, config.device)
         self.network = make_network(config.network, self.view.shape, self.view.outputs, config.dueling)
-        self.network.to(config.device)
-        if config.device != "cpu":
+        self.network.to(self.view.device)
+        if self.view.device.type == "cuda":
             self.network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]  # what GPUs like
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # outputs that are saved for a logit of 1
         if config.init:
@@ -195,7 +195,7 @@ class Imitation:
 
     def _said(self, taught: Lesson) -> tuple[Tensor, Tensor]:
         """Logits and values in full precision; on a GPU the network itself computes in half of it."""
-        if self.config.device == "cpu":
+        if self.view.device.type == "cpu":
             return said(self.network, taught.shown, taught.top[:, 0], 1.0)
         with torch.autocast("cuda", torch.bfloat16):
             logits, values = said(self.network, taught.shown, taught.top[:, 0], 1.0)
