@@ -22,16 +22,14 @@ def statistics(memory: Memory, rows: int) -> dict[str, float]:
     actions played, 1 if all that were played were played equally often.
     """
     games = memory.states.shape[1]
-    rows = max(1, min(rows, memory.filled, max(1, MOST // games)))
-    chosen = (memory.newest - np.arange(rows)) % len(memory.states)
-    states, ended = np.ascontiguousarray(memory.states[chosen]), memory.ended[chosen]
-    keys = states.reshape(-1).view(f"V{states.dtype.itemsize}")
-    shares = np.bincount(memory.actions[chosen].reshape(-1)) / ended.size
+    states, actions, rewards, ended = memory.newest_rows(max(1, min(rows, memory.filled, max(1, MOST // games))))
+    keys = np.ascontiguousarray(states).reshape(-1).view(f"V{memory.game.rules.HEAD.itemsize}")
+    shares = np.bincount(actions.reshape(-1)) / ended.size
     shares = shares[shares > 0]
     spread = -float((shares * np.log(shares)).sum()) / math.log(len(shares)) if len(shares) > 1 else 0.0
     return {
         "plies_looked_at": int(ended.size),
-        "reward_variance": float(memory.rewards[chosen].var()),
+        "reward_variance": float(rewards.var()),
         "terminals": float((ended == TERMINATED).mean()),
         "step_limits": float((ended == TRUNCATED).mean()),
         "distinct": len(np.unique(keys)) / ended.size,
@@ -56,21 +54,18 @@ class Tally:
     def games(self) -> int:
         return self.counts["games"]
 
-    def add(
-        self, memory: Memory, terminated: np.ndarray[Any, Any], truncated: np.ndarray[Any, Any], lengths: Any
-    ) -> None:
+    def add(self, memory: Memory, terminated: Any, truncated: Any, lengths: Any) -> None:
         """Count the games that ended with the newest row."""
-        row, rules = memory.newest, memory.game.rules
-        over = np.flatnonzero(terminated | truncated)
-        outcomes = memory.after["outcome"][row]
-        self.counts["games"] += len(over)
-        self.counts["plies"] += int(lengths[over].sum())
-        self.counts["longest"] = max(self.counts["longest"], int(lengths[over].max(initial=0)))
-        self.counts["step_limit"] += int(truncated.sum())
-        for name, code in (("draws", 1), ("first_wins", 2), ("second_wins", 3)):
-            self.counts[name] += int((outcomes[terminated] == code).sum())
+        after, on = memory.after[memory.newest], memory.on
+        outcomes, ended = on.field(after, "outcome"), (terminated | truncated) * lengths
+        sums = [(terminated & (outcomes == code)).sum() for code in (1, 2, 3)]
+        names = ("games", "plies", "step_limit", "draws", "first_wins", "second_wins", "longest")
+        found = on.whole([(ended > 0).sum(), ended.sum(), truncated.sum(), *sums, ended.max()])
+        for name, count in zip(names[:-1], found[:-1], strict=True):
+            self.counts[name] += count
+        self.counts["longest"] = max(self.counts["longest"], found[-1])
         if self.games <= 1000:  # a thousand tell enough, and words cost time
-            self.reasons.update(rules.reason(memory.after[row, each]) or "over" for each in np.flatnonzero(terminated))
+            self.reasons.update(memory.game.rules.reason(each) or "over" for each in on.records(after, terminated))
 
     def record(self) -> dict[str, Any]:
         games = max(1, self.games)
