@@ -33,7 +33,17 @@ def test_the_series_network_has_its_sizes() -> None:
     assert convolutions + norms + policy + value == 356_616
 
 
-@pytest.mark.parametrize("word", ["16+value", "b1c4+value", "connect_zero+value"])
+def test_windows_see_the_same_pattern_everywhere() -> None:
+    network = make_network("k4c5-8", (2, 6, 7), 7)
+    assert weights_of(network) == (2 * 16 + 1) * 5 + (5 * 3 * 4 + 1) * 8 + (8 + 1) * 7
+    x = torch.zeros(2, 2, 6, 7)
+    x[0, 0, 1:5, 0] = 1
+    x[1, 0, 2:6, 3] = 1  # the same column of four, one row lower and three columns further
+    seen = network.windows(x)  # type: ignore
+    torch.testing.assert_close(seen[0, :, 1, 0], seen[1, :, 2, 3])
+
+
+@pytest.mark.parametrize("word", ["16+value", "b1c4+value", "k3c4-8+value", "connect_zero+value"])
 def test_a_value_head_gives_the_same_logits_and_a_value(word: str) -> None:
     network, x = make_network(word, (3, 6, 7), 7), torch.randn(5, 3, 6, 7)
     logits, values = network.with_value(x)
@@ -49,7 +59,7 @@ def test_a_head_is_dueling_or_has_a_value() -> None:
         make_network("16+value", (42,), 7, dueling=True)
 
 
-@pytest.mark.parametrize("word", ["16", "16-8", "b1c4", "b2c3"])
+@pytest.mark.parametrize("word", ["16", "16-8", "b1c4", "b2c3", "k4c3-8"])
 @pytest.mark.parametrize("dueling", [False, True])
 def test_a_row_alone_equals_the_same_row_in_a_batch(word: str, dueling: bool) -> None:
     network = make_network(word, (2, 6, 7), 7, dueling)
@@ -91,7 +101,9 @@ def test_dueling_by_hand() -> None:
     assert head(torch.tensor([[1.0]])).tolist() == [[1.0, 3.0]]  # 2 + (1, 3) - 2
 
 
-@pytest.mark.parametrize("word", ["", "big", "0", "512--256", "b4", "b0c64", "9999999", "-".join(["4"] * 65)])
+@pytest.mark.parametrize(
+    "word", ["", "big", "0", "512--256", "b4", "b0c64", "k4c8", "k7c4-8", "k0c4-8", "9999999", "-".join(["4"] * 65)]
+)
 def test_bad_words_are_refused(word: str) -> None:
     with pytest.raises(Error):
         make_network(word, (2, 6, 7), 7)

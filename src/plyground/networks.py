@@ -1,5 +1,6 @@
 """Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels,
-`b4c64-pairs` one whose first actions are pairs of squares, from and to.
+`b4c64-pairs` one whose first actions are pairs of squares, from and to. `k4c64-128` looks through all windows of 4 x 4
+cells with the same 64 filters, and goes on as an MLP: cheap, and what is learned in one place serves everywhere.
 
 `connect_zero` is the residual net of a policy-gradient series on Connect Four. `512-256+value` also has a value head,
 beside the one for actions: what policy gradients need. Any game and any encoder: the inputs are what the encoder
@@ -37,10 +38,14 @@ def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = 
     blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", body)
     if blocks:
         return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
+    windows = re.fullmatch(r"k(\d+)c(\d+)((?:-\d+)+)", body)
+    if windows:
+        hidden = [int(size) for size in windows[3][1:].split("-")]
+        return WindowNet(shape, int(windows[1]), int(windows[2]), [*hidden, outputs], head)
     if body == "connect_zero":
         return ConnectZero(shape, outputs, valued)
     if not re.fullmatch(r"\d+(-\d+)*", body):
-        known = "the hidden sizes of an MLP (512-256), b4c64 or connect_zero, each with +value or without"
+        known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
         raise InvalidValue(f"no network {shorten(word)!r}; write {known}")
     hidden = [int(size) for size in body.split("-")]
     if len(hidden) > DEEPEST or not all(1 <= size <= WIDEST for size in hidden):
@@ -144,6 +149,30 @@ class ResidualNet(Network):
             x = block(x)
         more = 0.0 if self.pairs is None else self.pairs(x)
         return torch.relu(self.hidden(x.flatten(1))), more
+
+
+class WindowNet(Network):
+    """One convolution without padding over windows of size x size cells, and an MLP behind it."""
+
+    def __init__(
+        self, shape: Sequence[int], size: int, channels: int, sizes: Sequence[int], head: Head = nn.Linear
+    ) -> None:
+        super().__init__()
+        self.planes = planes, rows, columns = planes_of(shape)
+        if not 1 <= size <= min(rows, columns) or not 1 <= channels <= WIDEST:
+            raise InvalidValue(
+                f"k{size}c{channels}: windows of 1 to {min(rows, columns)} cells, 1 to {WIDEST} channels"
+            )
+        self.windows = nn.Conv2d(planes, channels, size)
+        seen = channels * (rows - size + 1) * (columns - size + 1)
+        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise([seen, *sizes[:-1]]))
+        self.head = head(sizes[-2], sizes[-1])
+
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        x = torch.relu(self.windows(x.reshape(-1, *self.planes))).flatten(1)
+        for layer in self.body:
+            x = torch.relu(layer(x))
+        return x, 0.0
 
 
 def planes_of(shape: Sequence[int]) -> tuple[int, int, int]:
