@@ -23,6 +23,7 @@ from plyground.agents.network import load_run
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
+from plyground.gpu.device import said_when_full
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
@@ -43,6 +44,7 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
+LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
@@ -71,7 +73,8 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
-        begun = learner_of(full)
+        with said_when_full(LESS):
+            begun = learner_of(full)
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with create(path, {"learner": learner, **asdict(full), "versions": versions()}) as run:
             _work(begun, run)
@@ -115,7 +118,7 @@ def _work(learner: Learner[Any], run: Run) -> None:
 
     old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with Display() as display:
+        with Display() as display, said_when_full(LESS):
             finished = learn(learner, run, display, lambda: bool(wishes))
     finally:
         for number, handler in old.items():

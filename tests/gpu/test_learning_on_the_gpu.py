@@ -148,7 +148,8 @@ def test_the_policy_gradient_learns_from_the_same_rollout_as_on_the_cpu() -> Non
     expected = np.empty_like(values)
     stored = [memory[name] for name in ("sides", "next_sides", "rewards", "ended", "usable")]
     behind = learner.values_behind().cpu().numpy()
-    advantages(*stored, values, behind, PPO_MIXED.discount, PPO_MIXED.trace, expected)
+    judge: Any = advantages
+    judge(*stored, values, behind, PPO_MIXED.discount, PPO_MIXED.trace, expected)
     picked = judged.picked.cpu().numpy()
     assert np.array_equal(picked, np.flatnonzero(memory["usable"]))
     assert 0 < len(picked) < expected.size  # others play too
