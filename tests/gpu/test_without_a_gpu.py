@@ -57,8 +57,8 @@ def test_what_keeps_cuda_from_starting_is_said(said: str, sentence: str, monkeyp
         raise RuntimeError(said)
 
     monkeypatch.setattr(device, "SIMULATED", False)
-    monkeypatch.setattr(device.torch.version, "cuda", "13.0")
-    monkeypatch.setattr(device.torch.cuda, "init", fails)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(torch.cuda, "init", fails)
     assert device.problem().startswith(sentence)
     assert "\n" not in device.problem()
 

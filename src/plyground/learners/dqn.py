@@ -29,7 +29,7 @@ from plyground.learners.learner import Broken
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings
 from plyground.learners.returns import entropy, masked, td_targets
-from plyground.networks import make_network
+from plyground.networks import Network, make_network
 
 LOOK_EVERY = 10  # updates between two looks at the numbers
 
@@ -116,7 +116,7 @@ class DQNLearner(MemoryLearner[DQN]):
         self.exponents = self.on.linspace(1.0, config.epsilon_spread, config.concurrency)  # [N]
         self.debt = 0.0  # samples earned and not yet drawn
 
-    def fresh_network(self) -> nn.Module:
+    def fresh_network(self) -> Network:
         config, view = self.config, self.view
         return make_network(config.network, view.shape, view.outputs, config.dueling).to(view.device)
 

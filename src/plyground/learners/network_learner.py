@@ -23,7 +23,7 @@ from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.learner import Broken, Groups, Learner, Settings
 from plyground.learners.on_the_gpu import GpuClock, GpuSelfPlay
 from plyground.learners.selfplay import SelfPlay, opponents_of
-from plyground.networks import make_network
+from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
 TRIALS = 20  # updates to time threads with
@@ -139,7 +139,7 @@ class NetworkLearner(Learner[N]):
         else:
             self.selfplay = SelfPlay(self.game, config.concurrency, config.seed, self.rng, **how)
 
-    def fresh_network(self) -> nn.Module:
+    def fresh_network(self) -> Network:
         config, view = self.config, self.view
         return make_network(config.network, view.shape, view.outputs).to(view.device)
 

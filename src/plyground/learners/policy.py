@@ -34,7 +34,7 @@ from plyground.learners.learner import Groups
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings, part
 from plyground.learners.returns import draw, entropy_of, log_probabilities
-from plyground.networks import WITH_VALUE, Network
+from plyground.networks import WITH_VALUE
 from plyground.runs.directory import Checkpoint
 
 Floats = NDArray[np.float32]
@@ -142,11 +142,11 @@ class PolicyLearner(MemoryLearner[P]):
         shown = view.observe(seen)
         lap("encoding")
         with torch.inference_mode():
-            logits, values = self.net.with_value(shown)
+            logits, values = self.network.with_value(shown)
             logs = log_probabilities(logits, legal)
             drawn = draw(logs, on.single_random(len(games)))
             logs, values = on.array(logs.gather(1, drawn[:, None])[:, 0]), on.array(values)
-        lap("forward")
+        lap("network")
         actions = self.back[which, view.action_of(seen, on.array(drawn))]
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
@@ -177,10 +177,6 @@ class PolicyLearner(MemoryLearner[P]):
         self.on.transform(states, which)
         return states, which
 
-    @property
-    def net(self) -> Network:
-        return cast(Network, self.network)
-
     def earlier_selves(self) -> list[NetworkAgent]:
         return [SamplingAgent(self.view, network) for network in self.snapshots]
 
@@ -196,7 +192,7 @@ class PolicyLearner(MemoryLearner[P]):
         places = on.places(ask)
         if len(places):
             with torch.inference_mode():
-                said = self.net.with_value(self.view.observe(memory.of(memory.after, places)))[1]
+                said = self.network.with_value(self.view.observe(memory.of(memory.after, places)))[1]
             found.reshape(-1)[places] = on.array(said)
         return found
 
@@ -211,16 +207,15 @@ class PolicyLearner(MemoryLearner[P]):
             part = judged.part(slice(start, start + self.config.batch))
             share = len(part.picked) / total
             loss, found = self._loss(part)
-            self.clock.lap("forward")
             (share * loss).backward()
             sums += share * found
-            self.clock.lap("backward")
+            self.clock.lap("update")
         gradient = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip or math.inf)
         self.optimizer.step()
         self.updates += 1
         numbers = dict(zip(MEANS, cast("list[float]", sums.tolist()), strict=True))
         self.look({**numbers, "gradient": gradient.item()})
-        self.clock.lap("optimizer")
+        self.clock.lap("update")
         return numbers["kl"]
 
     def _loss(self, judged: Judged) -> tuple[Tensor, Tensor]:
@@ -234,7 +229,7 @@ class PolicyLearner(MemoryLearner[P]):
         lap("encoding")
         given = (memory.of(self.logs, judged.picked), judged.advantages, judged.targets)
         old_logs, advantages, targets = map(self.on.tensor, given)
-        logits, values = self.net.with_value(shown)
+        logits, values = self.network.with_value(shown)
         logs = log_probabilities(logits, legal)
         chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
         policy_loss, spread = self.policy_loss(chosen), entropy_of(logs, legal).mean()
