@@ -24,6 +24,7 @@ from plyground.agents.network import load_run
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
+from plyground.gpu.device import said_when_full
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
@@ -44,6 +45,7 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
+LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
@@ -72,7 +74,8 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
-        begun = learner_of(full)
+        with said_when_full(LESS):
+            begun = learner_of(full)
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with create(path, {"learner": learner, **asdict(full), "versions": versions()}) as run:
             _work(begun, run)
@@ -107,7 +110,7 @@ def _next(folder: Path, name: str) -> Path:
 
 def _work(learner: Learner[Any], run: Run) -> None:
     """Learn until the end or until somebody wants to stop; then say what came of it."""
-    with wishes_to_stop() as stop, Display() as display:
+    with wishes_to_stop() as stop, Display() as display, said_when_full(LESS):
         finished = learn(learner, run, display, lambda: bool(stop))
     if not finished:
         console.print(

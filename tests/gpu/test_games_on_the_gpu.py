@@ -70,6 +70,17 @@ def test_every_encoder_writes_the_same(game: pg.Game) -> None:
         assert same(cpu.encode(name, seat=1), gpu.encode(name, seat=1)), name
 
 
+def test_some_of_the_rows_encode_like_all(connect_four: pg.Game) -> None:
+    batch: Any = pg.Batch(connect_four, ROWS, device="cuda")
+    batch.random_play(7)
+    some = batch.states[::3]
+    assert torch.equal(batch.encode("planes", some), batch.encode("planes")[::3])
+    assert torch.equal(batch.legal_mask(some), batch.legal_mask()[::3])
+    assert all(torch.equal(a, b[::3]) for a, b in zip(batch.legal_list(some), batch.legal_list(), strict=True))
+    out = torch.empty((ROWS + 1, 6, 7), dtype=torch.int8, device=CUDA)[1:]  # begins between words
+    assert torch.equal(batch.encode("board", out=out), batch.encode("board"))
+
+
 def test_random_play_is_the_same(game: pg.Game) -> None:
     cpu, gpu = both(game)
     assert same(cpu.random_play(PLIES), gpu.random_play(PLIES))

@@ -12,13 +12,16 @@ import torch
 
 import plyground as pg
 from conftest import ROOT, TINY
+from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent, View
 from plyground.gpu.device import SIMULATED, problem
 from plyground.gpu.game import on_gpu
+from plyground.kernels.advantages import advantages
 from plyground.learners.arrays import OnGpu
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.memory import Memory
-from plyground.learners.on_the_gpu import GpuMemory
+from plyground.learners.on_the_gpu import GpuMemory, GpuSelfPlay
+from plyground.learners.ppo import PPO, PPOLearner
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
 
@@ -38,6 +41,10 @@ OTHERWISE = replace(
     SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own", loss="mse", target_soft=0.1, max_steps=9,
     share_good=0.3, share_recent=0.3, recent=3 * GAMES, n_step=2,
 )  # fmt: skip
+PPO_MIXED = PPO(
+    game="connect_four", device="cuda", network="16+value", concurrency=GAMES, rollout=4, batch=2 * GAMES, threads=1,
+    opponents=("0.4 self", "0.2 snapshot", "0.4 punisher"), opening_plies=2, games_per_cycle=10_000, cycles=1,
+)  # fmt: skip
 CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["small", "mixed", "otherwise"])
 
 
@@ -48,8 +55,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("plyground.gpu.game.STAGED", 0)
 
 
-def learned(config: DQN, steps: int = STEPS) -> DQNLearner:
-    learner = DQNLearner(config)
+def begun(config: DQN | PPO) -> Any:
+    return PPOLearner(config) if isinstance(config, PPO) else DQNLearner(config)
+
+
+def learned(config: DQN | PPO, steps: int = STEPS) -> Any:
+    learner = begun(config)
     assert isinstance(learner.on, OnGpu)
     learner.snapshots = [learner.fresh_network()]
     for _ in range(steps):
@@ -106,13 +117,13 @@ def test_priorities_add_up_and_are_followed() -> None:
     assert shares == pytest.approx(tree[leaves:] / tree[1], abs=0.001)  # one from each of 2000 equal parts
 
 
-@CONFIGS
-def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN) -> None:
+@pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE, PPO_MIXED], ids=["small", "mixed", "otherwise", "ppo"])
+def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | PPO) -> None:
     through = learned(config)
     first = learned(config, STEPS // 2)
     with create(tmp_path / "run", {}) as run:
         first.save(run)
-        again = DQNLearner(config)
+        again = begun(config)
         again.restore(newest_whole(run.path))
     for _ in range(STEPS - STEPS // 2):
         again.advance()
@@ -122,6 +133,48 @@ def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN) -
         for name, values in one[group].items():
             assert values.tobytes() == other[group][name].tobytes(), name
     assert through.tally.counts == again.tally.counts
+
+
+def test_the_policy_gradient_learns_from_the_same_rollout_as_on_the_cpu() -> None:
+    """Advantages of a rollout that was played on the GPU, computed there and here."""
+    learner = PPOLearner(PPO_MIXED)
+    assert isinstance(learner.on, OnGpu)
+    learner.snapshots = [learner.fresh_network()]
+    for _ in range(3):
+        learner.play()
+    learner.play()
+    judged: Any = learner.judge()
+    memory, values = learner.memory.arrays(), learner.values.cpu().numpy()
+    expected = np.empty_like(values)
+    stored = [memory[name] for name in ("sides", "next_sides", "rewards", "ended", "usable")]
+    behind = learner.values_behind().cpu().numpy()
+    judge: Any = advantages
+    judge(*stored, values, behind, PPO_MIXED.discount, PPO_MIXED.trace, expected)
+    picked = judged.picked.cpu().numpy()
+    assert np.array_equal(picked, np.flatnonzero(memory["usable"]))
+    assert 0 < len(picked) < expected.size  # others play too
+    targets = judged.targets.cpu().numpy()
+    assert targets == pytest.approx((expected + values).reshape(-1)[picked], abs=1e-6)
+    assert float(judged.advantages.mean()) == pytest.approx(0, abs=1e-5)
+    learner.improve(judged)
+    assert learner.updates > 0
+
+
+def test_policies_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) -> None:
+    on = OnGpu(connect_four, np.random.default_rng(0))
+    play, agent = GpuSelfPlay(on, 6, 3, mix=("1 greedy",)), make("greedy", connect_four)
+    play.batch.random_play(9)
+    batch: Any = play.batch
+    states, rngs = on.gpu.to_cpu(batch.states), batch.rngs.cpu().numpy().copy()
+    actions, side = on.zeros((6,), np.int32), play.side.cpu().numpy()
+    theirs = play.answer(actions, [])
+    turn = side != states["to_move"]
+    assert theirs.tolist() == turn.tolist()
+    assert turn.any()
+    own = rngs[turn]
+    assert actions.cpu().numpy()[turn].tolist() == agent.act(states[turn], own).tolist()
+    assert batch.rngs.cpu().numpy()[turn].tolist() == own.tolist()
+    assert batch.rngs.cpu().numpy()[~turn].tolist() == rngs[~turn].tolist()
 
 
 @pytest.mark.parametrize("word", ["chess", "connect_four", "sequence"])
@@ -141,7 +194,7 @@ def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(word: str) -> None:
     assert view.action_of(states, outputs).tolist() == actions.tolist()
     network = make_network("8", view.shape, view.outputs).to(view.device)
     agent = NetworkAgent(view, network)
-    assert agent.choose(states).tolist() == agent.act(cpu.states, cpu.rngs).tolist()
+    assert agent.choose(states, torch.zeros(3)).tolist() == agent.act(cpu.states, cpu.rngs).tolist()
     assert view.legal(states)[rows.to(states.device), outputs].all()
 
 

@@ -70,6 +70,17 @@ def test_what_does_not_fit_is_refused_with_the_numbers(monkeypatch: pytest.Monke
         device.check_room(3_000_000_000, "this", "that")
 
 
+def test_a_full_gpu_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "free_memory", lambda: (500_000_000, 8_000_000_000))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate ...\nand a page of advice")
+
+    monkeypatch.setattr(device.torch, "empty", full)
+    with pytest.raises(pg.InvalidValue, match=r"^the GPU is full, 0.5 of 8 GB are free; an array of \(4, 1000\) needs"):
+        device.empty((4, 1000), torch.float32)
+
+
 def test_records_suit_a_gpu(game: pg.Game) -> None:
     """Aligned, so that a thread may read any field; and what a thread works in fits the memory of a small card."""
     rules = game.rules

@@ -100,6 +100,9 @@ def test_kernels_compile_to_ptx(word: str, ptx: Any) -> None:
         kernel("cuda_rules", "open_games", functions, states, words, bools, ints, words, rngs, work)
     if "mask" in rules.compiled:
         kernel("cuda_mask", "legal_masks", rules.compiled, states, array("?", 2))
+    kernel("cuda_rules", "transform_all", functions, states, ints)
+    for policy in list(policies_of(game).values())[:1] if word != "paco_sako" else ():
+        kernel("cuda_choose", "choose_all", {"choose": policy}, states, bools, rngs, ints, work)
     if "evaluate" in rules.compiled:
         kernel("cuda_evaluate", "evaluate_all", rules.compiled, states, array("f4"))
     for encoder in list(dict.fromkeys(game.encoders.values()))[::5]:
@@ -114,7 +117,7 @@ def test_kernels_compile_to_ptx(word: str, ptx: Any) -> None:
 def test_the_memorys_kernels_compile_to_ptx(ptx: Any) -> None:
     from numba import types
 
-    module = load_kernels("cuda_replay", {}, "memory")
+    module, rollouts = load_kernels("cuda_replay", {}, "memory"), load_kernels("cuda_advantages", {}, "rollouts")
     rows, bools, floats = (types.Array(each, 2, "C") for each in (types.int8, types.boolean, types.float32))
     tree, picked, numbers, lengths, over = (
         types.Array(each, 1, "C") for each in (types.float64, types.int64, types.float32, types.int32, types.boolean)
@@ -126,3 +129,5 @@ def test_the_memorys_kernels_compile_to_ptx(ptx: Any) -> None:
     assert ptx(module.draw_uniform, seed, whole, whole, whole, real, real, bools, bools, picked, device=False)
     assert ptx(module.draw_prioritised, seed, tree, picked, tree, device=False)
     assert ptx(module.mark_good, bools, whole, over, lengths, device=False)
+    judged = rows, rows, floats, rows, bools, floats, floats, real, real, floats
+    assert ptx(rollouts.advantages, *judged, device=False)

@@ -108,8 +108,8 @@ class NetworkAgent:
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.view.action_of(states, self._best(states).cpu().numpy())
 
-    def choose(self, states: Tensor) -> Tensor:
-        """[N] actions for states on the GPU."""
+    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        """[N] actions for states on the GPU. Chance, where it has a part, comes from `numbers` [N] in 0 to 1."""
         return self.view.action_of(states, self._best(states))
 
     def _best(self, states: Any) -> Tensor:

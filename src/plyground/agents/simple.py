@@ -33,7 +33,7 @@ class Policy:
     """A compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, over many states."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
-        self.game, self.name = game, name
+        self.game, self.name, self.choose = game, name, choose
         self.kernels = _policy_kernels(choose, f"{game.label} {name}")
 
     def __str__(self) -> str:

@@ -8,9 +8,11 @@ With NUMBA_ENABLE_CUDASIM=1 numba plays the GPU itself, slowly, in the memory of
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import math
+from collections.abc import Generator
 from typing import Any
 
 import numba
@@ -192,8 +194,16 @@ def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -
 
 def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """New memory on the GPU, not yet filled."""
-    try:
+    size = math.prod(shape) * dtype.itemsize / 1e9
+    with said_when_full(f"an array of {shape} needs {size:.3g} GB: use fewer rows at once"):
         return torch.empty(shape, dtype=dtype, device=CUDA)
-    except torch.OutOfMemoryError:
-        check_room(math.prod(shape) * dtype.itemsize, f"an array of {shape}", "use fewer rows at once")
-        raise
+
+
+@contextlib.contextmanager
+def said_when_full(advice: str) -> Generator[None]:
+    """Torch's page about a GPU without room, as one sentence."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        free, total = free_memory()
+        raise InvalidValue(f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free; {advice}") from error

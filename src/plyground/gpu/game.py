@@ -80,10 +80,10 @@ class GpuGame:
     # ---- states ----
 
     def records(self, states: Tensor) -> Any:
-        """[N] states as kernels read them."""
+        """[N] states as kernels read them, which must lie end to end: a copy made here would be gone too soon."""
         for dtype in (self.rules.STATE, self.rules.HEAD):
             if states.ndim == 2 and states.dtype == torch.uint8 and states.shape[1] == dtype.itemsize:
-                return records(states.contiguous(), dtype)
+                return records(states, dtype)
         given = f"{states.dtype} of shape {tuple(states.shape)}"
         raise InvalidValue(f"{self.game} reads rows of its own records as bytes, not {given}")
 
@@ -103,7 +103,7 @@ class GpuGame:
 
     def heads(self, states: Tensor) -> Tensor:
         """[N, bytes of a head] the part of each state that memory keeps, as a copy."""
-        return states[:, : self.rules.HEAD.itemsize].contiguous().clone()
+        return states[:, : self.rules.HEAD.itemsize].clone(memory_format=torch.contiguous_format)
 
     def field(self, states: Tensor, name: str) -> Tensor:
         """[N] what the states' field of one number holds; a view where a byte holds it."""
@@ -119,7 +119,8 @@ class GpuGame:
         if self.mask_kernels is None:
             self._look(states, masks=masks.zero_())
         else:
-            launch(self.mask_kernels.legal_masks, len(states), self.records(states), array(masks))
+            rows = states.contiguous()
+            launch(self.mask_kernels.legal_masks, len(rows), self.records(rows), array(masks))
         return masks
 
     def legal_list(self, states: Tensor) -> tuple[Tensor, Tensor]:
@@ -144,13 +145,13 @@ class GpuGame:
 
     def _look(self, states: Tensor, **asked: Tensor) -> None:
         """See `look_all` in `kernels/cuda_rules.py`."""
-        answers = {**_unasked(), **asked}
-        self.launch(self.kernels.look_all, len(states), self.records(states), *map(array, answers.values()))
+        answers, rows = {**_unasked(), **asked}, states.contiguous()
+        self.launch(self.kernels.look_all, len(rows), self.records(rows), *map(array, answers.values()))
 
     def seats(self, states: Tensor) -> Tensor:
         """[N] who acts."""
-        seats = empty((len(states),), torch.int32)
-        launch(self.kernels.seats_to_act, len(states), self.records(states), array(seats))
+        seats, rows = empty((len(states),), torch.int32), states.contiguous()
+        launch(self.kernels.seats_to_act, len(rows), self.records(rows), array(seats))
         return seats
 
     def perft(self, states: Tensor, depth: int) -> Tensor:
@@ -198,7 +199,8 @@ class GpuGame:
         return next((each for each in self.game.encoders.values() if each.dense == str(chosen)), None)
 
     def _encode(self, chosen: Encoder, states: Tensor, seat: int | None, out: Tensor | None = None) -> Tensor:
-        kernels, rows = _encode_kernels(self.game, chosen), self.records(states)
+        kernels, states = _encode_kernels(self.game, chosen), states.contiguous()
+        rows = self.records(states)
         out = _room(out, (len(states), *chosen.shape), TORCH_TYPES[np.dtype(chosen.dtype)])
         flat, looking = out.view(len(states), math.prod(chosen.shape)), -1 if seat is None else seat
         size = out.element_size()

@@ -39,7 +39,7 @@ from plyground.errors import BrokenGame
 from plyground.games.interface import Function
 from plyground.kernels import slots
 
-SLOTS = re.compile(r"^from plyground\.kernels\.slots import (.+)$", re.MULTILINE)
+SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT = 6
@@ -58,7 +58,7 @@ def load_kernels(
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
         source = Path(__file__).with_name(f"{template}.py").read_text(encoding="utf-8")
-        source = SLOTS.sub(lambda found: _imports(found[1].split(", "), functions), source)
+        source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
         label = re.sub(r"\W+", "_", subject)
         name = f"plyground_{template}_{label}_{fingerprint(source)}"
         if name not in sys.modules:

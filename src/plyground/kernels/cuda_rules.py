@@ -20,7 +20,18 @@ from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
-from plyground.kernels.slots import CHANCE, MAX_LEGAL, STATE, count_legal, legal, play, play_head, reset, seat
+from plyground.kernels.slots import (
+    CHANCE,
+    MAX_LEGAL,
+    STATE,
+    count_legal,
+    legal,
+    play,
+    play_head,
+    reset,
+    seat,
+    transform,
+)
 
 cuda: Any = untyped
 
@@ -204,6 +215,12 @@ def open_games(
 def seats_to_act(states: Records, seats: Ints) -> None:
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
         seats[i] = seat(states[i])
+
+
+@cuda.jit(cache=True)
+def transform_all(states: Records, symmetries: Ints) -> None:
+    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
+        transform(states[i], symmetries[i])
 
 
 # ---- perft ----

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.gpu.device import CUDA, TORCH_TYPES, array, launch
+from plyground.gpu.device import CUDA, TORCH_TYPES, array, empty, launch
 from plyground.gpu.game import on_gpu
+from plyground.kernels.cache import load_kernels
 
 
 class OnCpu:
@@ -68,8 +69,19 @@ class OnCpu:
         """[N] in 0 to 1."""
         return self.rng.random(n)
 
+    def single_random(self, n: int) -> Any:
+        """The same in single precision."""
+        return self.rng.random(n, np.float32)
+
     def gumbel(self, shape: tuple[int, ...]) -> Any:
         return self.rng.gumbel(size=shape)
+
+    def integers(self, below: int, n: int) -> Any:
+        """[N] int32 in 0 to `below` - 1."""
+        return self.rng.integers(0, below, n, np.int32)
+
+    def permutation(self, n: int) -> Any:
+        return self.rng.permutation(n)
 
     # ---- states ----
 
@@ -82,6 +94,18 @@ class OnCpu:
     def records(self, states: Any, wanted: Any) -> Any:
         """Some of the states, as records."""
         return states[wanted]
+
+    def transform(self, states: Any, symmetries: Any) -> None:
+        """Make each state [N] one of its images."""
+        self.game.kernels().transform_all(states, symmetries)
+
+    def run(self, template: str, name: str, subject: str, rows: int, *arguments: Any) -> None:
+        """A kernel that belongs to no game, over so many rows."""
+        getattr(load_kernels(template, {}, subject), name)(*arguments)
+
+    def places(self, flags: Any) -> Any:
+        """Where flags of any shape are set, counted through."""
+        return np.flatnonzero(flags)
 
     def evaluate(self, states: Any) -> Any:
         """[N] the game's own judgement of states, for the side to move."""
@@ -119,8 +143,8 @@ class OnGpu(OnCpu):
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         record = np.dtype(dtype)
         if record.names:
-            return torch.zeros((*shape, record.itemsize), dtype=torch.uint8, device=CUDA)
-        return torch.zeros(shape, dtype=TORCH_TYPES[record], device=CUDA)
+            return empty((*shape, record.itemsize), torch.uint8).zero_()
+        return empty(shape, TORCH_TYPES[record]).zero_()
 
     def from_numpy(self, values: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(CUDA)
@@ -147,8 +171,13 @@ class OnGpu(OnCpu):
         waited = torch.empty(shape, device=CUDA).exponential_(generator=self._seeded())
         return -torch.log(waited)
 
-    def integers(self, below: int, n: int) -> Tensor:
-        """[N] in 0 to `below` - 1."""
+    def single_random(self, n: int) -> Any:
+        return self.random(n)
+
+    def permutation(self, n: int) -> Any:
+        return torch.randperm(n, generator=self._seeded(), device=CUDA)
+
+    def integers(self, below: int, n: int) -> Any:
         return torch.randint(below, (n,), generator=self._seeded(), device=CUDA, dtype=torch.int32)
 
     def _seeded(self) -> torch.Generator:
@@ -162,6 +191,16 @@ class OnGpu(OnCpu):
 
     def records(self, states: Any, wanted: Any) -> Any:
         return self.gpu.to_cpu(states[wanted])
+
+    def transform(self, states: Any, symmetries: Any) -> None:
+        launch(self.gpu.kernels.transform_all, len(states), self.gpu.records(states), array(symmetries))
+
+    def run(self, template: str, name: str, subject: str, rows: int, *arguments: Any) -> None:
+        kernel = getattr(load_kernels(f"cuda_{template}", {}, subject), name)
+        launch(kernel, rows, *(array(each) if isinstance(each, Tensor) else each for each in arguments))
+
+    def places(self, flags: Any) -> Any:
+        return flags.flatten().nonzero()[:, 0]
 
     def evaluate(self, states: Any) -> Any:
         values = torch.empty(len(states), device=CUDA)

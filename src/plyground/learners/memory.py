@@ -143,8 +143,8 @@ class Memory:
         picked, weights = self._pick(n, shares, recent, correction)
         came = self.follow(picked, plies, own_turns, discount, penalty)
         return Sample(
-            *(picked, self._of(self.states, picked), self._of(self.actions, picked), came.returns, came.factors),
-            *(self._of(self.after, came.behind), weights * came.whole),
+            *(picked, self.of(self.states, picked), self.of(self.actions, picked), came.returns, came.factors),
+            *(self.of(self.after, came.behind), weights * came.whole),
         )
 
     def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Any, Any]:
@@ -159,7 +159,7 @@ class Memory:
         self.kernels.draw_uniform(self.rng, *rest)
         return picked, weights
 
-    def _of(self, values: Any, picked: Any) -> Any:
+    def of(self, values: Any, picked: Any) -> Any:
         """[n] what belongs to plies [n]."""
         return values.reshape(-1)[picked]
 

@@ -6,6 +6,7 @@ each step."""
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,9 @@ from torch import Tensor
 
 from plyground.agents.agent import Agent
 from plyground.agents.network import NetworkAgent
+from plyground.agents.simple import Policy, Random
 from plyground.games import chance
+from plyground.games.interface import Function
 from plyground.gpu.batch import GpuBatch
 from plyground.gpu.device import CUDA, SIMULATED, array, launch
 from plyground.kernels.cache import load_kernels
@@ -59,7 +62,7 @@ class GpuMemory(Memory):
         launch(self.kernels.follow_all, n, array(picked), self.newest, *map(array, stored), *how, *map(array, came))
         return came
 
-    def _of(self, values: Tensor, picked: Tensor) -> Tensor:
+    def of(self, values: Tensor, picked: Tensor) -> Tensor:
         return values.flatten(0, 1)[picked]
 
     def _set_priorities(self, first: int, stop: int, priorities: Tensor) -> None:
@@ -82,7 +85,8 @@ class GpuMemory(Memory):
 
 
 class GpuSelfPlay(SelfPlay):
-    """The games on the GPU. Agents other than networks are asked on the CPU, which costs a copy of their states."""
+    """The games on the GPU, where networks, policies and the random mover play too. Other agents are asked on the CPU,
+    which costs a copy of their states."""
 
     batch: GpuBatch
 
@@ -127,7 +131,16 @@ class GpuSelfPlay(SelfPlay):
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
         games: Any = self.batch
         if isinstance(agent, NetworkAgent):  # in all games: to count those where it is its turn would mean to wait
-            actions.copy_(torch.where(turn, agent.choose(games.states), actions))
+            numbers = self.on.random(len(games))
+            actions.copy_(torch.where(turn, agent.choose(games.states, numbers), actions))
+            return
+        if isinstance(agent, Random):
+            actions.copy_(torch.where(turn, games.random_actions(), actions))
+            return
+        if isinstance(agent, Policy):
+            kernel = _policy_kernel(agent.choose, f"{self.game.label} {agent}")
+            arrays = games.gpu.records(games.states), array(turn), array(games.rngs), array(actions)
+            games.gpu.launch(kernel, len(games), *arrays)
             return
         rows = turn.nonzero()[:, 0]
         if len(rows):
@@ -152,6 +165,11 @@ class GpuSelfPlay(SelfPlay):
         own |= {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
         for name, values in own.items():
             values.copy_(torch.from_numpy(found[name].copy()).reshape(values.shape))
+
+
+@functools.cache
+def _policy_kernel(choose: Function, subject: str) -> Any:
+    return load_kernels("cuda_choose", {"choose": choose}, subject).choose_all
 
 
 class GpuClock(Clock):

@@ -102,9 +102,11 @@ class PolicyLearner(MemoryLearner[P]):
 
     def __init__(self, config: P) -> None:
         super().__init__(config, self.rollouts_kept * config.rollout * config.concurrency)
-        self.logs = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] of the actions played, then
-        self.values = np.zeros(self.memory.states.shape, np.float32)  # [rows, games] what the critic said, then
-        self.back = np.argsort(self.game.images, axis=1).astype(np.int32)  # [SYMMETRIES, A] from images to actions
+        shape, images = tuple(self.memory.actions.shape), self.game.images
+        self.logs = self.on.zeros(shape, np.float32)  # [rows, games] of the actions played, then
+        self.values = self.on.zeros(shape, np.float32)  # [rows, games] what the critic said, then
+        self.images = self.on.from_numpy(images)  # [SYMMETRIES, A]
+        self.back = self.on.from_numpy(np.argsort(images, axis=1).astype(np.int32))  # and from images to actions
 
     def advance(self) -> None:
         self.play()
@@ -132,7 +134,8 @@ class PolicyLearner(MemoryLearner[P]):
 
     def play(self) -> None:
         """One ply in every game."""
-        games, view, lap = self.selfplay.batch, self.view, self.clock.lap
+        view, lap, on = self.view, self.clock.lap, self.on
+        games: Any = self.selfplay.batch
         seen, which = self._images()
         legal = view.legal(seen)
         lap("moves")
@@ -141,11 +144,10 @@ class PolicyLearner(MemoryLearner[P]):
         with torch.inference_mode():
             logits, values = self.network.with_value(shown)
             logs = log_probabilities(logits, legal)
-            drawn = draw(logs, self.rng.random(len(games), np.float32))
-            logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
-            values, drawn = values.cpu().numpy(), drawn.cpu().numpy()
+            drawn = draw(logs, on.single_random(len(games)))
+            logs, values = on.array(logs.gather(1, drawn[:, None])[:, 0]), on.array(values)
         lap("network")
-        actions = self.back[which, view.action_of(seen, drawn)]
+        actions = self.back[which, view.action_of(seen, on.array(drawn))]
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
         lengths = games.plies + 1
@@ -153,26 +155,26 @@ class PolicyLearner(MemoryLearner[P]):
         lap("moves")
         row = self.memory.time % len(self.logs)
         self.logs[row], self.values[row] = logs, values
-        never = np.zeros(len(games), np.bool_)
-        images = self.game.images[which, actions]
+        never = on.zeros((len(games),), np.bool_)
+        images = self.images[which, actions]
         self.memory.add(seen, images, rewards, games.after, terminated, truncated, never, ~theirs)
         over = terminated | truncated
-        if over.any():
+        if on.any(over):
             self.tally.add(self.memory, terminated, truncated, lengths)
-            self.selfplay.begin(np.flatnonzero(over))
+            self.selfplay.renew(over)
         self.step += 1
         lap("storing")
 
-    def _images(self) -> tuple[NDArray[np.void], NDArray[np.int32]]:
+    def _images(self) -> tuple[Any, Any]:
         """The states of the games [N], each as one of its images, and by which symmetry [N].
 
         What is learned from later is the image that was seen, so that the policy that learns is the one that played.
         """
-        game, states = self.game, self.game.heads(self.selfplay.batch.states)
-        which = np.zeros(len(states), np.int32)
-        if self.config.symmetries and game.rules.SYMMETRIES > 1:
-            which = self.rng.integers(0, game.rules.SYMMETRIES, len(states), np.int32)
-            game.kernels().transform_all(states, which)
+        symmetries, states = self.game.rules.SYMMETRIES, self.on.heads(self.selfplay.batch.states)
+        if not self.config.symmetries or symmetries == 1:
+            return states, self.on.zeros((len(states),), np.int32)
+        which = self.on.integers(symmetries, len(states))
+        self.on.transform(states, which)
         return states, which
 
     def earlier_selves(self) -> list[NetworkAgent]:
@@ -180,16 +182,18 @@ class PolicyLearner(MemoryLearner[P]):
 
     # ---- learning ----
 
-    def values_behind(self) -> Floats:
+    def values_behind(self) -> Any:
         """[rows, games] what the critic says of the position behind each ply; 0 where the game has ended."""
-        memory, found = self.memory, np.zeros_like(self.values)
-        goes_on = memory.ended == RUNS_ON
-        found[:-1] = np.where(goes_on[:-1], self.values[1:], 0.0)
+        memory, on = self.memory, self.on
+        found, goes_on = on.zeros(tuple(self.values.shape), np.float32), memory.ended == RUNS_ON
+        found[:-1] = self.values[1:] * goes_on[:-1]
         ask = memory.ended == TRUNCATED
         ask[-1] |= goes_on[-1]
-        if ask.any():
+        places = on.places(ask)
+        if len(places):
             with torch.inference_mode():
-                found[ask] = self.network.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
+                said = self.network.with_value(self.view.observe(memory.of(memory.after, places)))[1]
+            found.reshape(-1)[places] = on.array(said)
         return found
 
     def update(self, judged: Judged) -> float:
@@ -198,7 +202,7 @@ class PolicyLearner(MemoryLearner[P]):
         The network sees at most `batch` plies at once.
         """
         self.optimizer.zero_grad(set_to_none=True)
-        total, sums = len(judged.picked), torch.zeros(len(MEANS), device=self.config.device)
+        total, sums = len(judged.picked), torch.zeros(len(MEANS), device=self.view.device)
         for start in range(0, total, self.config.batch):
             part = judged.part(slice(start, start + self.config.batch))
             share = len(part.picked) / total
@@ -217,14 +221,14 @@ class PolicyLearner(MemoryLearner[P]):
     def _loss(self, judged: Judged) -> tuple[Tensor, Tensor]:
         """The loss of some plies, and the numbers in MEANS."""
         config, memory, lap = self.config, self.memory, self.clock.lap
-        states, actions = memory.states.reshape(-1)[judged.picked], memory.actions.reshape(-1)[judged.picked]
-        outputs = torch.from_numpy(self.view.output_of(states, actions)).to(config.device)
+        states, actions = memory.of(memory.states, judged.picked), memory.of(memory.actions, judged.picked)
+        outputs = self.on.tensor(self.view.output_of(states, actions))
         legal = self.view.legal(states)
         lap("moves")
         shown = self.view.observe(states)
         lap("encoding")
-        given = (self.logs.reshape(-1)[judged.picked], judged.advantages, judged.targets)
-        old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in given)
+        given = (memory.of(self.logs, judged.picked), judged.advantages, judged.targets)
+        old_logs, advantages, targets = map(self.on.tensor, given)
         logits, values = self.network.with_value(shown)
         logs = log_probabilities(logits, legal)
         chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
@@ -244,13 +248,14 @@ class PolicyLearner(MemoryLearner[P]):
 
     def groups(self) -> Groups:
         found = super().groups()
-        found["memory"] |= {"rollout.logs": self.logs, "rollout.values": self.values}
+        numpy = self.on.numpy
+        found["memory"] |= {"rollout.logs": numpy(self.logs), "rollout.values": numpy(self.values)}
         return found
 
     def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
         super().take(checkpoint, state)
         found = part(checkpoint.tensors("memory"), "rollout")
-        self.logs[:], self.values[:] = found["logs"], found["values"]
+        self.logs[:], self.values[:] = self.on.from_numpy(found["logs"]), self.on.from_numpy(found["values"])
 
 
 class SamplingAgent(NetworkAgent):
@@ -258,14 +263,21 @@ class SamplingAgent(NetworkAgent):
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         numbers = (chance.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
+        return self.view.action_of(states, self._drawn(states, numbers).cpu().numpy())
+
+    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        return self.view.action_of(states, self._drawn(states, numbers))
+
+    def _drawn(self, states: Any, numbers: Any) -> Tensor:
+        """[N] outputs, by a number in [0, 1) for each."""
         with torch.inference_mode():
             logs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
-            drawn = draw(logs, numbers).cpu().numpy()
-        return self.view.action_of(states, drawn)
+            return draw(logs, numbers)
 
 
-def normalised(advantages: Floats) -> Floats:
+def normalised(advantages: Any) -> Any:
     """With mean 0 and spread 1, so that steps do not depend on how large the surprises are."""
-    if not advantages.size:
+    if not len(advantages):
         return advantages
-    return ((advantages - advantages.mean()) / (advantages.std() + 1e-8)).astype(np.float32)
+    centred = advantages - advantages.mean()
+    return centred / ((centred * centred).mean() ** 0.5 + 1e-8)

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.kernels.cache import load_kernels
 from plyground.learners.policy import Chosen, Judged, PolicyLearner, PolicySettings, normalised
 
 
@@ -42,24 +41,27 @@ def clipped_loss(logs: Tensor, old_logs: Tensor, advantages: Tensor, clip: float
 
 
 class PPOLearner(PolicyLearner[PPO]):
+    all_on_gpu = True
+
     def judge(self) -> Judged:
         """Generalised advantage estimation over the rollout."""
         memory, config = self.memory, self.config
-        found = np.empty_like(self.values)
-        load_kernels("advantages", {}, "rollouts").advantages(
+        found = self.on.zeros(tuple(self.values.shape), np.float32)
+        self.on.run(
+            *("advantages", "advantages", "rollouts", config.concurrency),
             *(memory.sides, memory.next_sides, memory.rewards, memory.ended, memory.usable),
             *(self.values, self.values_behind(), config.discount, config.trace, found),
         )
-        picked = np.flatnonzero(memory.usable)
-        advantages = found.reshape(-1)[picked]
-        return Judged(picked, normalised(advantages), advantages + self.values.reshape(-1)[picked])
+        picked = self.on.places(memory.usable)
+        advantages = memory.of(found, picked)
+        return Judged(picked, normalised(advantages), advantages + memory.of(self.values, picked))
 
     def improve(self, judged: Judged) -> None:
         """Several passes in random order, a step for each batch; what is left over of a pass is left."""
         config, plies = self.config, len(judged.picked)
         size = min(config.batch, plies)
         for _ in range(config.epochs):
-            order = self.rng.permutation(plies)
+            order = self.on.permutation(plies)
             for start in range(0, plies - size + 1, size):
                 if self.update(judged.part(order[start : start + size])) > config.target_kl > 0:
                     return

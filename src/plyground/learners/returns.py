@@ -55,14 +55,15 @@ def entropy(values: Tensor, legal: Tensor, temperature: float = 1.0) -> Tensor:
     return entropy_of(log_probabilities(values / temperature, legal), legal)
 
 
-def draw(logs: Tensor, chance: NDArray[np.float32]) -> Tensor:
+def draw(logs: Tensor, chance: NDArray[np.float32] | Tensor) -> Tensor:
     """[B] an action for each row of log-probabilities [B, A], by a number in [0, 1) for each [B].
 
     It is the first action up to which the probabilities sum to more than that number: never one of probability 0, also
     where rounding makes them sum to less than 1.
     """
     sums = logs.double().exp().cumsum(1)
-    wanted = torch.from_numpy(chance).to(logs.device).double() * sums[:, -1]  # exact in 53 bits, so below the last sum
+    numbers = torch.from_numpy(chance).to(logs.device) if isinstance(chance, np.ndarray) else chance
+    wanted = numbers.double() * sums[:, -1]  # exact in 53 bits, so below the last sum
     return (sums <= wanted[:, None]).sum(1)
 
 

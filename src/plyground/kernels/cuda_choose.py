@@ -1,0 +1,26 @@
+"""Template: a policy over single states, on a GPU."""
+
+# pyright: reportUntypedFunctionDecorator=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import cuda as untyped
+from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
+from numpy.typing import NDArray
+
+from plyground.kernels.slots import choose
+
+cuda: Any = untyped
+
+
+@cuda.jit(cache=True)
+def choose_all(
+    states: Any, turn: NDArray[np.bool_], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Any
+) -> None:
+    """Fill in the actions where it is the policy's turn [N]."""
+    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
+        if turn[i]:
+            actions[i] = choose(states[i], rngs[i : i + 1], work[cuda.grid(1)])
