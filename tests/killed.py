@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plyground.learners.dqn import DQN, Learner, train
+from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.loop import train
 from plyground.runs.directory import Run, newest_whole, open_run
 from plyground.runs.settings import build
 
 
-def go_on(path: Path) -> tuple[Learner, Run]:
+def go_on(path: Path) -> tuple[DQNLearner, Run]:
     """A run where its newest checkpoint left it."""
     run = open_run(path)
     checkpoint = newest_whole(path)
-    learner = Learner(build(DQN, checkpoint.state()["config"], "the checkpoint"))
+    learner = DQNLearner(build(DQN, checkpoint.state()["config"], "the checkpoint"))
     run.rewind(checkpoint)
     learner.restore(checkpoint)
     return learner, run

@@ -16,6 +16,7 @@ from conftest import ROOT
 from plyground.learners.dqn import DQN
 from plyground.runs.directory import read_config, read_metrics, steps_of
 from plyground.runs.settings import build, profile, profiles
+from plyground.training import LEARNERS
 from test_cli import command  # noqa: F401  (a fixture)
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -92,6 +93,21 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert "packed without memory" in err or "is missing" in err
 
 
+def test_metrics_for_tensorboard(trained: Path, command) -> None:  # noqa: F811
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for _ in range(2):  # again replaces what was there
+        code, out, _ = command("runs", "tensorboard", str(trained))
+        assert code == 0
+        assert "tensorboard --logdir" in out
+    found = EventAccumulator(str(trained / "tensorboard")).Reload()
+    losses = found.Scalars("cycle/loss")
+    wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
+    assert [each.step for each in losses] == [record["step"] for record in wanted]
+    assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
+    assert len(found.Scalars("evaluation/yardsticks/random/score")) == 2
+
+
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
     arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "100000", "--out", str(path)]
@@ -108,12 +124,15 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
 
 def test_profiles_name_their_game_and_fit() -> None:
     names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
-    assert names | {"paco_sako_dqn", "sequence_dqn"} == set(profiles())
+    assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
     for name in profiles():
         table = profile(name)
         assert name.startswith(table["game"])
-        build(DQN, table, name)
-    debug = build(DQN, profile("chess_dqn_debug_masking"), "")
+        settings, _ = LEARNERS[table.pop("learner")]
+        build(settings, table, name)
+    table = profile("chess_dqn_debug_masking")
+    assert table.pop("learner") == "dqn"
+    debug = build(DQN, table, "")
     assert (debug.games_per_cycle, debug.concurrency, debug.max_steps, debug.target_update) == (20, 8, 100, 20)
     assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
 

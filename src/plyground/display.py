@@ -54,7 +54,7 @@ class Display:
 
     def _measure(self, learner: Any) -> None:
         """Plies and updates a second, since the last look."""
-        now = time.perf_counter(), learner.step * learner.config.concurrency, learner.updates
+        now = time.perf_counter(), learner.plies, learner.updates
         if self.seen and now[0] > self.seen[0]:
             plies, updates = ((now[k] - self.seen[k]) / (now[0] - self.seen[0]) for k in (1, 2))
             self.speed = f"{plies:,.0f} plies/s · {updates:,.0f} updates/s"
@@ -72,7 +72,7 @@ class Display:
         )
         head = Text(f"{config.game} · {place}{time_left} · {self.speed}", style="bold")
         averages = " · ".join(f"{name} {learner.averages[name]:.4f}" for name in NUMBERS if name in learner.averages)
-        games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, memory {len(learner.memory)}"
+        games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, {learner.memory_words()}"
         table = Table("cycle", *config.yardsticks, box=None, title="points of 100 against", title_justify="left")
         for cycle, scores in self.scores[-8:]:
             table.add_row(str(cycle), *(_bar(scores[word]) for word in config.yardsticks))
@@ -98,10 +98,15 @@ def line(record: Mapping[str, Any]) -> str:
     numbers = " ".join(f"{name} {record[name]:.4f}" for name in NUMBERS if name in record)
     seconds = {name: value for name, value in record["seconds"].items() if name != "total"}
     parts = " ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+    experience = (
+        f" · quality {record['quality']:.2f} (distinct {record['distinct']:.0%}, "
+        f"reward variance {record['reward_variance']:.3f})"
+        if "quality" in record
+        else ""
+    )
     return (
         f"{place}: {record['games']} games ({ended}, {record['mean_length']:.1f} plies) · "
-        f"{record['updates']} updates · {numbers} · quality {record['quality']:.2f} "
-        f"(distinct {record['distinct']:.0%}, reward variance {record['reward_variance']:.3f}) · "
+        f"{record['updates']} updates · {numbers}{experience} · "
         f"illegal_moves {record['illegal_moves']} · "
         f"{record['seconds']['total']:.1f} s ({parts})"
     )

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numba
 import numpy as np
@@ -23,45 +23,59 @@ from plyground.agents.network import load_run
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
-from plyground.learners.dqn import DQN, Learner, resolved
-from plyground.learners.dqn import train as learn
+from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.learners.experience import quality, statistics
+from plyground.learners.learner import Learner, Settings
+from plyground.learners.loop import train as learn
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_config
 from plyground.runs.settings import build, profile, profiles
+from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
 
+LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {"dqn": (DQN, DQNLearner)}
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
 def make_train(arguments: Sequence[str]) -> Callable[..., None]:
-    """The command `train`, whose defaults are those of the profile named in the arguments."""
-    word = _named(arguments, "--profile")
-    table = profile(word) if word else {}
-    defaults = build(DQN, table, f"the profile {word}")
+    """The command `train` for the learner and with the defaults of the profile that the arguments name."""
+    word = next((argument for argument in arguments if argument in LEARNERS), "dqn")
+    settings, learner_of = LEARNERS[word]
+    chosen = _named(arguments, "--profile")
+    table = profile(chosen) if chosen else {}
+    wanted = table.pop("learner", word)
+    if wanted != word and word in arguments:
+        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: plyground train {wanted} ...")
+    defaults = build(settings, table, f"the profile {chosen}")
 
     def train(
-        learner: Positional[Literal["dqn"]],
-        config: Annotated[DQN, arg(name="")] = defaults,
+        learner: Positional[Annotated[str, arg(metavar="|".join(LEARNERS))]],
+        config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[
             str | None, arg(help=f"settings to begin with: {', '.join(profiles())}, or a .toml file")
         ] = None,
         out: Annotated[Path | None, arg(help="the run's directory (default: a new one in runs/)")] = None,
     ) -> None:
-        """Teach a network a game by letting it play."""
+        """Teach a machine a game by letting it play."""
+        if learner not in LEARNERS:
+            raise unknown("learner", learner, LEARNERS)
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
-        full = resolved(config)
-        versions = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
-        versions |= {"numba": numba.__version__, "numpy": np.__version__}
-        begun = Learner(full)
+        full = config.resolved()
+        begun = learner_of(full)
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
-        with create(path, {"learner": learner, **asdict(full), "versions": versions}) as run:
+        with create(path, {"learner": learner, **asdict(full), "versions": versions()}) as run:
             _work(begun, run)
 
+    train.__annotations__["config"] = Annotated[settings, arg(name="")]
     return train
+
+
+def versions() -> dict[str, str]:
+    """Of all that a run's numbers depend on."""
+    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    return own | {"numba": numba.__version__, "numpy": np.__version__}
 
 
 def _named(arguments: Sequence[str], option: str) -> str | None:
@@ -82,7 +96,7 @@ def _next(folder: Path, name: str) -> Path:
     return folder / f"{name}-{number}"
 
 
-def _work(learner: Learner, run: Run) -> None:
+def _work(learner: Learner[Any], run: Run) -> None:
     """Learn until the end or until somebody wants to stop; then say what came of it."""
     wishes: list[int] = []
 
@@ -110,29 +124,33 @@ def _work(learner: Learner, run: Run) -> None:
 
 def resume(run: Positional[RunPath]) -> None:
     """Continue a run where it stopped, as if nothing had happened."""
-    config = _config_of(run)
+    learner = _learner_of(run)
     with open_run(run) as held:
         checkpoint = newest_whole(run)
-        learner = Learner(config)
         learner.restore(checkpoint)
         held.rewind(checkpoint)
         _work(learner, held)
 
 
-def _config_of(run: Path) -> DQN:
+def _learner_of(run: Path) -> Learner[Any]:
+    """A fresh learner with a run's settings."""
     table = read_config(run)
-    if table.get("learner") != "dqn":
-        raise unknown("learner", str(table.get("learner")), ["dqn"])
-    settings = {name: value for name, value in table.items() if name not in ("learner", "versions")}
-    return build(DQN, settings, f"{run}/config.toml")
+    word = str(table.get("learner"))
+    if word not in LEARNERS:
+        raise unknown("learner", word, LEARNERS)
+    settings, learner_of = LEARNERS[word]
+    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+    return learner_of(build(settings, own, f"{run}/config.toml"))
 
 
 def runs(
-    words: Positional[Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN]")]] = (),
+    words: Positional[
+        Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]")]
+    ] = (),
     folder: Path = Path("runs"),
     without_memory: bool = False,
 ) -> None:
-    """List the runs; or pack one as a file, unpack it, or look at what one has stored.
+    """List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.
 
     Args:
         folder: where the runs are
@@ -145,7 +163,7 @@ def runs(
         console.print(table)
         return
     action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "inspect": 1}
+    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
@@ -157,29 +175,25 @@ def runs(
     elif action == "unpack":
         steps = packing.unpack(paths[0], paths[1])
         console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
-    else:
+    elif action == "inspect":
         _inspect(paths[0])
+    else:
+        where, count = export(paths[0])
+        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
 
 
 def _inspect(run: Path) -> None:
     """What the newest checkpoint remembers."""
-    learner = Learner(_config_of(run))
+    learner = _learner_of(run)
     learner.restore(newest_whole(run))
-    memory = learner.memory
-    if not memory.filled:
-        console.print(f"{run} has stored nothing yet")
-        return
-    found = statistics(memory, memory.filled)
-    rewards = memory.rewards[: memory.filled]
-    decided = float((np.abs(rewards[memory.ended[: memory.filled] == 1]) > 0.5).mean()) if found["terminals"] else 0.0
     table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
-    table.add_row("plies stored", f"{len(memory):,} of {memory.states.size:,}")
-    for name, value in {**found, "decided": decided, "quality": quality(found, decided)}.items():
-        table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.4f}")
-    values, counts = np.unique(memory.actions[: memory.filled], return_counts=True)
-    common = np.argsort(-counts)[:10]
-    table.add_row("commonest actions", ", ".join(f"{values[k]} ({counts[k] / rewards.size:.1%})" for k in common))
-    console.print(table)
+    for name, value in learner.experience().items():
+        words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        table.add_row(name.replace("_", " "), words)
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print(f"{run} has stored nothing yet")
 
 
 def evaluate(

@@ -23,7 +23,8 @@ from plyground.agents.network import NetworkAgent, View, load_run
 from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
 from plyground.learners import dqn
-from plyground.learners.dqn import DQN, Learner, resolved, train
+from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.loop import train
 from plyground.learners.returns import td_targets
 from plyground.networks import make_network
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, read_metrics, steps_of
@@ -50,12 +51,12 @@ def repeat(action: Callable[[], None]) -> None:
         action()
 
 
-def begin(path: Path, config: DQN) -> tuple[Learner, Run]:
-    config = resolved(config)
-    return Learner(config), create(path, {"learner": "dqn", **asdict(config)})
+def begin(path: Path, config: DQN) -> tuple[DQNLearner, Run]:
+    config = config.resolved()
+    return DQNLearner(config), create(path, {"learner": "dqn", **asdict(config)})
 
 
-def after_steps(learner: Learner, steps: int) -> Callable[[], bool]:
+def after_steps(learner: DQNLearner, steps: int) -> Callable[[], bool]:
     last = learner.step + steps
     return lambda: learner.step >= last
 
@@ -182,7 +183,7 @@ def small(tmp_path: Path) -> Path:
 
 def test_another_config_is_refused_by_name(small: Path) -> None:
     checkpoint = newest_whole(small)
-    learner = Learner(replace(resolved(SMALL), batch=32))
+    learner = DQNLearner(replace(SMALL.resolved(), batch=32))
     before = learner.network.state_dict()["head.weight"].clone()
     with pytest.raises(Error, match="batch: 32 instead of 16"):
         learner.restore(checkpoint)
@@ -192,9 +193,9 @@ def test_another_config_is_refused_by_name(small: Path) -> None:
 def test_another_game_or_network_is_refused(small: Path) -> None:
     checkpoint = newest_whole(small)
     with pytest.raises(Error, match="network: '18-16-9' instead of '18-8-9'"):
-        Learner(replace(resolved(SMALL), network="8")).restore(checkpoint)
+        DQNLearner(replace(SMALL.resolved(), network="8")).restore(checkpoint)
     with pytest.raises(Error, match="game: "):
-        Learner(resolved(replace(SMALL, game="connect_four"))).restore(checkpoint)
+        DQNLearner(replace(SMALL, game="connect_four").resolved()).restore(checkpoint)
     with pytest.raises(Error, match=r"learned .*three_in_a_row.py, not connect_four"):
         make(f"run:{small}", pg.load("connect_four"))
 
@@ -230,7 +231,7 @@ def test_settings_that_make_no_sense_are_refused(change: dict[str, Any], message
 
 
 def test_a_broken_mask_at_selection_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = Learner(replace(resolved(SMALL), epsilon=0.0, epsilon_end=0.0))
+    learner = DQNLearner(replace(SMALL.resolved(), epsilon=0.0, epsilon_end=0.0))
     real = learner.view.legal
     monkeypatch.setattr(learner.view, "legal", lambda states: torch.ones_like(real(states)))
     with pytest.raises(IllegalAction):
@@ -239,7 +240,7 @@ def test_a_broken_mask_at_selection_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_targets_use_the_mask_of_each_position_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """A target network that loves illegal actions: learning must not notice, and would without the mask."""
-    learner = Learner(resolved(SMALL))
+    learner = DQNLearner(SMALL.resolved())
     for _ in range(30):
         learner.play()
 
@@ -279,7 +280,7 @@ def test_an_encoder_that_turns_actions() -> None:
 
 def test_a_network_may_know_only_the_first_actions() -> None:
     """Resting is the last action of that game: never played by the network, never learned from."""
-    learner = Learner(replace(resolved(replace(SMALL, game=TINY[1])), outputs=2, epsilon=0.5, epsilon_end=0.5))
+    learner = DQNLearner(replace(replace(SMALL, game=TINY[1]).resolved(), outputs=2, epsilon=0.5, epsilon_end=0.5))
     repeat(learner.play)
     memory = learner.memory
     actions, usable = memory.actions[: memory.filled], memory.usable[: memory.filled]
@@ -334,7 +335,7 @@ def test_it_solves_three_in_a_row(tmp_path: Path) -> None:
 def score_after(updates: int, opponent: str) -> float:
     """Against an opponent, after a few updates on Connect Four."""
     config = replace(SOLVES, game="connect_four", samples_per_ply=4.0, target_update=50, opening_plies=24)
-    learner = Learner(resolved(config))
+    learner = DQNLearner(config.resolved())
     while learner.updates < updates:
         learner.play()
         learner.learn()
@@ -358,7 +359,7 @@ def test_it_learns_something_on_every_game(game: pg.Game, tmp_path: Path) -> Non
     config = replace(SMALL, game=str(game), network="32", max_steps=60, warm_up=64, memory=2000, opponents=("1 self",))
     if any(len(each.shape) == 3 for each in game.encoders.values()):
         config = replace(config, network="b1c4")
-    learner = Learner(resolved(config))
+    learner = DQNLearner(config.resolved())
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     while learner.updates < 50:
         learner.play()

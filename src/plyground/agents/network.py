@@ -98,7 +98,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Networ
     try:
         own = load(config["game"]) if game is None else game
         view = View(own, config["encoder"], config["outputs"])
-        word, dueling = config["network"], config["dueling"]
+        word, dueling = config["network"], config.get("dueling", False)
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(view, word, dueling))
@@ -107,7 +107,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Networ
     return NetworkAgent(view, network)
 
 
-def identity(view: View, word: str, dueling: bool) -> dict[str, str]:
+def identity(view: View, word: str, dueling: bool = False) -> dict[str, str]:
     """What a checkpoint of a network belongs to."""
     sizes = describe(word, view.shape, view.outputs, dueling)
     return {"game": str(view.game), "encoder": str(view.encoder), "network": sizes}

@@ -1,0 +1,240 @@
+"""What every learner with a network shares: its network and the best one, the optimizer, games, earlier selves."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from plyground.agents.network import NetworkAgent, View, identity, load_run, load_weights
+from plyground.errors import InvalidValue, shorten
+from plyground.game import load
+from plyground.kernels.threads import available
+from plyground.learners.learner import Broken, Groups, Learner, Settings
+from plyground.learners.selfplay import SelfPlay, opponents_of
+from plyground.networks import make_network
+from plyground.runs.directory import Checkpoint
+
+TRIALS = 20  # updates to time threads with
+
+
+@dataclass(frozen=True)
+class NetworkSettings(Settings):
+    """What every run with a network has."""
+
+    encoder: str = ""
+    """what the network sees (default: the game's first encoder)"""
+    network: str = "512-256"
+    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    outputs: int = 0
+    """how many actions the network knows, the first ones; others are never played (0: all)"""
+    device: str = "cpu"
+    """where the network runs: cpu, cuda, or auto (cuda where there is one)"""
+    threads: int = 0
+    """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
+    concurrency: int = 512
+    """games played side by side"""
+    opening_plies: int = 0
+    """games begin after a random number of random plies, up to this many"""
+    opponents: tuple[str, ...] = ("1 self",)
+    """weight and name of each opponent: self, snapshot (an earlier self), or any agent's word"""
+    snapshots: int = 3
+    """how many earlier selves are kept as opponents"""
+    snapshot_interval: int = 5
+    """cycles between two of them"""
+    batch: int = 256
+    """plies in one update"""
+    learning_rate: float = 2e-3
+    """of Adam"""
+    learning_rate_end: float = 0.05
+    """share of it that is left at the end; it falls over the second half of the run"""
+    discount: float = 0.99
+    """for each time the turn passes"""
+    gradient_clip: float = 10.0
+    """longest gradient (0: any)"""
+    gradient_limit: float = 1000.0
+    """a longer gradient rolls back"""
+    entropy_floor: float = 0.01
+    """and an entropy below it, in nats"""
+
+    AT_LEAST: ClassVar[dict[str, float]] = Settings.AT_LEAST | {"concurrency": 1, "batch": 1, "snapshot_interval": 1}
+    AT_MOST_ONE: ClassVar[tuple[str, ...]] = ("discount", "learning_rate_end")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        opponents_of(self.opponents)
+
+    def resolved(self) -> Self:
+        game = load(self.game)
+        view = View(game, self.encoder, self.outputs)
+        network = make_network(self.network, view.shape, view.outputs)
+        return replace(
+            self,
+            game=str(game),
+            device=device_of(self.device),
+            encoder=str(view.encoder),
+            outputs=view.outputs,
+            threads=self.threads or faster_threads(network, view, self.batch),
+        )
+
+
+def device_of(word: str) -> str:
+    """Where the network runs."""
+    there = torch.cuda.is_available()
+    device = ("cuda" if there else "cpu") if word == "auto" else word
+    if device not in ("cpu", "cuda") or (device == "cuda" and not there):
+        raise InvalidValue(f"no device {shorten(device)!r} here; use cpu or auto")
+    return device
+
+
+def faster_threads(network: nn.Module, view: View, batch: int) -> int:
+    """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
+    shown = torch.zeros((batch, *view.shape))
+    seconds: dict[int, float] = {}
+    for threads in {1, available()}:
+        prepare_torch(threads)
+        begun = time.perf_counter()
+        for _ in range(TRIALS):
+            network(shown).sum().backward()
+        seconds[threads] = time.perf_counter() - begun
+    return min(seconds, key=lambda threads: seconds[threads])
+
+
+def prepare_torch(threads: int) -> None:
+    """What exact repetition and speed need; before torch starts its threads."""
+    torch.set_flush_denormal(True)  # denormals slow Adam threefold
+    torch.set_num_threads(threads)
+
+
+N = TypeVar("N", bound=NetworkSettings)
+
+
+class NetworkLearner(Learner[N]):
+    """A network that gets better, the best it was, its optimizer, and games in lockstep."""
+
+    def __init__(self, config: N) -> None:
+        prepare_torch(config.threads or available())
+        torch.manual_seed(config.seed)
+        super().__init__(config)
+        self.view = View(self.game, config.encoder, config.outputs, config.device)
+        self.network = self.fresh_network()
+        if config.init:
+            self.network.load_state_dict(load_run(config.init, self.game).network.state_dict())
+        self.best = copy.deepcopy(self.network)
+        self.snapshots: list[nn.Module] = []
+        self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
+        self.selfplay = SelfPlay(
+            *(self.game, config.concurrency, config.seed, self.rng),
+            max_plies=config.max_steps or None,
+            opening_plies=config.opening_plies,
+            mix=config.opponents,
+            snapshots=config.snapshots,
+        )
+
+    def fresh_network(self) -> nn.Module:
+        config, view = self.config, self.view
+        return make_network(config.network, view.shape, view.outputs).to(config.device)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return identity(self.view, self.config.network)
+
+    @property
+    def plies(self) -> int:
+        return self.step * self.config.concurrency
+
+    def agent(self) -> NetworkAgent:
+        return NetworkAgent(self.view, self.network)
+
+    def best_agent(self) -> NetworkAgent:
+        return NetworkAgent(self.view, self.best)
+
+    def keep_best(self) -> None:
+        self.best.load_state_dict(self.network.state_dict())
+
+    def earlier_selves(self) -> list[NetworkAgent]:
+        return [NetworkAgent(self.view, network) for network in self.snapshots]
+
+    def end_cycle(self) -> dict[str, Any]:
+        record = super().end_cycle()
+        if self.cycle % self.config.snapshot_interval == 0 and "snapshot" in self.selfplay.words:
+            self.snapshots = [*self.snapshots, copy.deepcopy(self.network)][-self.config.snapshots :]
+        return record
+
+    def cycle_numbers(self) -> dict[str, Any]:
+        return {"learning_rate": self.optimizer.param_groups[0]["lr"]}
+
+    # ---- learning ----
+
+    def set_learning_rate(self) -> None:
+        """It falls over the second half of the run, and is halved by each rollback."""
+        config, done = self.config, self.progress
+        fall = 1.0 if done < 0.5 else 1.0 - (1.0 - config.learning_rate_end) * (done - 0.5) / 0.5
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * fall * 0.5**self.rollbacks
+
+    def look(self, numbers: Mapping[str, float]) -> None:
+        """Moving averages; numbers that cannot be right are an error."""
+        super().look(numbers)
+        config = self.config
+        if numbers["gradient"] > config.gradient_limit:
+            raise Broken(f"the gradient is {numbers['gradient']:.3g} long at update {self.updates}")
+        if self.averages["entropy"] < config.entropy_floor:
+            raise Broken(f"the entropy has fallen to {self.averages['entropy']:.3g} at update {self.updates}")
+
+    # ---- to disk and back ----
+
+    def other_networks(self) -> dict[str, nn.Module]:
+        """All but the one that learns, by the names they are saved under."""
+        return {"best": self.best, **{f"snapshot{k}": network for k, network in enumerate(self.snapshots)}}
+
+    def groups(self) -> Groups:
+        slots = self.optimizer.state_dict()["state"]
+        training = {f"optimizer.{k}.{name}": value for k, slot in slots.items() for name, value in slot.items()}
+        for name, network in self.other_networks().items():
+            training |= {f"{name}.{key}": value for key, value in network.state_dict().items()}
+        return {
+            "network": {name: value.cpu().numpy() for name, value in self.network.state_dict().items()},
+            "training": {name: value.cpu().numpy() for name, value in training.items()},
+            "memory": {f"games.{name}": values for name, values in self.selfplay.arrays().items()},
+        }
+
+    def numbers(self) -> dict[str, Any]:
+        return super().numbers() | {"snapshots": len(self.snapshots)}
+
+    def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
+        training, memory = checkpoint.tensors("training"), checkpoint.tensors("memory")
+        load_weights(self.network, checkpoint)
+        self.snapshots = [self.fresh_network() for _ in range(state["snapshots"])]
+        for name, network in self.other_networks().items():
+            network.load_state_dict(tensors_of(training, name))
+        self._restore_optimizer(tensors_of(training, "optimizer"))
+        self.selfplay.restore(part(memory, "games"))
+        super().take(checkpoint, state)
+
+    def _restore_optimizer(self, found: dict[str, Tensor]) -> None:
+        current = self.optimizer.state_dict()
+        slots: dict[int, dict[str, Tensor]] = {}
+        for key, value in found.items():
+            place, _, name = key.partition(".")
+            slots.setdefault(int(place), {})[name] = value.reshape(()) if name == "step" else value
+        self.optimizer.load_state_dict({**current, "state": slots})
+
+
+def part(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """Those whose names begin with `name.`, without it."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): values for key, values in arrays.items() if key.startswith(prefix)}
+
+
+def tensors_of(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, Tensor]:
+    return {key: torch.from_numpy(values.copy()) for key, values in part(arrays, name).items()}

@@ -1,0 +1,45 @@
+"""A run's metrics as TensorBoard events, written anew from `metrics.jsonl` whenever somebody asks."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from plyground.errors import InvalidValue
+from plyground.runs.directory import read_config, read_metrics
+
+NOT_NUMBERS = ("event", "step", "cycle", "cycles")
+
+
+def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    """Every number of a record, with the way to it: `evaluation/yardsticks/random/score`."""
+    path = path or record["event"]
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from scalars(value, f"{path}/{name}")  # pyright: ignore
+        elif isinstance(value, int | float) and name not in NOT_NUMBERS:
+            yield f"{path}/{name}", float(value)
+
+
+def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
+    """Write the events; returns where, and how many."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise InvalidValue("TensorBoard is not installed: pip install 'plyground[tensorboard]'") from None
+    read_config(run)
+    target, count, seconds = folder or run / "tensorboard", 0, 0.0
+    if folder is None:
+        shutil.rmtree(target, ignore_errors=True)  # our own, from an earlier export
+    with SummaryWriter(str(target)) as writer:
+        for record in read_metrics(run):
+            seconds = record.get("seconds", {}).get("total", seconds)
+            for name, value in scalars(record):
+                writer.add_scalar(name, value, record["step"], walltime=seconds)
+                count += 1
+    return target, count
