@@ -272,6 +272,7 @@ LEARNING = {
     "runs": "List the runs; or pack one as a file, unpack it, or look at what one has stored.",
     "evaluate": "Measure what a run has learned in paired matches.",
     "plot": "Draw the learning curves of one or several runs.",
+    "table": "Print the entries of a run's table in words: the most visited, and the most valuable.",
 }
 
 

@@ -1,21 +1,25 @@
 """What a table knows: a key turns a state and an action, as one seat may know them, into a few 64-bit words.
 
-Like an encoder, a key has a name and a version, `patterns-v1`; what has learned with one says so. A game's keys stand in
-`encoders/<game>_keys.py`. Every game in which nothing is hidden has one more, `exact`: the whole state and the action.
+Like an encoder, a key has a name and a version, `patterns-v1`; what has learned with one says so. A game's keys stand
+in `encoders/<game>_keys.py`. Every game in which nothing is hidden has one more, `exact`: the whole state, the action.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 
-from plyground.errors import unknown
-from plyground.games.interface import Function, Rules
+import numpy as np
+
+from plyground.errors import InvalidValue, unknown
+from plyground.games.interface import Function, Rules, read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableKey:
     """The functions that fill the slots of `kernels/tabular.py`, and the same for people."""
 
@@ -27,42 +31,33 @@ class TableKey:
     """state_key, action_key, effect_of, draw_of, draw_reward"""
     meaning: str
     read: Function = field(repr=False)
-    """(key) -> str: a key in words"""
+    """(key) -> (str, str): the state and the action in words"""
     square: Function = field(repr=False)
-    """(effect) -> int: the place on the board where an action with this effect puts or takes something; -1: none"""
+    """(effect) -> int: the place on the board where such an action puts or takes something; -1: none"""
     board: tuple[int, int]
-    """rows and columns of the picture of all places"""
+    """rows and columns of all places"""
 
     def __str__(self) -> str:
         return f"{self.name}-v{self.version}"
 
 
 def exact(rules: Rules) -> TableKey:
-    """All that a state holds."""
+    """All that a state holds, and the action: what the slots are without a key of the game's own."""
 
-    def read(key: tuple[int, ...]) -> str:
-        record = b"".join(int(word).to_bytes(8, "little") for word in key[:-1])
-        import numpy as np
-
+    def words(key: tuple[int, ...]) -> tuple[str, str]:
+        record = b"".join(word.to_bytes(8, "little") for word in key[:-1])
         state = np.frombuffer(record[: rules.HEAD.itemsize], rules.HEAD)[0]
-        return f"{rules.text(state)} {rules.action_name(state, int(key[-1]) - 1)}"
+        return rules.text(state), rules.action_name(state, key[-1] - 1)
 
-    return TableKey(
-        "exact",
-        1,
-        -(-rules.HEAD.itemsize // 8) + 1,
-        {},
-        "the whole state, and the action",
-        read,
-        lambda effect: effect,
-        (1, rules.NUM_ACTIONS),
-    )
+    size = -(-rules.HEAD.itemsize // 8) + 1
+    meaning = "the whole state, and the action"
+    return TableKey("exact", 1, size, {}, meaning, words, lambda effect: effect, (1, rules.NUM_ACTIONS))
 
 
-def keys_of(rules: Rules) -> Mapping[str, TableKey]:
-    """A game's keys by full name, and the newest of each also by its short one; the first is the one to begin with."""
-    found: tuple[TableKey, ...] = ()
-    home, _, name = rules.module.__name__.rpartition(".")
+@functools.cache
+def _keys_of(module: ModuleType) -> Mapping[str, TableKey]:
+    rules, found = read(module), ()
+    home, _, name = module.__name__.rpartition(".")
     if home == "plyground.games" and importlib.util.find_spec(f"plyground.encoders.{name}_keys"):
         found = importlib.import_module(f"plyground.encoders.{name}_keys").KEYS
     if not rules.hidden:
@@ -71,8 +66,11 @@ def keys_of(rules: Rules) -> Mapping[str, TableKey]:
     return {str(each): each for each in found} | newest
 
 
-def pick_key(keys: Mapping[str, TableKey], name: str) -> TableKey:
-    """The key of that name, or an error that lists the names."""
-    if name not in keys:
+def pick_key(rules: Rules, name: str = "") -> TableKey:
+    """A game's key by its full name, or by its short one in its newest version; without a name its first."""
+    keys = _keys_of(rules.module)
+    if not keys:
+        raise InvalidValue(f"{rules.module.__name__} hides something from its players, and has no key for tables yet")
+    if name and name not in keys:
         raise unknown("table key", name, dict.fromkeys(str(each) for each in keys.values()))
-    return keys[name]
+    return keys[name] if name else next(iter(keys.values()))

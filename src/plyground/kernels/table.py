@@ -19,7 +19,11 @@ Words = NDArray[np.uint64]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 FREE = -1  # in `index`
-NOTES = 128
+NOTES = 200  # room for what a key notes about a state
+NOTHING = np.uint64(0)  # instead of an action's word: the value of the state, whatever is played
+ANY_STATE = np.uint64(
+    0xFFFFFFFFFFFFFFFF
+)  # instead of a state's words: the advantage of an action, wherever it is played
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -44,7 +48,10 @@ class Rule(NamedTuple):
     value_weight: float  # of its value
     draw_weight: float  # of what it draws, beside what it does
     reward_weight: float  # of what an action does at once, in its value
-    prior: float  # visits for which a guess counts beside an entry's own value: the state's value, the action's advantage
+    prior: (
+        float  # visits for which a guess counts beside an entry's own value: the state's value, the action's advantage
+    )
+    limit: float  # a target is never further from 0
 
 
 class Pending(NamedTuple):
@@ -52,7 +59,8 @@ class Pending(NamedTuple):
 
     keys: Words  # [games, seats, W]
     rewards: Doubles  # [games, seats]
-    plies: Ints  # [games, seats] when it was played; FREE: none is waiting
+    gammas: Doubles  # [games, seats] what the value behind it counts: gamma, or 1 where the same turn went on
+    waiting: NDArray[np.bool_]  # [games, seats] whether there is one
 
 
 class Scratch(NamedTuple):
@@ -67,6 +75,8 @@ class Scratch(NamedTuple):
     key: Words  # [W] what is known of the state, then room for an action's word
     anywhere: Words  # [W] ANY_STATE in place of the state
     notes: NDArray[np.float32]  # [NOTES] what `state_key` leaves for `action_key`
+    ahead: NDArray[np.void]  # [1] a state one action later
+    rng: Words  # [1] chance that nobody else notices
 
 
 @njit

@@ -14,10 +14,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.chance import below, uniform
-from plyground.games.interface import State, value_for
-from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, seat, state_key
+from plyground.games.interface import RUNNING, State, value_for
+from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, play, seat, state_key
 from plyground.kernels.table import (
+    ANY_STATE,
     FREE,
+    NOTHING,
     Doubles,
     Entries,
     Ints,
@@ -32,9 +34,6 @@ from plyground.kernels.table import (
 
 Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
-
-NOTHING = np.uint64(0)  # instead of an action's word: the value of the state, whatever is played
-ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # instead of a state's words: the advantage of an action, wherever it is played
 
 
 @njit
@@ -116,14 +115,13 @@ def learn_all(
     states: Records,  # [N]
     records: NDArray[np.uint8],  # [N, bytes] the same as bytes
     rows: NDArray[np.int64],  # [R] the games in which the learner acts now
-    plies: Ints,  # [N] plies played in each game
     rngs: Rngs,  # [N]
     entries: Entries,  # with room for 3 R more
     rule: Rule,
     pending: Pending,
     actions: Ints,  # [N] out
     played: NDArray[np.int64],  # [NUM_ACTIONS] how often each effect was chosen
-    errors: Doubles,  # [2] how many corrections, and the sum of their distances
+    sums: Doubles,  # [3] corrections, how far values were from their targets, targets
     work: Records,
     scratch: Scratch,
 ) -> None:
@@ -133,28 +131,32 @@ def learn_all(
         who = seat(state)
         action, highest = consider(state, records[row], entries, rule, rng, work[0], scratch)
         effect = effect_of(action)
-        if pending.plies[row, who] != FREE:
+        if pending.waiting[row, who]:
             behind = scratch.values[effect] if rule.sarsa else highest
-            gamma = 1.0 if plies[row] == pending.plies[row, who] + 1 else rule.gamma  # nobody else has moved since
-            judge(entries, rule, pending, row, who, gamma * behind, errors)
+            judge(entries, rule, pending, row, who, pending.gammas[row, who] * behind, sums)
         scratch.key[len(scratch.key) - 1] = scratch.words[effect]
         pending.keys[row, who, :] = scratch.key
         pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
-        pending.plies[row, who] = plies[row]
+        pending.waiting[row, who] = True
+        scratch.ahead[0], scratch.rng[0] = state, rng[0]
+        play(scratch.ahead[0], action, scratch.rng, work[0])
+        pending.gammas[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
         actions[row] = action
         played[effect] += 1
 
 
 @njit
-def judge(entries: Entries, rule: Rule, pending: Pending, row: int, who: int, behind: float, errors: Doubles) -> None:
+def judge(entries: Entries, rule: Rule, pending: Pending, row: int, who: int, behind: float, sums: Doubles) -> None:
     """Correct the value of a seat's last action by its reward and what lies behind it."""
+    pending.waiting[row, who] = False
     key, word = pending.keys[row, who], pending.keys.shape[2] - 1
     described = key[word]
     if described == NOTHING:
         return
-    target = pending.rewards[row, who] + behind
-    errors[0] += 1.0
-    errors[1] += abs(correct(entries, key, target, rule.alpha))
+    target = min(max(pending.rewards[row, who] + behind, -rule.limit), rule.limit)
+    sums[0] += 1.0
+    sums[1] += abs(correct(entries, key, target, rule.alpha))
+    sums[2] += target
     if rule.prior > 0.0:
         key[word] = NOTHING
         surprise = correct(entries, key, target, rule.alpha)
@@ -165,19 +167,19 @@ def judge(entries: Entries, rule: Rule, pending: Pending, row: int, who: int, be
 @njit(cache=True, nogil=True)
 def end_games(
     rows: NDArray[np.int64],  # [R] games that are over
-    outcomes: NDArray[np.int8],  # [R] how they ended
+    outcomes: NDArray[np.int8],  # [R] how they ended; RUNNING: they were stopped
     entries: Entries,  # with room for 3 R SEATS more
     rule: Rule,
     pending: Pending,
-    errors: Doubles,
+    sums: Doubles,
 ) -> None:
     """Judge the last actions by the result. A game that was stopped says nothing about them."""
     for k in range(len(rows)):
         row = rows[k]
-        for who in range(pending.plies.shape[1]):
-            if pending.plies[row, who] != FREE and outcomes[k] != 0:
-                judge(entries, rule, pending, row, who, value_for(outcomes[k], who % 2), errors)
-            pending.plies[row, who] = FREE
+        for who in range(pending.waiting.shape[1]):
+            if pending.waiting[row, who] and outcomes[k] != RUNNING:
+                judge(entries, rule, pending, row, who, value_for(outcomes[k], who % 2), sums)
+            pending.waiting[row, who] = False
 
 
 @njit(cache=True, nogil=True)

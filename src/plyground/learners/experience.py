@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plyground.games.interface import Rules
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.memory import Memory
 
@@ -60,17 +61,26 @@ class Tally:
         self, memory: Memory, terminated: np.ndarray[Any, Any], truncated: np.ndarray[Any, Any], lengths: Any
     ) -> None:
         """Count the games that ended with the newest row."""
-        row, rules = memory.newest, memory.game.rules
+        self.count(memory.game.rules, memory.after[memory.newest], terminated, truncated, lengths)
+
+    def count(
+        self,
+        rules: Rules,
+        after: np.ndarray[Any, Any],  # [N] where each game has got
+        terminated: np.ndarray[Any, Any],
+        truncated: np.ndarray[Any, Any],
+        lengths: Any,
+    ) -> None:
+        """Count the games that have ended."""
         over = np.flatnonzero(terminated | truncated)
-        outcomes = memory.after["outcome"][row]
         self.counts["games"] += len(over)
         self.counts["plies"] += int(lengths[over].sum())
         self.counts["longest"] = max(self.counts["longest"], int(lengths[over].max(initial=0)))
         self.counts["step_limit"] += int(truncated.sum())
         for name, code in (("draws", 1), ("first_wins", 2), ("second_wins", 3)):
-            self.counts[name] += int((outcomes[terminated] == code).sum())
+            self.counts[name] += int((after["outcome"][terminated] == code).sum())
         if self.games <= 1000:  # a thousand tell enough, and words cost time
-            self.reasons.update(rules.reason(memory.after[row, each]) or "over" for each in np.flatnonzero(terminated))
+            self.reasons.update(rules.reason(after[each]) or "over" for each in np.flatnonzero(terminated))
 
     def record(self) -> dict[str, Any]:
         games = max(1, self.games)
