@@ -9,7 +9,7 @@ import torch
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.networks import Dueling, describe, make_network, weights_of
+from plyground.networks import Dueling, Pairs, describe, make_network, weights_of
 
 
 def test_the_document_s_network_has_39431_weights() -> None:
@@ -36,6 +36,24 @@ def test_any_game_any_encoder(game: pg.Game) -> None:
     for encoder in {str(each) for each in game.encoders.values()}:
         shown = torch.from_numpy(game.encode(encoder, pg.Batch(game, 3).states)).float()
         assert make_network("8", shown.shape[1:], game.num_actions)(shown).shape == (3, game.num_actions)
+
+
+def test_pairs_by_hand() -> None:
+    """Two squares, one channel: each action is the product of what its two squares give; the last has no pair."""
+    head = Pairs(1, 1)
+    with torch.no_grad():
+        for layer, weight in ((head.source, 2.0), (head.target, 3.0)):
+            layer.weight.fill_(weight)
+            assert layer.bias is not None
+            layer.bias.zero_()
+    squares = torch.tensor([[[[1.0, 5.0]]]])
+    assert head(squares).tolist() == [[6.0, 30.0, 30.0, 150.0, 0.0]]
+
+
+def test_pairs_need_enough_actions() -> None:
+    assert make_network("b1c4-pairs", (3, 2, 2), 18)(torch.randn(5, 3, 2, 2)).shape == (5, 18)
+    with pytest.raises(Error, match="two of 42 squares"):
+        make_network("b1c4-pairs", (2, 6, 7), 7)
 
 
 def test_dueling_by_hand() -> None:

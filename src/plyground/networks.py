@@ -1,4 +1,5 @@
-"""Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels.
+"""Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels,
+`b4c64-pairs` one whose first actions are pairs of squares, from and to.
 
 Any game and any encoder: the inputs are what the encoder writes, the outputs one value for each action.
 """
@@ -23,9 +24,9 @@ WIDEST, DEEPEST = 8192, 64
 
 def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> nn.Module:
     """[B, *shape] -> [B, outputs]. Drawn from torch's own generator: seed it first."""
-    blocks = re.fullmatch(r"b(\d+)c(\d+)", word)
+    blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", word)
     if blocks:
-        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, dueling)
+        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, dueling, pairs=bool(blocks[3]))
     if not re.fullmatch(r"\d+(-\d+)*", word):
         raise InvalidValue(f"no network {shorten(word)!r}; write the hidden sizes of an MLP (512-256) or b4c64")
     hidden = [int(size) for size in word.split("-")]
@@ -62,7 +63,15 @@ class MLP(nn.Module):
 class ResidualNet(nn.Module):
     """Convolutions that keep the board's shape, each block adding to what came in, and one hidden layer behind."""
 
-    def __init__(self, shape: Sequence[int], blocks: int, channels: int, outputs: int, dueling: bool = False) -> None:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        blocks: int,
+        channels: int,
+        outputs: int,
+        dueling: bool = False,
+        pairs: bool = False,
+    ) -> None:
         super().__init__()
         if len(shape) not in (2, 3):
             raise InvalidValue(f"a convolution needs planes of rows and columns; this encoder writes {tuple(shape)}")
@@ -71,14 +80,19 @@ class ResidualNet(nn.Module):
         self.planes = (shape[0] if len(shape) == 3 else 1, *shape[-2:])
         self.stem = nn.Conv2d(self.planes[0], channels, 3, padding=1)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
-        self.hidden = nn.Linear(channels * shape[-2] * shape[-1], 4 * channels)
+        cells = shape[-2] * shape[-1]
+        self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = _head(4 * channels, outputs, dueling)
+        if pairs and outputs < cells**2:
+            raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
+        self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
     def forward(self, x: Tensor) -> Tensor:
         x = torch.relu(self.stem(x.reshape(-1, *self.planes)))
         for block in self.blocks:
             x = block(x)
-        return self.head(torch.relu(self.hidden(x.flatten(1))))
+        values = self.head(torch.relu(self.hidden(x.flatten(1))))
+        return values if self.pairs is None else values + self.pairs(x)
 
 
 class Block(nn.Module):
@@ -92,6 +106,23 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.relu(x + self.second(torch.relu(self.first(x))))
+
+
+class Pairs(nn.Module):
+    """How well two squares go together, from and to, whichever they are: what is learned of one pair serves all.
+
+    The first cells * cells actions are the pairs; the others get nothing.
+    """
+
+    def __init__(self, channels: int, others: int) -> None:
+        super().__init__()
+        self.source, self.target = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 1)
+        self.others, self.scale = others, channels**-0.5
+
+    def forward(self, x: Tensor) -> Tensor:
+        source, target = self.source(x).flatten(2), self.target(x).flatten(2)  # [B, channels, cells]
+        fits = torch.einsum("bcs,bct->bst", source, target) * self.scale
+        return nn.functional.pad(fits.flatten(1), (0, self.others))
 
 
 class Dueling(nn.Module):
