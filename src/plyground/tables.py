@@ -20,7 +20,7 @@ from plyground.kernels.cache import load_kernels
 from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Pending, Scratch
 
 ROOM = 1 << 12  # entries that a new table has room for
-PLACES = 2  # places of the index for each entry there is room for, at least
+PLACES = 2  # for each entry that there is room for
 ENTRIES_FOR_AN_ACTION = 3  # its own, and those that guesses are made of
 Arrays = dict[str, NDArray[Any]]
 
@@ -53,7 +53,7 @@ class Table:
         size, entries = len(arrays["values"]), _room(room, self.key.words)
         entries.keys[:size], entries.values[:size] = arrays["keys"], arrays["values"]
         entries.visits[:size], entries.size[0] = arrays["visits"], size
-        self.kernels.fill_index(entries)
+        self.kernels.fill_places(entries)
         self.entries = entries
 
     def arrays(self) -> Arrays:
@@ -118,7 +118,7 @@ def _room(entries: int, words: int) -> Entries:
         keys=np.zeros((entries, words), np.uint64),
         values=np.zeros(entries, np.float32),
         visits=np.zeros(entries, np.uint32),
-        index=np.full(PLACES * entries, FREE, np.int32),
+        places=np.full(PLACES * entries, FREE, np.int32),
         size=np.zeros(1, np.int64),
     )
 

@@ -37,7 +37,7 @@ def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = Fa
         gamma=gamma,
         epsilon=now("epsilon") if explore else 0.0,
         score_weight=float(config["score_weight"]),
-        value_weight=float(config["value_weight"]),
+        value_weight=float(config["value_weight"] * config["value_scale"]),
         draw_weight=float(config["draw_weight"]),
         reward_weight=float(config["reward_weight"]),
         prior=float(config["prior"]),

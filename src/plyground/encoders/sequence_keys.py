@@ -48,7 +48,9 @@ from plyground.games.sequence_patterns import (
     HERE,
     LIVE_FIVE,
     LIVE_FOUR,
+    LIVE_THREE,
     PLACE,
+    SLEEP_THREE,
     STATE_VECTOR,
     STEPS,
     around,
@@ -147,21 +149,13 @@ def one_of(place: int) -> np.uint64:
 BITS = 4  # of each number
 CARDS_STATE = ("their known two-eyed jacks", "unseen two-eyed jacks", "half of the pack discarded")
 THEIR_WILD, UNSEEN_WILD, HALF = range(len(CARDS_STATE))
-CARDS_ACTION = (  # what is left behind by an action
-    *("own sequences", "own live fours", "own fours", "own live threes", "own threes", "own live twos"),
-    *("their sequences", "their live fours", "their fours", "their live threes"),
-    *(
-        "own two-eyed jacks",
-        "cells to complete",
-        "their known cells to complete",
-        "own hearts",
-        "their hearts",
-        "trades",
-    ),
+CARDS_ACTION = (  # what an action leaves behind
+    *("own sequences", "own ways to a sequence", "own threes", "own two-eyed jacks", "own cells to complete"),
+    *("their sequences", "their ways to a sequence", "their live threes", "their known cells to complete"),
+    *("own hearts", "their hearts", "trade"),
 )
-MY_FIVES, MY_LIVE_FOURS, MY_FOURS, MY_LIVE_THREES, MY_THREES, MY_LIVE_TWOS = range(6)
-THEIR_FIVES, THEIR_LIVE_FOURS, THEIR_FOURS, THEIR_LIVE_THREES = range(6, 10)
-MY_WILD, MY_CELLS, THEIR_CELLS, MY_HEARTS, THEIR_HEARTS, TRADED = range(10, 16)
+MY_FIVES, MY_WAYS, MY_THREES, MY_WILD, MY_CELLS = range(5)
+THEIR_FIVES, THEIR_WAYS, THEIR_THREES, THEIR_CELLS, MY_HEARTS, THEIR_HEARTS, TRADED = range(5, 12)
 UNSEEN, MINE, THEIRS = 0, KINDS, 2 * KINDS  # in `notes`: copies of each card, by where they may be
 NOW, BEFORE, AFTER = 3 * KINDS, 3 * KINDS + 12, 3 * KINDS + 24  # and counts of patterns
 CELLS_NOW = 3 * KINDS + 36  # two: own cells to complete, and the opponents'
@@ -241,8 +235,8 @@ def cards_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np
         their_cells -= int(blocks and notes[THEIRS + card] > 0)
     wild = notes[MINE + JD] + notes[MINE + JC] - (BY_CARD < kind < BY_JH)
     word = put(left_behind(notes), BITS, MY_WILD, wild, 2)
-    word = put(word, BITS, MY_CELLS, my_cells, 2)
-    word = put(word, BITS, THEIR_CELLS, their_cells, 2)
+    word = put(word, BITS, MY_CELLS, my_cells, 1)
+    word = put(word, BITS, THEIR_CELLS, their_cells, 1)
     mine, theirs = hearts(state, -1 if removes else cell, cell if removes else -1, side)
     word = put(word, BITS, MY_HEARTS, mine, 3)
     return on_scale(score), put(word, BITS, THEIR_HEARTS, theirs, 3)
@@ -260,18 +254,17 @@ def after_move(state: State, cell: int, mark: int, side: int, notes: Floats) -> 
 
 @njit
 def left_behind(notes: Floats) -> np.uint64:
-    """The patterns after the action; what is more than a few is one class."""
-    counts = notes[AFTER : AFTER + len(STATE_VECTOR)]
-    word = put(ZERO, BITS, MY_LIVE_TWOS, counts[1], 3)
-    word = put(word, BITS, MY_THREES, counts[2], 3)
-    word = put(word, BITS, MY_LIVE_THREES, counts[3], 2)
-    word = put(word, BITS, MY_FOURS, counts[4], 2)
-    word = put(word, BITS, MY_LIVE_FOURS, counts[5], 1)
-    word = put(word, BITS, MY_FIVES, counts[6], 2)
-    word = put(word, BITS, THEIR_LIVE_FOURS, counts[7], 1)
-    word = put(word, BITS, THEIR_FOURS, counts[8], 2)
-    word = put(word, BITS, THEIR_LIVE_THREES, counts[9], 2)
-    return put(word, BITS, THEIR_FIVES, counts[10], 2)
+    """The patterns after the action, few of each: a table that knows more of them learns too little about each.
+
+    A live four is two ways to a sequence, any other four is one.
+    """
+    after = notes[AFTER : AFTER + len(STATE_VECTOR)]
+    word = put(ZERO, BITS, MY_FIVES, after[PLACE[0, LIVE_FIVE]], 2)
+    word = put(word, BITS, MY_WAYS, after[PLACE[0, CHONG_FOUR]] + 2 * after[PLACE[0, LIVE_FOUR]], 2)
+    word = put(word, BITS, MY_THREES, after[PLACE[0, SLEEP_THREE]] + after[PLACE[0, LIVE_THREE]], 3)
+    word = put(word, BITS, THEIR_FIVES, after[PLACE[1, LIVE_FIVE]], 1)
+    word = put(word, BITS, THEIR_WAYS, after[PLACE[1, CHONG_FOUR]] + 2 * after[PLACE[1, LIVE_FOUR]], 2)
+    return put(word, BITS, THEIR_THREES, after[PLACE[1, LIVE_THREE]], 1)
 
 
 @njit

@@ -49,9 +49,12 @@ def exact(rules: Rules) -> TableKey:
         state = np.frombuffer(record[: rules.HEAD.itemsize], rules.HEAD)[0]
         return rules.text(state), rules.action_name(state, key[-1] - 1)
 
+    def square(effect: int) -> int:
+        return effect
+
     size = -(-rules.HEAD.itemsize // 8) + 1
     meaning = "the whole state, and the action"
-    return TableKey("exact", 1, size, {}, meaning, words, lambda effect: effect, (1, rules.NUM_ACTIONS))
+    return TableKey("exact", 1, size, {}, meaning, words, square, (1, rules.NUM_ACTIONS))
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """A table of values: exact keys, found by their hash, and what is known of each.
 
-Entries stand in the order in which they came. `index` is a table of open addressing that says where: a key's hash names
-the place to look at first, then the next ones until a place is free. A key is compared in full, so two keys with the
-same hash are two entries. Room is made outside (`tables.py`): whoever adds entries has looked that they fit.
+Entries stand in the order in which they came. `places` says where, by open addressing: a key's hash names the place to
+look at first, then the next ones until one is free. A key is compared in full, so two keys with the same hash are two
+entries. Room is made outside (`tables.py`): whoever adds entries has looked that they fit.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from plyground.games.chance import mix
 Words = NDArray[np.uint64]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
-FREE = -1  # in `index`
+FREE = -1  # in `places`
 NOTES = 200  # room for what a key notes about a state
-NOTHING = np.uint64(0)  # instead of an action's word: the value of the state, whatever is played
-ANY_STATE = np.uint64(
-    0xFFFFFFFFFFFFFFFF
-)  # instead of a state's words: the advantage of an action, wherever it is played
+NOTHING = np.uint64(0)  # as an action's word: the entry is the value of the state, whatever is played
+ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # as a state's words: the advantage of an action, wherever it is played
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -33,7 +31,7 @@ class Entries(NamedTuple):
     keys: Words  # [room, W]
     values: NDArray[np.float32]  # [room]
     visits: NDArray[np.uint32]  # [room] how often each value was corrected
-    index: NDArray[np.int32]  # [a power of two, larger than room] an entry's number, or FREE
+    places: NDArray[np.int32]  # [a power of two, larger than room] an entry's number, or FREE
     size: NDArray[np.int64]  # [1] how many entries there are
 
 
@@ -90,12 +88,12 @@ def hashed(key: Words) -> np.uint64:
 
 @njit
 def place_of(entries: Entries, key: Words) -> np.int64:
-    """Where in the index a key stands or, if it is new, would stand."""
-    keys, index = entries.keys, entries.index
-    last = len(index) - 1
+    """Where among the places a key stands or, if it is new, would stand."""
+    keys, places = entries.keys, entries.places
+    last = len(places) - 1
     place = np.int64(hashed(key) & np.uint64(last))
-    while index[place] != FREE:
-        entry, k = index[place], 0
+    while places[place] != FREE:
+        entry, k = places[place], 0
         while k < len(key) and keys[entry, k] == key[k]:
             k += 1
         if k == len(key):
@@ -107,7 +105,7 @@ def place_of(entries: Entries, key: Words) -> np.int64:
 @njit
 def find(entries: Entries, key: Words) -> np.int64:
     """The number of a key's entry; FREE where nothing is known of it."""
-    entry = np.int64(entries.index[place_of(entries, key)])
+    entry = np.int64(entries.places[place_of(entries, key)])
     return entry if entry < len(entries.values) else np.int64(FREE)
 
 
@@ -115,13 +113,13 @@ def find(entries: Entries, key: Words) -> np.int64:
 def find_or_add(entries: Entries, key: Words) -> np.int64:
     """The number of a key's entry, which is made if there is none."""
     place = place_of(entries, key)
-    if entries.index[place] == FREE:
+    if entries.places[place] == FREE:
         entry = entries.size[0]
-        entries.index[place] = entry
+        entries.places[place] = entry
         entries.keys[entry, :] = key
         entries.values[entry], entries.visits[entry] = 0.0, 0
         entries.size[0] += 1
-    return np.int64(entries.index[place])
+    return np.int64(entries.places[place])
 
 
 @njit

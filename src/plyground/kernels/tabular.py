@@ -138,9 +138,10 @@ def learn_all(
         pending.keys[row, who, :] = scratch.key
         pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
         pending.waiting[row, who] = True
+        ahead = scratch.ahead[0]
         scratch.ahead[0], scratch.rng[0] = state, rng[0]
-        play(scratch.ahead[0], action, scratch.rng, work[0])
-        pending.gammas[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
+        play(ahead, action, scratch.rng, work[0])
+        pending.gammas[row, who] = 1.0 if seat(ahead) == who else rule.gamma
         actions[row] = action
         played[effect] += 1
 
@@ -183,10 +184,10 @@ def end_games(
 
 
 @njit(cache=True, nogil=True)
-def fill_index(entries: Entries) -> None:
-    """Say in an empty index where all entries stand."""
+def fill_places(entries: Entries) -> None:
+    """Say in empty places where all entries stand."""
     for entry in range(entries.size[0]):
-        entries.index[place_of(entries, entries.keys[entry])] = entry
+        entries.places[place_of(entries, entries.keys[entry])] = entry
 
 
 @njit(cache=True, nogil=True)

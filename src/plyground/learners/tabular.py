@@ -62,6 +62,8 @@ class Tabular(Settings):
     """of what an action does at once and what it draws, in a choice"""
     value_weight: float = 0.6
     """of its value, in a choice"""
+    value_scale: float = 10.0
+    """what a value is multiplied with there, so that values of different actions lie as far apart as their scores"""
     draw_weight: float = 0.5
     """of what it draws, beside what it does at once"""
     reward_weight: float = 0.1
