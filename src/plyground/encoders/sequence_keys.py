@@ -48,9 +48,7 @@ from plyground.games.sequence_patterns import (
     HERE,
     LIVE_FIVE,
     LIVE_FOUR,
-    LIVE_THREE,
     PLACE,
-    SLEEP_THREE,
     STATE_VECTOR,
     STEPS,
     around,
@@ -160,6 +158,11 @@ UNSEEN, MINE, THEIRS = 0, KINDS, 2 * KINDS  # in `notes`: copies of each card, b
 NOW, BEFORE, AFTER = 3 * KINDS, 3 * KINDS + 12, 3 * KINDS + 24  # and counts of patterns
 CELLS_NOW = 3 * KINDS + 36  # two: own cells to complete, and the opponents'
 PACK = 52
+_places = {name: place for place, name in enumerate(STATE_VECTOR)}
+OWN_THREE, OWN_LIVE_THREE = _places["SLEEP_THREE"], _places["LIVE_THREE"]
+OWN_FOUR, OWN_LIVE_FOUR, OWN_FIVE = _places["CHONG_FOUR"], _places["LIVE_FOUR"], _places["LIVE_FIVE"]
+OPP_LIVE_THREE, OPP_FOUR = _places["OPP_LIVE_THREE"], _places["OPP_CHONG_FOUR"]
+OPP_LIVE_FOUR, OPP_FIVE = _places["OPP_LIVE_FOUR"], _places["OPP_LIVE_FIVE"]
 
 
 @njit
@@ -259,12 +262,12 @@ def left_behind(notes: Floats) -> np.uint64:
     A live four is two ways to a sequence, any other four is one.
     """
     after = notes[AFTER : AFTER + len(STATE_VECTOR)]
-    word = put(ZERO, BITS, MY_FIVES, after[PLACE[0, LIVE_FIVE]], 2)
-    word = put(word, BITS, MY_WAYS, after[PLACE[0, CHONG_FOUR]] + 2 * after[PLACE[0, LIVE_FOUR]], 2)
-    word = put(word, BITS, MY_THREES, after[PLACE[0, SLEEP_THREE]] + after[PLACE[0, LIVE_THREE]], 3)
-    word = put(word, BITS, THEIR_FIVES, after[PLACE[1, LIVE_FIVE]], 1)
-    word = put(word, BITS, THEIR_WAYS, after[PLACE[1, CHONG_FOUR]] + 2 * after[PLACE[1, LIVE_FOUR]], 2)
-    return put(word, BITS, THEIR_THREES, after[PLACE[1, LIVE_THREE]], 1)
+    word = put(ZERO, BITS, MY_FIVES, after[OWN_FIVE], 2)
+    word = put(word, BITS, MY_WAYS, after[OWN_FOUR] + 2 * after[OWN_LIVE_FOUR], 2)
+    word = put(word, BITS, MY_THREES, after[OWN_THREE] + after[OWN_LIVE_THREE], 3)
+    word = put(word, BITS, THEIR_FIVES, after[OPP_FIVE], 1)
+    word = put(word, BITS, THEIR_WAYS, after[OPP_FOUR] + 2 * after[OPP_LIVE_FOUR], 2)
+    return put(word, BITS, THEIR_THREES, after[OPP_LIVE_THREE], 1)
 
 
 @njit
@@ -279,9 +282,9 @@ def next_card(state: State, cell: int, direction: int, side: int, notes: Floats)
             for k in range(5):
                 if not (five >> k) & 1:
                     card = CARD_AT[cell + (start + k - HERE) * step]
-                    found |= notes[MINE + card] > 0
+                    found |= bool(notes[MINE + card] > 0)
                     for slot in range(state["display_size"]):
-                        found |= state["display"][slot] == card
+                        found |= bool(state["display"][slot] == card)
     return found
 
 

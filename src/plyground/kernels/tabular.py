@@ -126,7 +126,8 @@ def learn_all(
     scratch: Scratch,
 ) -> None:
     """In each of these games choose an action, and correct the value of the one before it."""
-    for row in rows:
+    for k in range(len(rows)):
+        row = int(rows[k])
         state, rng = states[row], rngs[row : row + 1]
         who = seat(state)
         action, highest = consider(state, records[row], entries, rule, rng, work[0], scratch)
@@ -176,7 +177,7 @@ def end_games(
 ) -> None:
     """Judge the last actions by the result. A game that was stopped says nothing about them."""
     for k in range(len(rows)):
-        row = rows[k]
+        row = int(rows[k])
         for who in range(pending.waiting.shape[1]):
             if pending.waiting[row, who] and outcomes[k] != RUNNING:
                 judge(entries, rule, pending, row, who, value_for(outcomes[k], who % 2), sums)
