@@ -17,7 +17,7 @@ from plyground.encoders.table_key import TableKey, pick_key
 from plyground.game import Game
 from plyground.games.interface import read
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Pending, Scratch
+from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Pending, Rule, Scratch
 
 ROOM = 1 << 12  # entries that a new table has room for
 PLACES = 2  # for each entry that there is room for
@@ -78,6 +78,17 @@ class Table:
         """[size] which entries belong to a state and an action; the others are what guesses are made of."""
         keys = self.arrays()["keys"]
         return (keys[:, -1] != NOTHING) & (keys[:, :-1] != ANY_STATE).any(axis=1)
+
+    def choose(
+        self, states: NDArray[np.void], rngs: NDArray[np.uint64], rule: Rule, entries: Entries, scratch: Scratch
+    ) -> NDArray[np.int32]:
+        """[N] the actions that a player with these entries chooses; `scratch` then tells about the last state."""
+        actions = np.empty(len(states), np.int32)
+        self.kernels.act_all(
+            *(states, self.records(states), np.arange(len(states)), rngs, entries, rule, False, self.pending(0)),
+            *(actions, np.zeros(0, np.int64), np.zeros(0), self.game.work(), scratch),
+        )
+        return actions
 
     # ---- for the kernels ----
 

@@ -21,10 +21,7 @@ RULE = Rule(False, 0.1, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, 10.0)
 def _look(table: Table, state: np.void) -> tuple[int, dict[int, tuple[float, int]]]:
     """The word of a state, and of each effect that is possible there the reward and the word; as the kernels see it."""
     states, scratch = np.array([state]), table.scratch()
-    table.kernels.choose_all(
-        *(states, table.records(states), np.zeros(1, np.uint64), table.entries, RULE, np.zeros(1, np.int32)),
-        *(table.game.work(), scratch),
-    )
+    table.choose(states, np.zeros(1, np.uint64), RULE, table.entries, scratch)
     effects = np.flatnonzero(scratch.seen[0]).tolist()
     return int(scratch.key[0]), {each: (float(scratch.rewards[0, each]), int(scratch.words[each])) for each in effects}
 
@@ -58,9 +55,7 @@ def test_an_action_is_its_effect_and_its_draw() -> None:
     position = game.start(3)
     scratch = table.scratch()
     states, rng = position.states, np.zeros(1, np.uint64)
-    table.kernels.choose_all(
-        states, table.records(states), rng, table.entries, RULE, np.zeros(1, np.int32), game.work(), scratch
-    )
+    table.choose(states, rng, RULE, table.entries, scratch)
     legal = position.legal()
     assert set(np.flatnonzero(scratch.seen[0])) == {action % cards.MOVES for action in legal}
     slots = sorted({action // cards.MOVES for action in legal})

@@ -66,13 +66,8 @@ class Pupil:
 
     def key(self, action: int) -> Any:
         """What the table calls an action here."""
-        states = self.position.states
-        actions, key = np.zeros(1, np.int32), self.scratch.key
-        anything = self.rule._replace(epsilon=0.0)
-        self.table.kernels.choose_all(
-            *(states, self.table.records(states), np.zeros(1, np.uint64), self.table.entries, anything, actions),
-            *(self.game.work(), self.scratch),
-        )
+        key = self.scratch.key
+        self.table.choose(self.position.states, np.zeros(1, np.uint64), self.rule, self.table.entries, self.scratch)
         key[-1] = self.scratch.words[action % TRADES if action < TRADES else action]
         return key.copy()
 
@@ -93,9 +88,9 @@ class Pupil:
         """The seat to move chooses, learns, and plays."""
         states, actions = self.position.states, np.zeros(1, np.int32)
         self.table.reserve(3)
-        self.table.kernels.learn_all(
+        self.table.kernels.act_all(
             *(states, self.table.records(states), np.zeros(1, np.int64), np.zeros(1, np.uint64), self.table.entries),
-            *(self.rule, self.pending, actions, np.zeros(self.game.num_actions, np.int64), self.sums),
+            *(self.rule, True, self.pending, actions, np.zeros(self.game.num_actions, np.int64), self.sums),
             *(self.game.work(), self.scratch),
         )
         name = self.position.name(int(actions[0]))

@@ -61,14 +61,10 @@ class TableAgent:
         return self.table.game
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        table, entries = self.table, self.entries or self.table.entries
-        actions, records = np.empty(len(states), np.int32), table.records(states)
+        table, entries, actions = self.table, self.entries or self.table.entries, np.empty(len(states), np.int32)
 
         def run(rows: slice) -> None:
-            table.kernels.choose_all(
-                *(states[rows], records[rows], rngs[rows], entries, self.rule, actions[rows]),
-                *(table.game.work(), table.scratch()),
-            )
+            actions[rows] = table.choose(states[rows], rngs[rows], self.rule, entries, table.scratch())
 
         over_slices(run, len(states), available(), ROWS_FOR_A_THREAD)
         return actions
@@ -118,8 +114,18 @@ class LearningAgent(TableAgent):
             self._make_room(int(games.max()) + 1)
         table.reserve(ENTRIES_FOR_AN_ACTION * len(states))
         own = self.pending._replace(**{name: array[games] for name, array in self.pending._asdict().items()})
-        table.kernels.learn_all(
-            *(states, table.records(states), np.arange(len(states)), rngs, table.entries, self.rule, own, actions),
+        table.kernels.act_all(
+            *(
+                states,
+                table.records(states),
+                np.arange(len(states)),
+                rngs,
+                table.entries,
+                self.rule,
+                True,
+                own,
+                actions,
+            ),
             *(self.played, self.sums, table.game.work(), self.scratch),
         )
         for name, array in own._asdict().items():

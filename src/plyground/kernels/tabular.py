@@ -95,29 +95,14 @@ def consider(
 
 
 @njit(cache=True, nogil=True)
-def choose_all(
+def act_all(
     states: Records,  # [N]
     records: NDArray[np.uint8],  # [N, bytes] the same as bytes
-    rngs: Rngs,  # [N]
-    entries: Entries,
-    rule: Rule,
-    actions: Ints,  # [N] out
-    work: Records,
-    scratch: Scratch,
-) -> None:
-    """Choose, and learn nothing."""
-    for k in range(len(states)):
-        actions[k], _ = consider(states[k], records[k], entries, rule, rngs[k : k + 1], work[0], scratch)
-
-
-@njit(cache=True, nogil=True)
-def learn_all(
-    states: Records,  # [N]
-    records: NDArray[np.uint8],  # [N, bytes] the same as bytes
-    rows: NDArray[np.int64],  # [R] the games in which the learner acts now
+    rows: NDArray[np.int64],  # [R] the games to act in
     rngs: Rngs,  # [N]
     entries: Entries,  # with room for 3 R more
     rule: Rule,
+    learns: bool,  # otherwise nothing but the actions is written
     pending: Pending,
     actions: Ints,  # [N] out
     played: NDArray[np.int64],  # [NUM_ACTIONS] how often each effect was chosen
@@ -125,12 +110,18 @@ def learn_all(
     work: Records,
     scratch: Scratch,
 ) -> None:
-    """In each of these games choose an action, and correct the value of the one before it."""
+    """In each of these games choose an action, and correct the value of the one before it.
+
+    One kernel for those who learn and those who only play: compiling it takes long enough.
+    """
     for k in range(len(rows)):
         row = int(rows[k])
         state, rng = states[row], rngs[row : row + 1]
         who = seat(state)
         action, highest = consider(state, records[row], entries, rule, rng, work[0], scratch)
+        actions[row] = action
+        if not learns:
+            continue
         effect = effect_of(action)
         if pending.waiting[row, who]:
             behind = scratch.values[effect] if rule.sarsa else highest
@@ -143,7 +134,6 @@ def learn_all(
         scratch.ahead[0], scratch.rng[0] = state, rng[0]
         play(ahead, action, scratch.rng, work[0])
         pending.gammas[row, who] = 1.0 if seat(ahead) == who else rule.gamma
-        actions[row] = action
         played[effect] += 1
 
 

@@ -156,9 +156,9 @@ class TabularLearner(Learner[Tabular]):
         """Choose in these games, and learn from where the actions before have led."""
         table, games = self.table, self.selfplay.batch
         table.reserve(ENTRIES_FOR_AN_ACTION * len(rows))
-        table.kernels.learn_all(
-            *(games.states, table.records(games.states), rows, games.rngs, table.entries, rule, self.pending),
-            *(self.actions, self.played, sums, self.game.work(), self.scratch),
+        table.kernels.act_all(
+            *(games.states, table.records(games.states), rows, games.rngs, table.entries, rule, True),
+            *(self.pending, self.actions, self.played, sums, self.game.work(), self.scratch),
         )
 
     def _end(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
