@@ -23,6 +23,32 @@ def test_the_chess_network_has_its_sizes() -> None:
     assert describe("512-256-128", (839,), 4096, False) == "839-512-256-128-4096"
 
 
+def test_the_series_network_has_its_sizes() -> None:
+    """3 planes, 64 filters, 3 blocks with group norm, a convolution over columns, 448-128-128-7, a value head."""
+    convolutions = (3 * 9 + 1) * 64 + 6 * (64 * 9 + 1) * 64 + (64 * 6 + 1) * 64
+    norms = 3 * 2 * 2 * 64
+    policy, value = ((448 + 1) * a + (a + 1) * a + (a + 1) * b for a, b in ((128, 7), (64, 1)))
+    assert weights_of(make_network("connect_zero", (3, 6, 7), 7)) == convolutions + norms + policy == 323_655
+    assert weights_of(make_network("connect_zero+value", (3, 6, 7), 7)) == convolutions + norms + policy + value
+    assert convolutions + norms + policy + value == 356_616
+
+
+@pytest.mark.parametrize("word", ["16+value", "b1c4+value", "connect_zero+value"])
+def test_a_value_head_gives_the_same_logits_and_a_value(word: str) -> None:
+    network, x = make_network(word, (3, 6, 7), 7), torch.randn(5, 3, 6, 7)
+    logits, values = network.with_value(x)
+    assert (logits == network(x)).all()
+    assert values.shape == (5,)
+    assert (values.abs() < 1).all()
+    assert logits.softmax(1).max() < 0.3, "a fresh policy is nearly even"
+    torch.testing.assert_close(network.with_value(x)[1][2:3], network.with_value(x[2:3])[1])
+
+
+def test_a_head_is_dueling_or_has_a_value() -> None:
+    with pytest.raises(Error, match="not both"):
+        make_network("16+value", (42,), 7, dueling=True)
+
+
 @pytest.mark.parametrize("word", ["16", "16-8", "b1c4", "b2c3"])
 @pytest.mark.parametrize("dueling", [False, True])
 def test_a_row_alone_equals_the_same_row_in_a_batch(word: str, dueling: bool) -> None:

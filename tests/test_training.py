@@ -122,8 +122,43 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert steps_of(path)[-1] == step
 
 
+@pytest.mark.parametrize("word", ["reinforce", "a2c", "ppo"])
+def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, command) -> None:  # noqa: F811
+    path = str(tmp_path / "run")
+    few = ["--game", ROW, "--network", "16+value", "--games-per-cycle", "40", "--concurrency", "8", "--rollout", "9"]
+    few += ["--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1", "--cycles", "2"]
+    code, out, err = command("train", word, *few, "--out", path)
+    assert code == 0, err
+    for words in (
+        "cycle 2/2",
+        "policy_loss",
+        "kl",
+        "entropy",
+        "win_in_1",
+        "block_in_1",
+        "of block-in-1",
+        "95% interval",
+    ):
+        assert words in out, words
+    code, out, _ = command("match", f"run:{path}", "random", "--game", ROW, "--games", "10", "--json")
+    assert (code, json.loads(out)["games"]) == (0, 10)
+    code, out, _ = command("evaluate", path, "--against", "random", "--games", "10", "--json")
+    assert (code, json.loads(out)["against"]["random"]["games"]) == (0, 10)
+    code, out, _ = command("runs", "inspect", path)
+    assert "plies stored" in out
+    code, out, err = command("resume", path)
+    assert (code, "95% interval" in out) == (0, True), err
+
+
+def test_a_policy_gradient_needs_a_value_head(command) -> None:  # noqa: F811
+    code, _, err = command("train", "ppo", "--network", "512-256")
+    assert code == 2
+    assert "512-256+value" in err
+
+
 def test_profiles_name_their_game_and_fit() -> None:
     names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
+    names |= {"connect_four_reinforce", "connect_four_a2c", "connect_four_ppo", "paco_sako_ppo", "sequence_ppo"}
     assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
     for name in profiles():
         table = profile(name)

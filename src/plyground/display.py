@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 console = Console(highlight=False)
-NUMBERS = ("loss", "td_error", "gradient", "q", "entropy")
+NUMBERS = ("loss", "policy_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 BAR = 24
 
 
@@ -92,6 +92,7 @@ def line(record: Mapping[str, Any]) -> str:
         scores = [
             f"{word} {s['score']:.1%} [{s['low']:.1%}, {s['high']:.1%}]" for word, s in record["yardsticks"].items()
         ]
+        scores += [f"{name} {share:.1%}" for name, share in record["puzzles"].items()]
         best = record["against_best"]
         return f"{place}: against {' · '.join(scores)} · best so far {best['score']:.1%}, best is step {record['best']}"
     ended = " ".join(f"{name} {record[name]:.0%}" for name in ("first_wins", "second_wins", "draws", "step_limit"))

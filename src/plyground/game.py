@@ -130,6 +130,13 @@ class Game:
         self.encode_kernels(self.encoder(encoder)).fill_slots(slots)
         return slots
 
+    @functools.cached_property
+    def images(self) -> NDArray[np.int32]:
+        """[SYMMETRIES, A] the action that each becomes under each symmetry; the first is the identity."""
+        images = np.empty((self.rules.SYMMETRIES, self.num_actions), np.int32)
+        self.kernels("symmetry").fill_images(images)
+        return images
+
     def work(self) -> NDArray[np.void]:
         """[1] working memory for one thread."""
         return np.zeros(1, self.rules.WORK)

@@ -273,7 +273,7 @@ def symmetries(s: Sample) -> None:
         kernels.transform_all(before, which)
         kernels.transform_all(after, which)
         _need(k > 0 or _equal(game, before, s.states), game, "symmetry 0 is not the identity")
-        mapped = [_transform_action(game, action, k) for action in range(game.num_actions)]
+        mapped = game.images[k].tolist()
         _need(sorted(mapped) == list(range(game.num_actions)), game, f"symmetry {k} is no permutation of the actions")
         same = np.array_equal(game.legal_mask(before)[:, mapped], game.legal_mask(s.states))
         _need(same, game, f"symmetry {k} changes what is legal")
@@ -336,8 +336,3 @@ def _encoders(game: Game) -> dict[str, Encoder]:
 def _equal(game: Game, one: Records, other: Records) -> bool:
     """Equal in every field (padding bytes between fields mean nothing)."""
     return all(np.array_equal(one[name], other[name]) for name in game.rules.STATE.names or ())
-
-
-def _transform_action(game: Game, action: int, symmetry: int) -> int:
-    transform = game.rules.compiled.get("transform_action")
-    return action if transform is None else int(transform(action, symmetry))

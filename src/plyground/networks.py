@@ -1,7 +1,9 @@
 """Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels,
 `b4c64-pairs` one whose first actions are pairs of squares, from and to.
 
-Any game and any encoder: the inputs are what the encoder writes, the outputs one value for each action.
+`connect_zero` is the residual net of a policy-gradient series on Connect Four. `512-256+value` also has a value head,
+beside the one for actions: what policy gradients need. Any game and any encoder: the inputs are what the encoder
+writes, the outputs one number for each action.
 """
 
 # torch's own types are incomplete:
@@ -12,7 +14,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -20,19 +23,29 @@ from torch import Tensor, nn
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
+WITH_VALUE = "+value"
+CALM = 0.01  # of its usual weights has a fresh policy's last layer, so that all actions are about equally likely
+Head = Callable[[int, int], nn.Module]  # from its inputs and outputs
 
 
-def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> nn.Module:
+def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> Network:
     """[B, *shape] -> [B, outputs]. Drawn from torch's own generator: seed it first."""
-    blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", word)
+    body, valued = word.removesuffix(WITH_VALUE), word.endswith(WITH_VALUE)
+    if valued and dueling:
+        raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(word)!r}")
+    head: Head = Dueling if dueling else _valued if valued else nn.Linear
+    blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", body)
     if blocks:
-        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, dueling, pairs=bool(blocks[3]))
-    if not re.fullmatch(r"\d+(-\d+)*", word):
-        raise InvalidValue(f"no network {shorten(word)!r}; write the hidden sizes of an MLP (512-256) or b4c64")
-    hidden = [int(size) for size in word.split("-")]
+        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
+    if body == "connect_zero":
+        return ConnectZero(shape, outputs, valued)
+    if not re.fullmatch(r"\d+(-\d+)*", body):
+        known = "the hidden sizes of an MLP (512-256), b4c64 or connect_zero, each with +value or without"
+        raise InvalidValue(f"no network {shorten(word)!r}; write {known}")
+    hidden = [int(size) for size in body.split("-")]
     if len(hidden) > DEEPEST or not all(1 <= size <= WIDEST for size in hidden):
         raise InvalidValue(f"an MLP has up to {DEEPEST} layers of 1 to {WIDEST}, not {shorten(word)!r}")
-    return MLP([math.prod(shape), *hidden, outputs], dueling)
+    return MLP([math.prod(shape), *hidden, outputs], head)
 
 
 def weights_of(network: nn.Module) -> int:
@@ -41,26 +54,46 @@ def weights_of(network: nn.Module) -> int:
 
 def describe(word: str, shape: Sequence[int], outputs: int, dueling: bool) -> str:
     """A network with its sizes, which a checkpoint carries: `84-512-256-7`."""
-    inputs = "x".join(map(str, shape)) if word.startswith("b") else str(math.prod(shape))
+    inputs = str(math.prod(shape)) if word[0].isdigit() else "x".join(map(str, shape))
     return f"{inputs}-{word}-{outputs}{' dueling' if dueling else ''}"
 
 
-class MLP(nn.Module):
-    """Linear layers with ReLU between them, by their sizes, inputs and outputs included."""
+class Network(nn.Module):
+    """Features of what is seen, and a head that reads actions from them."""
 
-    def __init__(self, sizes: Sequence[int], dueling: bool = False) -> None:
-        super().__init__()
-        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes[:-1]))
-        self.head = _head(sizes[-2], sizes[-1], dueling)
+    head: nn.Module
+
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        """What the head reads, and what is added to the numbers it gives the actions."""
+        raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
+        """[B, outputs] a number for each action: its value, or its logit."""
+        features, more = self.features(x)
+        return self.head(features) + more
+
+    def with_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits [B, outputs], and the value [B] of the state for whoever acts in it, -1 to 1."""
+        features, more = self.features(x)
+        return self.head(features) + more, cast(Valued, self.head).judge(features)
+
+
+class MLP(Network):
+    """Linear layers with ReLU between them, by their sizes, inputs and outputs included."""
+
+    def __init__(self, sizes: Sequence[int], head: Head = nn.Linear) -> None:
+        super().__init__()
+        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes[:-1]))
+        self.head = head(sizes[-2], sizes[-1])
+
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         x = x.flatten(1)
         for layer in self.body:
             x = torch.relu(layer(x))
-        return self.head(x)
+        return x, 0.0
 
 
-class ResidualNet(nn.Module):
+class ResidualNet(Network):
     """Convolutions that keep the board's shape, each block adding to what came in, and one hidden layer behind."""
 
     def __init__(
@@ -69,30 +102,35 @@ class ResidualNet(nn.Module):
         blocks: int,
         channels: int,
         outputs: int,
-        dueling: bool = False,
+        head: Head = nn.Linear,
         pairs: bool = False,
     ) -> None:
         super().__init__()
-        if len(shape) not in (2, 3):
-            raise InvalidValue(f"a convolution needs planes of rows and columns; this encoder writes {tuple(shape)}")
         if not 1 <= blocks <= DEEPEST or not 1 <= channels <= WIDEST:
             raise InvalidValue(f"b{blocks}c{channels}: 1 to {DEEPEST} blocks of 1 to {WIDEST} channels")
-        self.planes = (shape[0] if len(shape) == 3 else 1, *shape[-2:])
+        self.planes = planes_of(shape)
         self.stem = nn.Conv2d(self.planes[0], channels, 3, padding=1)
         self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
         cells = shape[-2] * shape[-1]
         self.hidden = nn.Linear(channels * cells, 4 * channels)
-        self.head = _head(4 * channels, outputs, dueling)
+        self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
             raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
         self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         x = torch.relu(self.stem(x.reshape(-1, *self.planes)))
         for block in self.blocks:
             x = block(x)
-        values = self.head(torch.relu(self.hidden(x.flatten(1))))
-        return values if self.pairs is None else values + self.pairs(x)
+        more = 0.0 if self.pairs is None else self.pairs(x)
+        return torch.relu(self.hidden(x.flatten(1))), more
+
+
+def planes_of(shape: Sequence[int]) -> tuple[int, int, int]:
+    """What an encoder writes as (planes, rows, columns)."""
+    if len(shape) not in (2, 3):
+        raise InvalidValue(f"a convolution needs planes of rows and columns; this encoder writes {tuple(shape)}")
+    return (shape[0] if len(shape) == 3 else 1, shape[-2], shape[-1])
 
 
 class Block(nn.Module):
@@ -106,6 +144,51 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.relu(x + self.second(torch.relu(self.first(x))))
+
+
+# ---- the series' net ----
+
+
+class ConnectZero(Network):
+    """Three residual blocks with group norm, a convolution over whole columns, and an MLP behind them.
+
+    With the three planes of Connect Four's `onehot` it has 323,655 weights, with a value head 356,616.
+    """
+
+    CHANNELS, BLOCKS, GROUPS, HIDDEN, JUDGING = 64, 3, 8, 128, 64
+
+    def __init__(self, shape: Sequence[int], outputs: int, valued: bool) -> None:
+        super().__init__()
+        self.planes = planes, rows, columns = planes_of(shape)
+        self.stem = nn.Conv2d(planes, self.CHANNELS, 3, padding=1)
+        self.blocks = nn.ModuleList(NormedBlock(self.CHANNELS, self.GROUPS) for _ in range(self.BLOCKS))
+        self.columns = nn.Conv2d(self.CHANNELS, self.CHANNELS, (rows, 1))
+        seen = self.CHANNELS * columns  # 448 on a board of seven columns
+        policy = MLP([seen, self.HIDDEN, self.HIDDEN, outputs])
+        self.head = Valued(policy, MLP([seen, self.JUDGING, self.JUDGING, 1])) if valued else policy
+
+    def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        x = torch.relu(self.stem(x.reshape(-1, *self.planes)))
+        for block in self.blocks:
+            x = block(x)
+        return torch.relu(self.columns(x)).flatten(1), 0.0
+
+
+class NormedBlock(nn.Module):
+    """A residual block with group norm, which needs no statistics of the batch: a row alone is treated alike."""
+
+    def __init__(self, channels: int, groups: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(channels, channels, 3, padding=1)
+        self.second = nn.Conv2d(channels, channels, 3, padding=1)
+        self.first_norm, self.second_norm = nn.GroupNorm(groups, channels), nn.GroupNorm(groups, channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        inside = torch.relu(self.first_norm(self.first(x)))
+        return torch.relu(x + self.second_norm(self.second(inside)))
+
+
+# ---- heads ----
 
 
 class Pairs(nn.Module):
@@ -137,5 +220,23 @@ class Dueling(nn.Module):
         return self.value(x) + advantage - advantage.mean(1, keepdim=True)
 
 
-def _head(inputs: int, outputs: int, dueling: bool) -> nn.Module:
-    return Dueling(inputs, outputs) if dueling else nn.Linear(inputs, outputs)
+class Valued(nn.Module):
+    """The actions' logits, nearly even at first; and, when asked for, the state's value."""
+
+    def __init__(self, policy: nn.Module, value: nn.Module) -> None:
+        super().__init__()
+        self.policy, self.value = policy, value
+        *_, last = (layer for layer in policy.modules() if isinstance(layer, nn.Linear))
+        with torch.no_grad():
+            last.weight.mul_(CALM)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.policy(x)
+
+    def judge(self, x: Tensor) -> Tensor:
+        """[B] -1 to 1."""
+        return torch.tanh(self.value(x))[:, 0]
+
+
+def _valued(inputs: int, outputs: int) -> Valued:
+    return Valued(nn.Linear(inputs, outputs), nn.Linear(inputs, 1))

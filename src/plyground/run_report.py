@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from plyground import table_report
 from plyground.agents.agent import load_run
 from plyground.agents.tabular import TableAgent
+from plyground.arena import puzzles
 from plyground.arena.grade import grade
 from plyground.game import load
 from plyground.learners.evaluation import yardsticks
@@ -25,6 +26,7 @@ from plyground.runs.directory import best_of, read_config, read_metrics
 from plyground.solver.solver import solves
 
 GAMES = 400
+DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # a learner's numbers in the picture
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # told apart by nearly every eye
 
 
@@ -53,6 +55,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
             for word, one in scores.items()
         ),
         "",
+        *_puzzled(agent),
         *_graded(agent),
         *_where_time_went(cycles),
         "What to try next: " + "; ".join(advice(config, records, scores)) + ".",
@@ -77,6 +80,13 @@ def _totals(cycle: Mapping[str, Any]) -> str:
         f"{cycle['cycle']} cycles, {cycle['plies']:,} plies played, {cycle['updates']:,} updates in "
         f"{cycle['seconds']['total']:.0f} s; illegal moves: {cycle['illegal_moves']}."
     )
+
+
+def _puzzled(agent: Any) -> list[str]:
+    """How many of the simplest puzzles it solves, where a game has them."""
+    found = puzzles.solved(agent.game, agent)
+    words = " and ".join(f"{share:.1%} of {name.replace('_', '-')}" for name, share in found.items())
+    return [f"Puzzles: it solves {words}.", ""] if found else []
 
 
 def _graded(agent: Any) -> list[str]:
@@ -143,7 +153,7 @@ def save_curves(target: Path, runs: Sequence[Path]) -> None:
             left.fill_between(
                 times, *([s[end] for _, s in points] for end in ("low", "high")), color=colour, alpha=0.12
             )
-        for key, colour in (("loss", COLOURS[0]), ("td_error", COLOURS[1]), ("entropy", COLOURS[2])):
+        for key, colour in zip(DRAWN, COLOURS, strict=False):
             points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
             if points:
                 right.plot(*zip(*points, strict=True), dashes, marker="o", ms=3, color=colour, label=name + key)

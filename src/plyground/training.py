@@ -23,10 +23,13 @@ from plyground.agents.agent import load_run, make
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
+from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.learners.learner import Learner, Settings
 from plyground.learners.loop import train as learn
+from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
@@ -38,6 +41,9 @@ from plyground.terminal import progress, show_match
 LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "dqn": (DQN, DQNLearner),
     "tabular": (Tabular, TabularLearner),
+    "reinforce": (Reinforce, ReinforceLearner),
+    "a2c": (A2C, A2CLearner),
+    "ppo": (PPO, PPOLearner),
 }
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 

@@ -28,6 +28,7 @@ from plyground.learners.loop import train
 from plyground.learners.returns import td_targets
 from plyground.networks import make_network
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, read_metrics, steps_of
+from resumed import after_steps, check_resume, silent
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SMALL = DQN(game=ROW, network="16", cycles=3, games_per_cycle=40, concurrency=8, memory=400, warm_up=32, batch=16)
@@ -43,9 +44,6 @@ OTHERWISE = replace(
 )  # fmt: skip
 
 
-def silent(record: Any) -> None: ...
-
-
 def repeat(action: Callable[[], None]) -> None:
     for _ in range(50):
         action()
@@ -56,46 +54,10 @@ def begin(path: Path, config: DQN) -> tuple[DQNLearner, Run]:
     return DQNLearner(config), create(path, {"learner": "dqn", **asdict(config)})
 
 
-def after_steps(learner: DQNLearner, steps: int) -> Callable[[], bool]:
-    last = learner.step + steps
-    return lambda: learner.step >= last
-
-
-def contents(path: Path) -> dict[str, Any]:
-    """Everything in the newest checkpoint, and the metrics; times aside."""
-    checkpoint = find_checkpoint(path, "last")
-    state = checkpoint.state()
-    for name in ("clock", "metrics_bytes"):
-        del state[name]
-    del state["counts"]["seconds"]
-    found: dict[str, Any] = {"state": json.dumps(state), "step": checkpoint.step}
-    for group in ("network", "training", "memory"):
-        found |= {f"{group}/{name}": (v.shape, v.tobytes()) for name, v in checkpoint.tensors(group).items()}
-    records = read_metrics(path)
-    for record in records:
-        record.pop("seconds", None)
-    return found | {"metrics": records, "best": (path / "best.json").read_text()}
-
-
 @pytest.mark.parametrize("config", [SMALL, EVERYTHING, OTHERWISE], ids=["small", "everything", "otherwise"])
 @pytest.mark.parametrize("stop", [7, 60])
 def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN, stop: int) -> None:
-    config = replace(config, cycles=9)
-    learner, run = begin(tmp_path / "whole", config)
-    with run:
-        train(learner, run, silent, after_steps(learner, 2 * stop))
-    learner, run = begin(tmp_path / "parts", config)
-    with run:
-        assert not train(learner, run, silent, after_steps(learner, stop))
-    learner, run = go_on(tmp_path / "parts")
-    with run:
-        assert learner.step == stop
-        train(learner, run, silent, after_steps(learner, stop))
-    whole, parts = contents(tmp_path / "whole"), contents(tmp_path / "parts")
-    assert whole["step"] == 2 * stop
-    assert whole.keys() == parts.keys()
-    for name, values in whole.items():
-        assert values == parts[name], name
+    check_resume(tmp_path, replace(config, cycles=9), DQNLearner, stop)
 
 
 def test_a_run_of_three_cycles_says_three_of_three(tmp_path: Path) -> None:

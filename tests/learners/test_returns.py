@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from plyground.learners.returns import best_legal, entropy, td_targets
+from plyground.learners.returns import (
+    best_legal,
+    draw,
+    entropy,
+    log_probabilities,
+    policy_gradient_loss,
+    td_targets,
+)
 
 LEGAL = torch.tensor([[True, True, False], [False, True, True]])
 TARGET = torch.tensor([[0.2, 0.5, 9.0], [9.0, -0.5, -0.25]])
@@ -42,3 +50,58 @@ def test_entropy_counts_legal_actions_only() -> None:
     values = torch.tensor([[0.0, 0.0, 50.0], [0.0, 200.0, 0.0]])
     assert entropy(values, LEGAL).tolist() == pytest.approx([math.log(2), 0.0])
     assert entropy(values, torch.tensor([[True] * 3, [True] * 3])).isfinite().all()
+
+
+# ---- actions drawn by chance ----
+
+
+def test_the_entropy_of_one_legal_action_is_nothing_and_its_gradient_finite() -> None:
+    values = torch.tensor([[0.3, -0.2, 5.0], [1.0, 2.0, 3.0]], requires_grad=True)
+    legal = torch.tensor([[False, True, False], [True, True, True]])
+    found = entropy(values, legal)
+    assert found[0] == 0
+    found.sum().backward()
+    assert values.grad is not None
+    assert values.grad.isfinite().all()
+    assert (values.grad[0] == 0).all()
+    assert (values.grad[1] != 0).any()
+
+
+def test_the_gradient_of_the_entropy_is_the_one_without_the_illegal_action() -> None:
+    values = torch.tensor([[0.5, -0.5, 7.0]], requires_grad=True)
+    entropy(values, LEGAL[:1]).sum().backward()
+    alone = torch.tensor([[0.5, -0.5]], requires_grad=True)
+    probabilities = alone.softmax(1)
+    (-(probabilities * probabilities.log()).sum()).backward()
+    assert values.grad is not None
+    assert alone.grad is not None
+    torch.testing.assert_close(values.grad[:, :2], alone.grad)
+
+
+def test_log_probabilities_leave_illegal_actions_out() -> None:
+    logs = log_probabilities(torch.tensor([[0.0, 0.0, 50.0]]), LEGAL[:1])
+    assert logs[0].tolist() == pytest.approx([-math.log(2), -math.log(2), -math.inf])
+
+
+def test_actions_are_drawn_as_often_as_they_are_likely() -> None:
+    logs = torch.tensor([[0.5, 0.25, 0.0, 0.25]]).log()
+    cuts = np.array([0.0, 0.499, 0.501, 0.749, 0.751, 1 - 2**-24], np.float32)
+    assert draw(logs.expand(len(cuts), 4), cuts).tolist() == [0, 0, 1, 1, 3, 3]
+
+
+def test_no_rounding_draws_an_action_of_probability_zero() -> None:
+    """Sums fall short of 1 or exceed it, and the last action is not legal."""
+    values = torch.randn(2000, 50, generator=torch.Generator().manual_seed(1)) * 8
+    legal = torch.rand(2000, 50, generator=torch.Generator().manual_seed(2)) < 0.3
+    legal[:, 0], legal[:, -1] = True, False
+    for number in (0.0, 1 - 2**-24):
+        drawn = draw(log_probabilities(values, legal), np.full(2000, number, np.float32))
+        assert legal.gather(1, drawn[:, None]).all()
+
+
+def test_the_policy_gradient_by_hand() -> None:
+    values = torch.zeros(1, 2, requires_grad=True)
+    logs = log_probabilities(values, torch.ones(1, 2, dtype=torch.bool))[:, 0]
+    policy_gradient_loss(logs, torch.tensor([2.0])).backward()
+    assert values.grad is not None
+    assert values.grad[0].tolist() == pytest.approx([-1.0, 1.0])  # -2 (1 - p), 2 p

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, read_metrics, steps_of
 from plyground.runs.files import Busy
 from plyground.tables import Table
+from resumed import check_resume, silent
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 THREE = Tabular(
@@ -40,9 +40,6 @@ PLAIN = Rule(
     sarsa=False, alpha=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
     reward_weight=0.1, prior=0.0, limit=10.0,
 )  # fmt: skip
-
-
-def silent(record: Any) -> None: ...
 
 
 # ---- updates by hand ----
@@ -272,46 +269,10 @@ def begin(path: Path, config: Tabular) -> tuple[TabularLearner, Run]:
     return TabularLearner(config), create(path, {"learner": "tabular", **asdict(config)})
 
 
-def after_steps(learner: TabularLearner, steps: int) -> Callable[[], bool]:
-    last = learner.step + steps
-    return lambda: learner.step >= last
-
-
-def contents(path: Path) -> dict[str, Any]:
-    """Everything in the newest checkpoint, and the metrics; times aside."""
-    checkpoint = find_checkpoint(path, "last")
-    state = checkpoint.state()
-    for name in ("clock", "metrics_bytes"):
-        del state[name]
-    del state["counts"]["seconds"]
-    found: dict[str, Any] = {"state": json.dumps(state), "step": checkpoint.step}
-    for group in ("table", "training", "memory"):
-        found |= {f"{group}/{name}": (v.shape, v.tobytes()) for name, v in checkpoint.tensors(group).items()}
-    records = read_metrics(path)
-    for record in records:
-        record.pop("seconds", None)
-    return found | {"metrics": records, "best": (path / "best.json").read_text()}
-
-
-@pytest.mark.parametrize(("config", "stop"), [(THREE, 33), (THREE, 110), (RICH, 100)], ids=["7", "110", "rich"])
+@pytest.mark.parametrize(("config", "stop"), [(THREE, 33), (THREE, 110), (RICH, 100)], ids=["33", "110", "rich"])
 def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: Tabular, stop: int) -> None:
-    config = replace(config, cycles=50)
-    learner, run = begin(tmp_path / "whole", config)
-    with run:
-        train(learner, run, silent, after_steps(learner, 2 * stop))
-    learner, run = begin(tmp_path / "parts", config)
-    with run:
-        assert not train(learner, run, silent, after_steps(learner, stop))
-    learner, run = go_on(tmp_path / "parts")
-    with run:
-        assert learner.step == stop
-        train(learner, run, silent, after_steps(learner, stop))
-    whole, parts = contents(tmp_path / "whole"), contents(tmp_path / "parts")
-    assert whole["step"] == 2 * stop
-    assert whole.keys() == parts.keys()
-    for name, values in whole.items():
-        assert values == parts[name], name
-    assert len(learner.table) > 100
+    check_resume(tmp_path, replace(config, cycles=50), TabularLearner, stop)
+    assert len(find_checkpoint(tmp_path / "parts", "last").tensors("table")["values"]) > 100
 
 
 @pytest.fixture

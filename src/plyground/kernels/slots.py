@@ -70,6 +70,12 @@ def transform(state: State, symmetry: int) -> None:
     """The identity is the only symmetry."""
 
 
+@njit
+def transform_action(action: int, symmetry: int) -> int:
+    """Nor do actions change."""
+    return action
+
+
 # ---- a game may have these; there is no other ----
 
 

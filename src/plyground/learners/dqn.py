@@ -18,7 +18,7 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -27,14 +27,11 @@ from torch import Tensor, nn
 
 from plyground.agents.network import identity
 from plyground.errors import InvalidValue
-from plyground.kernels.replay import TERMINATED
-from plyground.learners.experience import quality, statistics
-from plyground.learners.learner import Broken, Groups, Learner
-from plyground.learners.memory import Memory
-from plyground.learners.network_learner import NetworkLearner, NetworkSettings
+from plyground.learners.learner import Broken
+from plyground.learners.memory_learner import MemoryLearner
+from plyground.learners.network_learner import NetworkSettings
 from plyground.learners.returns import entropy, masked, td_targets
 from plyground.networks import make_network
-from plyground.runs.directory import Checkpoint
 
 LOOK_EVERY = 10  # updates between two looks at the numbers
 
@@ -109,16 +106,15 @@ class DQN(NetworkSettings):
             raise InvalidValue("share_good and share_recent are at most 1 together")
 
 
-class DQNLearner(NetworkLearner[DQN]):
+class DQNLearner(MemoryLearner[DQN]):
     """A network, its target, and a memory of plies."""
 
-    counts = (*Learner.counts, "cycle_began", "debt")
+    counts = (*MemoryLearner.counts, "debt")
 
     def __init__(self, config: DQN) -> None:
-        super().__init__(config)
+        super().__init__(config, config.memory, config.prioritised)
         self.target = copy.deepcopy(self.network)
-        self.memory = Memory(self.game, config.memory, config.concurrency, config.seed, config.prioritised)
-        self.cycle_began, self.debt = 0, 0.0  # the memory's time then; samples earned and not yet drawn
+        self.debt = 0.0  # samples earned and not yet drawn
 
     def fresh_network(self) -> nn.Module:
         config, view = self.config, self.view
@@ -271,50 +267,10 @@ class DQNLearner(NetworkLearner[DQN]):
         if abs(numbers["q"]) > self.config.q_limit:
             raise Broken(f"the mean value is {numbers['q']:.3g} at update {self.updates}")
 
-    # ---- a cycle's end ----
-
-    def cycle_numbers(self) -> dict[str, Any]:
-        """What was experienced."""
-        found = statistics(self.memory, self.memory.time - self.cycle_began)
-        ended = self.tally.record()
-        self.cycle_began = self.memory.time
-        decided = ended["first_wins"] + ended["second_wins"]
-        numbers = {**found, "quality": quality(found, decided), "memory": len(self.memory)}
-        return super().cycle_numbers() | numbers
-
-    def experience(self) -> dict[str, Any]:
-        memory = self.memory
-        if not memory.filled:
-            return {}
-        found, rewards = statistics(memory, memory.filled), memory.rewards[: memory.filled]
-        results = np.abs(rewards[memory.ended[: memory.filled] == TERMINATED])
-        decided = float((results > 0.5).mean()) if len(results) else 0.0
-        values, counts = np.unique(memory.actions[: memory.filled], return_counts=True)
-        common = [f"{values[k]} ({counts[k] / rewards.size:.1%})" for k in np.argsort(-counts)[:10]]
-        return {
-            "plies_stored": f"{len(memory):,} of {memory.states.size:,}",
-            **found,
-            "decided": decided,
-            "quality": quality(found, decided),
-            "commonest_actions": ", ".join(common),
-        }
-
-    def memory_words(self) -> str:
-        return f"memory {len(self.memory)}"
-
     # ---- to disk and back ----
 
     def other_networks(self) -> dict[str, nn.Module]:
         return {"target": self.target, **super().other_networks()}
-
-    def groups(self) -> Groups:
-        found = super().groups()
-        found["memory"] |= self.memory.arrays()
-        return found
-
-    def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
-        super().take(checkpoint, state)
-        self.memory.restore(checkpoint.tensors("memory"))
 
 
 def _losses(config: DQN, values: Tensor, wanted: Tensor) -> Tensor:

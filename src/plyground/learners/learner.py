@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent
+from plyground.arena import puzzles
 from plyground.errors import Error, InvalidValue
 from plyground.game import load
 from plyground.learners import evaluation
@@ -241,6 +242,7 @@ class Learner(Generic[S]):
                 "yardsticks": scores,
             }
         record = {**self.place(), "event": "evaluation", "yardsticks": scores, "against_best": against_best}
+        record["puzzles"] = puzzles.solved(self.game, agent)
         return {**record, "best": self.best_record.get("step")}
 
     # ---- to disk and back ----

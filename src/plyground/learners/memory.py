@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,15 @@ class Sample:
     factors: NDArray[np.float32]  # [B] times the value of the position behind; 0 where the game is over
     behind: Records  # [B]
     weights: NDArray[np.float32]  # [B] of each in the loss
+
+
+class Came(NamedTuple):
+    """What came of plies [B]; see `kernels/replay.py`."""
+
+    returns: NDArray[np.float32]  # up to the position behind
+    factors: NDArray[np.float32]  # times the value of the position behind; 0 where the game is over
+    behind: NDArray[np.int64]  # which ply led to the position behind
+    whole: NDArray[np.float32]  # 0 where that has not come yet, else 1
 
 
 class Memory:
@@ -117,16 +126,24 @@ class Memory:
             self.kernels.draw_uniform(
                 *(self.rng, self.newest, self.filled, recent, *shares, self.usable, self.good, picked)
             )
-        returns, factors, whole = (np.empty(n, np.float32) for _ in range(3))
-        behind = np.empty(n, np.int64)
-        self.kernels.follow_all(
-            *(picked, self.newest, self.sides, self.next_sides, self.rewards, self.ended, self.explored),
-            *(plies, own_turns, discount, penalty, returns, factors, behind, whole),
-        )
+        came = self.follow(picked, plies, own_turns, discount, penalty)
         states, after, actions = self.states.reshape(-1), self.after.reshape(-1), self.actions.reshape(-1)
         return Sample(
-            picked, states[picked], actions[picked].astype(np.int64), returns, factors, after[behind], weights * whole
+            *(picked, states[picked], actions[picked].astype(np.int64), came.returns, came.factors),
+            *(after[came.behind], weights * came.whole),
         )
+
+    def follow(
+        self, picked: NDArray[np.int64], plies: int, own_turns: bool, discount: float, penalty: float = 0.0
+    ) -> Came:
+        """What came of some plies."""
+        n = len(picked)
+        came = Came(np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.float32))
+        self.kernels.follow_all(
+            *(picked, self.newest, self.sides, self.next_sides, self.rewards, self.ended, self.explored),
+            *(plies, own_turns, discount, penalty, *came),
+        )
+        return came
 
     def update(self, picked: NDArray[np.int64], errors: NDArray[np.float32], exponent: float) -> None:
         """New priorities for plies that were learned from."""

@@ -1,0 +1,103 @@
+"""Puzzles that a beginner solves: take the win at once, and stop the opponent's. Made by the rules from random games.
+
+`win_in_1`: some move wins at once. `block_in_1`: none does, and after all moves but one the opponent wins at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.agents.agent import Agent
+from plyground.batch import Batch
+from plyground.game import Game
+from plyground.games import chance
+from plyground.games.interface import FIRST_WINS, RUNNING
+
+EACH = 500  # puzzles of a kind
+GAMES = 1000  # random games to find them in
+WIDEST = 16  # games with more choices than that would take too long to look through
+SEED = 271_828
+
+Records = NDArray[np.void]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Puzzles:
+    """Positions of one kind, and the moves that solve each."""
+
+    states: Records  # [P]
+    solutions: Bools  # [P, A]
+
+    def solved(self, agent: Agent) -> float:
+        """The share an agent solves."""
+        actions = agent.act(self.states.copy(), chance.seeds(SEED, len(self.states)))
+        return float(self.solutions[np.arange(len(self.states)), actions].mean())
+
+
+@functools.lru_cache(maxsize=8)
+def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
+    """The same puzzles every time; none for games of chance, of hidden hands or of very many choices."""
+    if game.rules.hidden or game.rules.CHANCE or game.rules.MAX_LEGAL > WIDEST:
+        return {}
+    states = _from_random_games(game)
+    wins = _wins(game, states)
+    quiet = np.flatnonzero(~wins.any(axis=1))
+    safe = _safe(game, states[quiet])
+    found = {
+        "win_in_1": (states, wins, wins.any(axis=1)),
+        "block_in_1": (states[quiet], safe, (safe.sum(axis=1) == 1) & (game.legal_mask(states[quiet]).sum(axis=1) > 1)),
+    }
+    return {
+        name: Puzzles(where[among][:EACH], solutions[among][:EACH])
+        for name, (where, solutions, among) in found.items()
+        if among.any()
+    }
+
+
+def solved(game: Game, agent: Agent) -> dict[str, float]:
+    """The share of each kind that an agent solves."""
+    return {name: puzzles.solved(agent) for name, puzzles in puzzles_of(game).items()}
+
+
+def _from_random_games(game: Game) -> Records:
+    """[N] different running positions, in random order."""
+    batch, seen, going = Batch(game, GAMES, SEED), list[Records](), np.ones(GAMES, np.bool_)
+    for _ in range(game.rules.MAX_PLIES):
+        seen.append(batch.states[going].copy())
+        step = batch.step(batch.random_actions())
+        going &= ~step.terminated
+    return np.random.default_rng(SEED).permutation(np.unique(np.concatenate(seen)))
+
+
+def _wins(game: Game, states: Records) -> Bools:
+    """[N, A] which moves win at once for whoever makes them."""
+    wins = game.legal_mask(states)
+    rows, actions = np.nonzero(wins)
+    after = _played(game, states[rows], actions)
+    wins[rows, actions] = after["outcome"] == FIRST_WINS + states["to_move"][rows]
+    return wins
+
+
+def _safe(game: Game, states: Records) -> Bools:
+    """[N, A] which moves leave no move that wins at once for the opponent."""
+    safe = game.legal_mask(states)
+    rows, actions = np.nonzero(safe)
+    after = _played(game, states[rows], actions)
+    passed = (after["outcome"] == RUNNING) & (after["to_move"] != states["to_move"][rows])
+    loses = np.zeros(len(rows), np.bool_)
+    loses[passed] = _wins(game, after[passed]).any(axis=1)
+    safe[rows, actions] = ~loses
+    return safe
+
+
+def _played(game: Game, states: Records, actions: NDArray[np.intp]) -> Records:
+    """[M] the states after the actions."""
+    after = states.copy()
+    game.kernels().play_all(after, actions.astype(np.int32), chance.seeds(SEED, len(after)), game.work())
+    return after
