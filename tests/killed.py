@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.loop import train
-from plyground.runs.directory import Run, newest_whole, open_run
+from plyground.runs.directory import Run, newest_whole, open_run, read_config
 from plyground.runs.settings import build
+from plyground.training import LEARNERS
 
 
-def go_on(path: Path) -> tuple[DQNLearner, Run]:
+def go_on(path: Path) -> tuple[Any, Run]:
     """A run where its newest checkpoint left it."""
     run = open_run(path)
     checkpoint = newest_whole(path)
-    learner = DQNLearner(build(DQN, checkpoint.state()["config"], "the checkpoint"))
+    settings, learner_of = LEARNERS[read_config(path)["learner"]]
+    learner = learner_of(build(settings, checkpoint.state()["config"], "the checkpoint"))
     run.rewind(checkpoint)
     learner.restore(checkpoint)
     return learner, run

@@ -35,7 +35,10 @@ def contents(path: Path) -> dict[str, Any]:
         del state[name]
     del state["counts"]["seconds"]
     found: dict[str, Any] = {"state": json.dumps(state), "step": checkpoint.step}
-    for group in ("network", "training", "memory"):
+    for file in checkpoint.manifest["files"]:
+        if not file.endswith(".safetensors"):
+            continue
+        group = file.removesuffix(".safetensors")
         found |= {f"{group}/{name}": (v.shape, v.tobytes()) for name, v in checkpoint.tensors(group).items()}
     records = read_metrics(path)
     for record in records:

@@ -162,7 +162,7 @@ def test_profiles_name_their_game_and_fit() -> None:
     assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
     for name in profiles():
         table = profile(name)
-        assert name.startswith(table["game"])
+        assert name.startswith(Path(table["game"]).stem.removesuffix("_in_a_row"))
         settings, _ = LEARNERS[table.pop("learner")]
         build(settings, table, name)
     table = profile("chess_dqn_debug_masking")

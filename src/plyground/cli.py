@@ -273,6 +273,7 @@ LEARNING = {
     "evaluate": "Measure what a run has learned in paired matches.",
     "plot": "Draw the learning curves of one or several runs.",
     "teach": "Learn from a teacher: collect, inspect, imitate, verify (plyground teach --help).",
+    "table": "Print the entries of a run's table in words: the most visited, and the most valuable.",
 }
 
 

@@ -14,7 +14,9 @@ import matplotlib
 matplotlib.use("Agg")  # files only: there may be no screen
 from matplotlib.figure import Figure
 
-from plyground.agents.network import NetworkAgent, load_run
+from plyground import table_report
+from plyground.agents.agent import load_run
+from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.arena.grade import grade
 from plyground.game import load
@@ -36,12 +38,12 @@ def write_report(path: Path, games: int = GAMES) -> str:
     """Measure a run's best checkpoint, write report.md and curves.png, and return the report."""
     config, records, best = read_config(path), read_metrics(path), best_of(path)
     agent, cycles = load_run(str(path)), events(records, "cycle")
-    game, limit = agent.view.game, config["max_steps"] or None
+    game, limit = agent.game, config["max_steps"] or None
     scores = yardsticks(game, agent, config["yardsticks"], games, limit)
     lines = [
         f"# {path.name}: {config['learner']} on {config['game']}",
         "",
-        f"Network {agent_words(agent, config)}, seed {config['seed']}. "
+        f"{agent_words(agent, config)}, seed {config['seed']}. "
         + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")
         + f"The best checkpoint is step {best.get('step')}.",
         "",
@@ -65,9 +67,12 @@ def write_report(path: Path, games: int = GAMES) -> str:
     return text
 
 
-def agent_words(agent: NetworkAgent, config: Mapping[str, Any]) -> str:
+def agent_words(agent: Any, config: Mapping[str, Any]) -> str:
+    """What the agent consists of."""
+    if isinstance(agent, TableAgent):
+        return f"Table of {len(agent.table):,} entries with the key {agent.table.key}"
     weights = sum(each.numel() for each in agent.network.parameters())
-    return f"{config['network']} ({weights:,} weights) on {agent.view.encoder}"
+    return f"Network {config['network']} ({weights:,} weights) on {agent.view.encoder}"
 
 
 def _totals(cycle: Mapping[str, Any]) -> str:
@@ -77,18 +82,18 @@ def _totals(cycle: Mapping[str, Any]) -> str:
     )
 
 
-def _puzzled(agent: NetworkAgent) -> list[str]:
+def _puzzled(agent: Any) -> list[str]:
     """How many of the simplest puzzles it solves, where a game has them."""
-    found = puzzles.solved(agent.view.game, agent)
+    found = puzzles.solved(agent.game, agent)
     words = " and ".join(f"{share:.1%} of {name.replace('_', '-')}" for name, share in found.items())
     return [f"Puzzles: it solves {words}.", ""] if found else []
 
 
-def _graded(agent: NetworkAgent) -> list[str]:
+def _graded(agent: Any) -> list[str]:
     """The perfect player's judgement, where there is one."""
-    if not solves(agent.view.game):
+    if not solves(agent.game):
         return []
-    report = grade(agent.view.game, agent, 1000, games=0)
+    report = grade(agent.game, agent, 1000, games=0)
     whole = report.wdl["all"]
     return [
         f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "
@@ -125,11 +130,14 @@ def advice(
         found.append("it beats its yardsticks: name harder ones, such as minimax:depth=5")
     if scores.get("random", {}).get("score", 1) < 0.9:
         found.append("it is not yet sure against random: more cycles, a higher learning_rate, or a wider network")
-    return found or [f"a wider network than {config['network']}, more cycles, or another seed to see what chance did"]
+    more = f"a wider network than {config['network']}" if "network" in config else "another key or a prior"
+    return found or [f"{more}, more cycles, or another seed to see what chance did"]
 
 
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
-    """Scores and learning numbers over time, of one run or several."""
+    """Scores and learning numbers over time, of one run or several; of one run with a table, what the table is like."""
+    if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular" and save_table(target, runs[0]):
+        return
     figure = Figure(figsize=(11, 4.2), layout="tight")
     left, right = figure.subplots(1, 2)
     for number, path in enumerate(runs):
@@ -156,6 +164,17 @@ def save_curves(target: Path, runs: Sequence[Path]) -> None:
         if axes.lines:
             axes.legend(fontsize=8)
     figure.savefig(target, dpi=100)
+
+
+def save_table(target: Path, path: Path) -> bool:
+    """The pictures of a run with a table, if it has finished a cycle."""
+    records = read_metrics(path)
+    cycles = events(records, "cycle")
+    when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in cycles}
+    scores = [(when[each["cycle"]], each["yardsticks"]) for each in events(records, "evaluation")]
+    if cycles:
+        table_report.save_pictures(target, path.name, cycles, scores)
+    return bool(cycles)
 
 
 def table_of(folder: Path) -> list[list[str]]:

@@ -7,23 +7,25 @@ import math
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from plyground.agents.agent import Agent, adviser_of, known, make
+from plyground.agents.agent import Agent, adviser_of, ask, known, make, tell
 from plyground.arena.match import Match
 from plyground.arena.sprt import Sprt, Verdict
 from plyground.bench import Speed
 from plyground.errors import Error
 from plyground.game import Game
 from plyground.games import chance
-from plyground.games.interface import Outcome
+from plyground.games.interface import RUNNING, Outcome
 from plyground.position import Position
 
 SIDES = ("first", "second")
 HINT = "minimax:depth=4"
+THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that go on learning
 
 console = Console(highlight=False)
 
@@ -150,7 +152,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
     while not position.over:
         if position.to_move != side:
             begun = False
-            move = int(agent.act(position.states.copy(), rngs)[0])
+            move = int(ask(agent, THIS_GAME, position.states.copy(), rngs)[0])
             console.print(f"{name} plays {position.name(move)}")
             position.play(move)
             continue
@@ -160,6 +162,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
             console.print("Good-bye.")
             return
         if answer == "undo":
+            tell(agent, THIS_GAME, NOT_ENDED)  # what followed is no longer what followed
             position, begun = _undone(history, position), False
         elif answer in ("hint", "moves", "help"):
             _help(answer, position)
@@ -171,6 +174,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
                 begun = True
             except Error as error:
                 console.print(str(error), markup=False)
+    tell(agent, THIS_GAME, position.states["outcome"])
     console.print(board(position))
     console.print(_ending(position, side))
 

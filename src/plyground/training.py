@@ -19,8 +19,8 @@ from rich.table import Table
 from tyro.conf import Positional, arg
 
 import plyground
-from plyground.agents.agent import make
-from plyground.agents.network import load_run
+from plyground import table_report
+from plyground.agents.agent import load_run, make
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
@@ -32,6 +32,7 @@ from plyground.learners.learner import Learner, Settings
 from plyground.learners.loop import train as learn
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
+from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_config
@@ -41,6 +42,7 @@ from plyground.terminal import progress, show_match
 
 LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "dqn": (DQN, DQNLearner),
+    "tabular": (Tabular, TabularLearner),
     "reinforce": (Reinforce, ReinforceLearner),
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
@@ -237,7 +239,7 @@ def evaluate(
         json: print one JSON object instead
     """
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
-    game, limit, results = agent.view.game, config.get("max_steps") or None, dict[str, Any]()
+    game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
     for word in against:
         with progress(games, f"{run.name} against {word}", hide=json) as advance:
             match = play_match(game, agent, make(word, game), games, seed, progress=advance, max_plies=limit)
@@ -264,4 +266,43 @@ def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> 
     print(f"wrote {out}", file=sys.stderr)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"resume": resume, "runs": runs, "evaluate": evaluate, "plot": plot}
+def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
+    """Print the entries of a run's table in words: the most visited, and the most valuable.
+
+    Args:
+        top: how many of each
+        checkpoint: best, last, or a step
+        json: print one JSON object instead
+    """
+    config = read_config(run)
+    if config.get("learner") != "tabular":
+        raise InvalidValue(f"{run} has learned with {config.get('learner')}, not with a table")
+    if top < 1:
+        raise InvalidValue(f"top is at least 1, not {top}")
+    held = load_run(str(run), None, checkpoint).table
+    parts = {
+        "most visited": table_report.most_visited(held, top),
+        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
+        "better than others wherever they are played": table_report.best_advantages(held, top),
+    }
+    if json:
+        print(json_module.dumps({**table_report.summary(held), **parts}))
+        return
+    for name, value in table_report.summary(held).items():
+        words = f"{value:.1%}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
+        console.print(f"{name.replace('_', ' ')}: {words}")
+    for title, rows in parts.items():
+        if rows:
+            shown = Table("visits", "value", "state", "action", title=title, title_justify="left")
+            for row in rows:
+                shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
+            console.print(shown)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "resume": resume,
+    "runs": runs,
+    "evaluate": evaluate,
+    "plot": plot,
+    "table": table,
+}

@@ -1,4 +1,4 @@
-"""Who chooses a move. An agent acts on many games at once, and never learns.
+"""Who chooses a move. An agent acts on many games at once, and never learns, unless it was asked to (`Learning`).
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
 `minimax:depth=3`, `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). A game adds policies of its own
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +27,11 @@ from plyground.agents.solver import Perfect
 from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
+from plyground.runs.directory import read_config
 from plyground.solver.solver import solves
 
 MINIMAX_OPTIONS = {"depth": 3, "quiescence": 0, "table": 0}
+RUN_OPTION = re.compile(r"(.*),(checkpoint|learn)=([^,]*)")
 GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
 
 
@@ -66,11 +70,58 @@ def make(word: str, game: Game) -> Agent:
 
 
 def _learned(word: str, game: Game) -> Agent:
-    """`run:DIR`, or `run:DIR,checkpoint=last`: what a run has learned."""
-    from plyground.agents.network import load_run  # torch takes its time
+    """`run:DIR`, `run:DIR,checkpoint=last`, or `run:DIR,learn=true`: what a run has learned."""
+    path, options = word.removeprefix("run:"), dict[str, str]()
+    while found := RUN_OPTION.fullmatch(path):
+        path, options[found[2]] = found[1], found[3]
+    if options.get("learn", "false") not in ("true", "false"):
+        raise InvalidValue(f"learn in {shorten(word)!r} is true or false, not {shorten(options['learn'])!r}")
+    which = options.get("checkpoint", "")
+    if options.get("learn") != "true":
+        return load_run(path, game, which or "best")
+    if read_config(Path(path)).get("learner") != "tabular":
+        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use plyground resume {path}")
+    from plyground.agents.tabular import learning
 
-    path, _, which = word.removeprefix("run:").partition(",checkpoint=")
-    return load_run(path, game, which or "best")
+    return learning(path, game, which)
+
+
+def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
+    """The agent that a run has learned: `best`, `last`, or the one of a step. Its `game` is the run's."""
+    if read_config(Path(path)).get("learner") == "tabular":
+        from plyground.agents.tabular import load_run as load_table
+
+        return load_table(path, game, which)
+    from plyground.agents.network import load_run as load_network  # torch takes its time
+
+    return load_network(path, game, which)
+
+
+# ---- agents that go on learning are told more ----
+
+
+@runtime_checkable
+class Learning(Agent, Protocol):
+    """An agent that learns from its own games, if it is told which they are and how they end."""
+
+    def act_in(
+        self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
+    ) -> NDArray[np.int32]: ...
+
+    def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None: ...
+
+
+def ask(
+    agent: Agent, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
+) -> NDArray[np.int32]:
+    """[R] an agent's actions in the games of these numbers."""
+    return agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
+
+
+def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
+    """How games ended; RUNNING: they did not, and are not played on."""
+    if isinstance(agent, Learning):
+        agent.ended(games, outcomes)
 
 
 def known(game: Game) -> list[str]:

@@ -105,6 +105,10 @@ class NetworkAgent:
     def __init__(self, view: View, network: nn.Module) -> None:
         self.view, self.network = view, network
 
+    @property
+    def game(self) -> Game:
+        return self.view.game
+
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.view.action_of(states, self._best(states).cpu().numpy())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent
+from plyground.agents.agent import GIVES_UP, Agent, ask, tell
 from plyground.arena.rating import elo, mean_and_interval
 from plyground.arena.sprt import Sprt, Verdict
 from plyground.errors import Error, InvalidValue
@@ -104,6 +104,8 @@ def play_match(
         plies[running] += 1
         if progress:
             progress(int((states["outcome"] != RUNNING).sum()))
+    for agent in (first, second):
+        tell(agent, np.arange(games), states["outcome"])
     return _result(game, states, swapped, plies, faults)
 
 
@@ -118,7 +120,7 @@ def _act(
     """Let one agent move in its rows, having looked that it may; returns why it gave up some of them."""
     kernels, work = game.kernels(), game.work()
     own = rngs[rows]  # a copy
-    actions = np.ascontiguousarray(agent.act(states[rows], own), np.int32)
+    actions = np.ascontiguousarray(ask(agent, rows, states[rows], own), np.int32)
     rngs[rows] = own
     given_up = rows[actions == GIVES_UP]
     states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]

@@ -287,6 +287,10 @@ _lines = [line_of(cell, *step, SIZE) for cell, step in _starts if len(line_of(ce
 _long = [line for line in _lines if len(line) >= 5]
 LENGTH = np.array([len(line) for line in _long], np.int8)  # [42] rows, columns and diagonals that have room for five
 LINES = np.array([line + [0] * (SIZE - len(line)) for line in _long], np.int8)  # [42, 10] their cells
+LINES_AT = np.full((CELLS, 4), -1, np.int8)  # [100, 4] the lines that a cell lies on, then -1
+for _cell in range(CELLS):
+    _found = [number for number, line in enumerate(_long) if _cell in line]
+    LINES_AT[_cell, : len(_found)] = _found
 
 
 FIELD = 12  # bits for a line of ten cells and the edge on both sides
@@ -298,17 +302,33 @@ def state_vector(state: State, side: int, out: Floats) -> None:
     """[11] how often each pattern occurs on all rows, columns and diagonals; see STATE_VECTOR for the order."""
     out[:] = 0
     for line in range(len(LENGTH)):
-        length, marks = int(LENGTH[line]), 0
-        for k in range(length):
-            marks |= int(MARK_BITS[state["cells"][LINES[line, k]]]) << k
-        if marks == 0:
-            continue
-        edges, corners = 1 | (2 << length), field(marks, CORNER)
-        mine, theirs = field(marks, CHIP + side), field(marks, CHIP + 1 - side)
-        my_locked, their_locked = field(marks, LOCKED + side), field(marks, LOCKED + 1 - side)
-        mine, theirs = mine | my_locked, theirs | their_locked
-        count_groups(mine | corners, my_locked, corners, theirs | edges, length, 0, out)
-        count_groups(theirs | corners, their_locked, corners, mine | edges, length, 1, out)
+        count_line(state, line, side, -1, EMPTY, out)
+
+
+@njit
+def lines_through(state: State, cell: int, mark: int, side: int, out: Floats) -> None:
+    """[11] the same on the lines through a cell only, as if the cell held `mark`."""
+    out[:] = 0
+    for k in range(4):
+        if LINES_AT[cell, k] >= 0:
+            count_line(state, LINES_AT[cell, k], side, cell, mark, out)
+
+
+@njit
+def count_line(state: State, line: int, side: int, cell: int, mark: int, out: Floats) -> None:
+    """Count the patterns of one line, as if `cell` held `mark`; -1: as it is."""
+    length, marks = int(LENGTH[line]), 0
+    for k in range(length):
+        place = LINES[line, k]
+        marks |= int(MARK_BITS[mark if place == cell else state["cells"][place]]) << k
+    if marks == 0:
+        return
+    edges, corners = 1 | (2 << length), field(marks, CORNER)
+    mine, theirs = field(marks, CHIP + side), field(marks, CHIP + 1 - side)
+    my_locked, their_locked = field(marks, LOCKED + side), field(marks, LOCKED + 1 - side)
+    mine, theirs = mine | my_locked, theirs | their_locked
+    count_groups(mine | corners, my_locked, corners, theirs | edges, length, 0, out)
+    count_groups(theirs | corners, their_locked, corners, mine | edges, length, 1, out)
 
 
 @njit

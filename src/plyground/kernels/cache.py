@@ -155,6 +155,8 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr((type(value), value)).encode())
     elif isinstance(value, type) and issubclass(value, Enum):
         digest.update(repr([(name, member.value) for name, member in value.__members__.items()]).encode())
+    elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple
+        digest.update(repr((value.__module__, value.__qualname__, value._fields)).encode())  # pyright: ignore
     elif _from_library(value):
         digest.update(repr(getattr(value, "__qualname__", value)).encode())
     else:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from plyground.games.interface import Actions, Rng, State
 
 Out = NDArray[np.generic]
+Words = NDArray[np.uint64]
 
 
 INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's functions fills a slot it has none for
@@ -122,4 +123,42 @@ def choose(state: State, rng: Rng, work: State) -> int:
 
 @njit
 def score(state: State, action: int) -> float:
+    return 0.0
+
+
+# ---- filled by a table's key; without one, all that a state holds and the action itself ----
+
+
+@njit
+def state_key(state: State, seat: int, record: NDArray[np.uint8], key: Words, notes: NDArray[np.float32]) -> None:
+    """What the table knows of a state, as `seat` sees it: all words of `key` but the last.
+
+    `record` are the state's bytes; here they are the key. `notes` is room for what `action_key` may want to know.
+    """
+    for k in range(len(key) - 1):
+        word = np.uint64(0)
+        for place in range(8 * k, min(8 * k + 8, len(record))):
+            word |= np.uint64(record[place]) << np.uint64(8 * (place % 8))
+        key[k] = word
+
+
+@njit
+def action_key(state: State, effect: int, notes: NDArray[np.float32]) -> tuple[float, np.uint64]:
+    """What an action does at once: its reward, and the last word of its key; 0 if there is nothing to store."""
+    return 0.0, np.uint64(effect + 1)
+
+
+@njit
+def effect_of(action: int) -> int:
+    return action
+
+
+@njit
+def draw_of(action: int) -> int:
+    """Which card an action takes; -1: none."""
+    return -1
+
+
+@njit
+def draw_reward(state: State, draw: int) -> float:
     return 0.0

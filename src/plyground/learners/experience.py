@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plyground.kernels.replay import TERMINATED, TRUNCATED
+from plyground.learners.arrays import OnCpu
 from plyground.learners.memory import Memory
 
 MOST = 50_000  # plies looked at
@@ -56,7 +57,10 @@ class Tally:
 
     def add(self, memory: Memory, terminated: Any, truncated: Any, lengths: Any) -> None:
         """Count the games that ended with the newest row."""
-        after, on = memory.after[memory.newest], memory.on
+        self.count(memory.on, memory.after[memory.newest], terminated, truncated, lengths)
+
+    def count(self, on: OnCpu, after: Any, terminated: Any, truncated: Any, lengths: Any) -> None:
+        """Count the games that have ended, of games [N] that have got to `after`."""
         outcomes, ended = on.field(after, "outcome"), (terminated | truncated) * lengths
         sums = [(terminated & (outcomes == code)).sum() for code in (1, 2, 3)]
         names = ("games", "plies", "step_limit", "draws", "first_wins", "second_wins", "longest")
@@ -65,7 +69,7 @@ class Tally:
             self.counts[name] += count
         self.counts["longest"] = max(self.counts["longest"], found[-1])
         if self.games <= 1000:  # a thousand tell enough, and words cost time
-            self.reasons.update(memory.game.rules.reason(each) or "over" for each in on.records(after, terminated))
+            self.reasons.update(on.game.rules.reason(each) or "over" for each in on.records(after, terminated))
 
     def record(self) -> dict[str, Any]:
         games = max(1, self.games)

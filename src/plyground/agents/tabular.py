@@ -1,0 +1,168 @@
+"""Tables that play: the agent that reads one, and the one that goes on learning while it plays."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.games.interface import RUNNING
+from plyground.kernels.table import Entries, Rule
+from plyground.kernels.threads import available, over_slices
+from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, newest_whole, open_run, read_config
+from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
+
+Records = NDArray[np.void]
+ROWS_FOR_A_THREAD = 256
+MOST_REWARD = 1.25  # no action's reward is higher (Sequence: four sequences at once that block four others, 1.21)
+
+
+def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = False) -> Rule:
+    """How a run with these settings chooses and learns, after a share of it is done."""
+
+    def now(name: str) -> float:
+        return config[name] + progress * (config[f"{name}_end"] - config[name])
+
+    gamma, rewards = now("gamma"), MOST_REWARD * config["reward_weight"]
+    turns = 1000.0 if gamma > 0.999 else 1.0 / (1.0 - gamma)
+    return Rule(
+        sarsa=config["method"] == "sarsa",
+        alpha=now("alpha"),
+        gamma=gamma,
+        epsilon=now("epsilon") if explore else 0.0,
+        score_weight=float(config["score_weight"]),
+        value_weight=float(config["value_weight"] * config["value_scale"]),
+        draw_weight=float(config["draw_weight"]),
+        reward_weight=float(config["reward_weight"]),
+        prior=float(config["prior"]),
+        limit=1.0 + 2.0 * rewards * turns,  # in a turn there may be two actions: a trade, and the move
+    )
+
+
+def identity(table: Table) -> dict[str, str]:
+    """What a checkpoint of a table belongs to."""
+    return {"game": str(table.game), "key": str(table.key)}
+
+
+class TableAgent:
+    """Plays the action that looks best: what it does at once, and what the table says."""
+
+    def __init__(self, table: Table, rule: Rule, entries: Entries | None = None) -> None:
+        self.table, self.rule, self.entries = table, rule, entries
+
+    @property
+    def game(self) -> Game:
+        return self.table.game
+
+    def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        table, entries, actions = self.table, self.entries or self.table.entries, np.empty(len(states), np.int32)
+
+        def run(rows: slice) -> None:
+            actions[rows] = table.choose(states[rows], rngs[rows], self.rule, entries, table.scratch())
+
+        over_slices(run, len(states), available(), ROWS_FOR_A_THREAD)
+        return actions
+
+
+def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[Table, Rule]:
+    """The table of a run's checkpoint, and how the run plays with it."""
+    config = read_config(path)
+    if game is not None and str(game) != config.get("game"):
+        raise InvalidValue(f"{path} has learned {config.get('game')}, not {game}")
+    try:
+        table, rule = Table(game or load(config["game"]), config["key"]), rule_of(config)
+    except KeyError as error:
+        raise InvalidValue(f"{path}/config.toml does not say {error}") from None
+    checkpoint.check(identity(table))
+    table.restore(checkpoint.tensors("table"))
+    return table, rule
+
+
+def load_run(path: str, game: Game | None = None, which: str = "best") -> TableAgent:
+    """The agent that a run has learned: `best`, `last`, or the one of a step."""
+    return TableAgent(*load_table(Path(path), game, find_checkpoint(Path(path), which)))
+
+
+class LearningAgent(TableAgent):
+    """Plays with a run's newest table and goes on learning; the run keeps what it learns after each match.
+
+    It holds the run while it lives, so that nobody else writes there. It must be told which games it plays and how they
+    end (`agents.agent.ask` and `tell`); what it is merely asked, it answers without learning.
+    """
+
+    def __init__(self, path: str, game: Game | None = None) -> None:
+        self.path, self.config = Path(path), read_config(Path(path))
+        self.run = open_run(self.path)
+        weakref.finalize(self, self.run.close)
+        self.checkpoint = newest_whole(self.path)
+        table, rule = load_table(self.path, game, self.checkpoint)
+        self.run.rewind(self.checkpoint)
+        super().__init__(table, rule)
+        self.pending, self.scratch = table.pending(1), table.scratch()
+        self.played, self.sums = np.zeros(table.game.num_actions, np.int64), np.zeros(3)
+
+    def act_in(self, games: NDArray[np.int64], states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """[R] actions in the games of these numbers, having learned from where the last ones led."""
+        table, actions = self.table, np.empty(len(states), np.int32)
+        if len(games) and games.max() >= len(self.pending.waiting):
+            self._make_room(int(games.max()) + 1)
+        table.reserve(ENTRIES_FOR_AN_ACTION * len(states))
+        own = self.pending._replace(**{name: array[games] for name, array in self.pending._asdict().items()})
+        table.kernels.act_all(
+            *(
+                states,
+                table.records(states),
+                np.arange(len(states)),
+                rngs,
+                table.entries,
+                self.rule,
+                True,
+                own,
+                actions,
+            ),
+            *(self.played, self.sums, table.game.work(), self.scratch),
+        )
+        for name, array in own._asdict().items():
+            getattr(self.pending, name)[games] = array
+        return actions
+
+    def _make_room(self, games: int) -> None:
+        larger = self.table.pending(games)
+        for name, array in self.pending._asdict().items():
+            getattr(larger, name)[: len(array)] = array
+        self.pending = larger
+
+    def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
+        """Learn from how games ended, and save; a game that did not end (RUNNING) is forgotten."""
+        known = games < len(self.pending.waiting)
+        games, outcomes = games[known], outcomes[known]
+        self.table.reserve(ENTRIES_FOR_AN_ACTION * len(games) * self.game.rules.SEATS)
+        self.table.kernels.end_games(games, outcomes, self.table.entries, self.rule, self.pending, self.sums)
+        if self.sums[0] and (outcomes != RUNNING).any():
+            self._save(int((outcomes != RUNNING).sum()))
+
+    def _save(self, games: int) -> None:
+        """A checkpoint of the run, in which only the table is another."""
+        before, state = self.checkpoint, self.checkpoint.state()
+        groups = {name: before.tensors(name) for name in ("training", "memory")} | {"table": self.table.arrays()}
+        corrections, step = int(self.sums[0]), before.step + 1
+        state["counts"]["step"] = step
+        state["counts"]["updates"] += corrections
+        text = f"learned from {games} games of a match: {corrections:,} corrections, {len(self.table):,} entries"
+        self.run.log({"event": "note", "step": step, "updates": state["counts"]["updates"], "text": text})
+        self.checkpoint = self.run.save(step, before.identity, groups, state)
+        self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
+        self.sums[:] = 0
+
+
+def learning(path: str, game: Game, which: str) -> LearningAgent:
+    """`run:DIR,learn=true`."""
+    if which not in ("", "last"):
+        raise InvalidValue(f"an agent that goes on learning begins with the run's last checkpoint, not with {which!r}")
+    return LearningAgent(path, game)
