@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each game compiles in one of them
 
-.PHONY: demo test test-slow lint bench clean help
+.PHONY: demo test test-slow lint bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/paco_sako.py
 	$(BIN)/python benchmarks/sequence.py
 	$(BIN)/python benchmarks/solver.py
+
+bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed
+	$(BIN)/python benchmarks/gpu.py
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

@@ -27,8 +27,26 @@ class Batch:
     """`n` games side by side. A finished game gives its place to a fresh one within `step`.
 
     After a step, `after` holds where each action led (the final position, where a game ended) and `states` where play
-    goes on. Both are records; `encode` and `legal_mask` take either.
+    goes on. Both are records; `encode` and `legal_mask` take either. On a GPU (`device="cuda"`) everything is a torch
+    tensor there, and records are rows of bytes.
     """
+
+    def __new__(
+        cls,
+        game: Game,
+        n: int,
+        seed: int = 0,
+        device: str = "cpu",
+        *,
+        max_plies: int | None = None,
+        threads: int | None = None,
+        check: bool = True,
+    ) -> Batch:
+        if device == "cuda":
+            from plyground.gpu.batch import GpuBatch  # torch takes its time
+
+            return object.__new__(GpuBatch)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -42,10 +60,19 @@ class Batch:
         check: bool = True,
     ) -> None:
         """`check=False` trusts the caller that every action is legal; the rules then do not look."""
+        if device != "cpu":
+            raise InvalidValue(f"no device {device!r}; known: cpu, cuda")
+        self._set(game, n, max_plies, threads, check)
+        self.states = np.zeros(n, game.rules.STATE)  # [N]
+        self.after = np.zeros(n, game.rules.HEAD)  # [N]
+        self.rngs = chance.seeds(seed, n)  # [N]
+        self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
+        self.reset()
+
+    def _set(self, game: Game, n: int, max_plies: int | None, threads: int | None, check: bool) -> None:
+        """What is the same on every device."""
         if n < 1:
             raise InvalidValue(f"a batch has at least one game, not {n}")
-        if device != "cpu":
-            raise InvalidValue(f"no device {device!r}; known: cpu")
         if max_plies is not None and max_plies < 1:
             raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
         if threads is not None and threads < 1:
@@ -53,11 +80,6 @@ class Batch:
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
-        self.states = np.zeros(n, game.rules.STATE)  # [N]
-        self.after = np.zeros(n, game.rules.HEAD)  # [N]
-        self.rngs = chance.seeds(seed, n)  # [N]
-        self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
-        self.reset()
 
     def __len__(self) -> int:
         return len(self.states)
@@ -141,10 +163,19 @@ class Batch:
         self.after[:] = self.game.heads(self.states)
         return np.sum(ended, axis=0)
 
+    def perft(self, depth: int) -> NDArray[np.int64]:
+        """[N] how many sequences of exactly `depth` actions can be played from each row."""
+        leaves = np.empty(len(self), np.int64)
+
+        def run(rows: slice) -> None:
+            leaves[rows] = self.game.perft(self.states[rows], depth)
+
+        self._run(run)
+        return leaves
+
     def position(self, row: int) -> Position:
         """One row as a position to look at: a copy, with the row's own chance."""
-        if not 0 <= row < len(self):
-            raise InvalidValue(f"a batch of {len(self)} has rows 0 to {len(self) - 1}, not {row}")
+        self._check_row(row)
         position = Position(self.game, self.states[row : row + 1].copy())
         position.rngs = self.rngs[row : row + 1].copy()
         return position
@@ -154,14 +185,16 @@ class Batch:
         """[N] the side that acts in each row."""
         return self.states["to_move"]
 
+    def _check_row(self, row: int) -> None:
+        if not 0 <= row < len(self):
+            raise InvalidValue(f"a batch of {len(self)} has rows 0 to {len(self) - 1}, not {row}")
+
     def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
         """The actions as an array, each of them, unless the caller is trusted, legal in its row."""
-        given = np.asarray(actions)
-        if given.shape != (len(self),) or given.dtype.kind not in "iu":
-            raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
+        given = self._whole_numbers(actions)
         chosen = np.ascontiguousarray(given, np.int32)
         bad = -1
         if chosen is not given and (chosen != given).any():
@@ -171,6 +204,12 @@ class Batch:
         if bad >= 0:
             raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen
+
+    def _whole_numbers(self, actions: ArrayLike) -> NDArray[Any]:
+        given = np.asarray(actions)
+        if given.shape != (len(self),) or given.dtype.kind not in "iu":
+            raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
+        return given
 
 
 def _as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:

@@ -155,6 +155,22 @@ class Game:
         """[N] copies of the states as perft and search play them on."""
         return states.copy() if self.rules.SEARCHED == self.rules.STATE else self.heads(states)
 
+    def perft(self, states: NDArray[np.void], depth: int) -> NDArray[np.int64]:
+        """[N] how many sequences of exactly `depth` actions can be played from each of `states` [N]."""
+        self.check_perft(depth)
+        leaves, searched = np.ones(len(states), np.int64), self.searched(states)
+        if depth:
+            stack, lists = np.zeros(depth, searched.dtype), np.empty((depth, self.rules.MAX_LEGAL), np.int32)
+            rngs = np.zeros(len(states), np.uint64)  # nothing is drawn
+            self.kernels().perft_all(searched, depth, leaves, stack, lists, rngs, self.work())
+        return leaves
+
+    def check_perft(self, depth: int) -> None:
+        if self.rules.CHANCE:
+            raise InvalidValue(f"perft needs a game without chance; {self} has it")
+        if not 0 <= depth <= 64:
+            raise InvalidValue(f"perft's depth is 0 to 64, not {depth}")
+
     def legal_mask(
         self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
     ) -> NDArray[np.bool_]:

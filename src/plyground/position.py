@@ -143,13 +143,7 @@ class Position:
 
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""
-        if self.game.rules.CHANCE:
-            raise InvalidValue(f"perft needs a game without chance; {self.game} has it")
-        if not 0 <= depth <= 64:
-            raise InvalidValue(f"perft's depth is 0 to 64, not {depth}")
-        if depth == 0:
-            return 1
-        return int(self._leaves(self.game.searched(self.states), depth)[0])
+        return int(self.game.perft(self.states, depth)[0])
 
     def divide(self, depth: int) -> dict[str, int]:
         """`perft` for each legal action's name: what lies behind it."""
@@ -161,16 +155,8 @@ class Position:
         children = np.repeat(self.game.searched(self.states), len(legal))
         rngs = np.repeat(self.rngs, len(legal))
         self.game.kernels().play_heads(children, np.array(legal, np.int32), rngs, self.game.work())
-        counts = self._leaves(children, depth - 1)
+        counts = self.game.perft(children, depth - 1)
         return {self.name(action): int(count) for action, count in zip(legal, counts, strict=True)}
-
-    def _leaves(self, searched: NDArray[np.void], depth: int) -> NDArray[np.int64]:
-        """[N] perft of each record."""
-        rules, leaves = self.game.rules, np.zeros(len(searched), np.int64)
-        stack, lists = np.zeros(depth, rules.SEARCHED), np.empty((depth, rules.MAX_LEGAL), np.int32)
-        rngs = np.repeat(self.rngs, len(searched))
-        self.game.kernels().perft_all(searched, depth, leaves, stack, lists, rngs, self.game.work())
-        return leaves
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
         """What a network sees of this position, for the seat to act unless another is named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_from_own_turn_to_own_turn() -> None:
     assert came_of(ALTERNATING, n=1, own_turns=True, explored=[1]) == pytest.approx((0.0, G * G, 1))
 
 
-def filled(game: pg.Game, steps: int, rows: int = 8, games: int = 4, **options: bool) -> tuple[Memory, list]:
+def filled(game: pg.Game, steps: int, rows: int = 8, games: int = 4, **options: Any) -> tuple[Memory, list]:
     memory, batch, log = Memory(game, rows * games, games, seed=1, **options), pg.Batch(game, games, seed=2), []
     for _ in range(steps):
         states, actions = game.heads(batch.states), batch.random_actions()

@@ -159,7 +159,7 @@ def test_what_is_learned_from_is_the_image_that_was_seen() -> None:
         learner.play()
     memory, view = learner.memory, learner.view
     states, actions = memory.states.reshape(-1), memory.actions.reshape(-1).astype(np.int64)
-    logits, values = learner.net.with_value(view.observe(states))
+    logits, values = learner.network.with_value(view.observe(states))
     logs = log_probabilities(logits, view.legal(states)).gather(1, torch.from_numpy(actions)[:, None])[:, 0]
     np.testing.assert_allclose(logs.detach().numpy(), learner.logs.reshape(-1), atol=1e-5)
     np.testing.assert_allclose(values.detach().numpy(), learner.values.reshape(-1), atol=1e-5)

@@ -90,10 +90,10 @@ def test_actions_are_drawn_as_often_as_they_are_likely() -> None:
 
 
 def test_no_rounding_draws_an_action_of_probability_zero() -> None:
-    """Sums fall short of 1 or exceed it, and the last action is not legal."""
+    """Sums fall short of 1 or exceed it, and neither the first action nor the last is legal."""
     values = torch.randn(2000, 50, generator=torch.Generator().manual_seed(1)) * 8
     legal = torch.rand(2000, 50, generator=torch.Generator().manual_seed(2)) < 0.3
-    legal[:, 0], legal[:, -1] = True, False
+    legal[:, 0], legal[:, 1], legal[:, -1] = False, True, False
     for number in (0.0, 1 - 2**-24):
         drawn = draw(log_probabilities(values, legal), np.full(2000, number, np.float32))
         assert legal.gather(1, drawn[:, None]).all()

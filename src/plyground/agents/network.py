@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from torch import Tensor, nn
 
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
+from plyground.gpu.device import CUDA
+from plyground.gpu.game import on_gpu
 from plyground.networks import describe, make_network
 from plyground.runs.directory import Checkpoint, find_checkpoint, read_config
 
@@ -25,11 +28,12 @@ class View:
     """What a network sees of states, and which of its outputs stands for which action.
 
     It may have fewer outputs than there are actions: the others are then never played. An encoder that turns the board
-    for a seat turns the actions too.
+    for a seat turns the actions too. States on the GPU, rows of bytes, are seen there, and all answers stay there.
     """
 
     def __init__(self, game: Game, encoder: str, outputs: int = 0, device: str = "cpu") -> None:
-        self.game, self.encoder, self.device = game, game.encoder(encoder or next(iter(game.encoders))), device
+        self.game, self.encoder = game, game.encoder(encoder or next(iter(game.encoders)))
+        self.device = CUDA if device == "cuda" else torch.device(device)
         self.outputs = outputs or game.num_actions
         if not 1 <= self.outputs <= game.num_actions:
             raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")
@@ -38,27 +42,46 @@ class View:
         self.turned = bool((slots != np.arange(game.num_actions)).any())
         self.slots, self.actions = slots, np.argsort(slots, axis=1).astype(np.int32)
 
-    def observe(self, states: Records) -> Tensor:
+    def observe(self, states: Records | Tensor) -> Tensor:
         """[N, *shape] float32."""
+        if isinstance(states, Tensor):
+            name = self.encoder.dense if self.encoder.expand is not None else str(self.encoder)
+            return on_gpu(self.game).encode(name, states, dtype=torch.float32)
         shown: NDArray[Any] = self.game.encode(str(self.encoder), states)
         if self.encoder.expand is not None:
             shown = self.encoder.expand(shown)
         return torch.from_numpy(shown.astype(np.float32, copy=False)).to(self.device)
 
-    def legal(self, states: Records) -> Tensor:
+    def legal(self, states: Records | Tensor) -> Tensor:
         """[N, outputs] which outputs stand for legal actions."""
+        if isinstance(states, Tensor):
+            legal = on_gpu(self.game).legal_mask(states)
+            if self.turned:
+                legal = legal.gather(1, self._tables[1][on_gpu(self.game).seats(states)])
+            return legal[:, : self.outputs]
         legal = self.game.legal_mask(states)
         if self.turned:
             legal = np.take_along_axis(legal, self.actions[self._seats(states)], axis=1)
         return torch.from_numpy(np.ascontiguousarray(legal[:, : self.outputs])).to(self.device)
 
-    def output_of(self, states: Records, actions: NDArray[Any]) -> NDArray[np.int64]:
+    def output_of(self, states: Any, actions: Any) -> Any:
         """[N] the outputs that stand for actions; too large where the network has none."""
+        if isinstance(states, Tensor):
+            return self._tables[0][on_gpu(self.game).seats(states), actions] if self.turned else actions.long()
         return (self.slots[self._seats(states), actions] if self.turned else actions).astype(np.int64)
 
-    def action_of(self, states: Records, outputs: NDArray[Any]) -> NDArray[np.int32]:
+    def action_of(self, states: Any, outputs: Any) -> Any:
         """[N] the actions that outputs stand for."""
+        if isinstance(states, Tensor):
+            seats = on_gpu(self.game).seats(states) if self.turned else None
+            return (outputs if seats is None else self._tables[1][seats, outputs]).int()
         return (self.actions[self._seats(states), outputs] if self.turned else outputs).astype(np.int32)
+
+    @functools.cached_property
+    def _tables(self) -> tuple[Tensor, Tensor]:
+        """[SEATS, A] `slots` and `actions` on the GPU."""
+        slots, actions = (torch.from_numpy(table.astype(np.int64)).to(CUDA) for table in (self.slots, self.actions))
+        return slots, actions
 
     def _seats(self, states: Records) -> NDArray[np.int32]:
         seats = np.empty(len(states), np.int32)
@@ -77,10 +100,17 @@ class NetworkAgent:
         return self.view.game
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.view.action_of(states, self._best(states).cpu().numpy())
+
+    def choose(self, states: Tensor) -> Tensor:
+        """[N] actions for states on the GPU."""
+        return self.view.action_of(states, self._best(states))
+
+    def _best(self, states: Any) -> Tensor:
+        """[N] the outputs it likes best."""
         with torch.inference_mode():
             values = self.network(self.view.observe(states))
-        best = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1).cpu().numpy()
-        return self.view.action_of(states, best)
+        return values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
 
 
 def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:

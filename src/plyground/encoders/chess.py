@@ -121,6 +121,16 @@ def expand(tokens: Tokens) -> Floats:
 
 
 @njit
+def spread(place: int, token: int, tokens: int) -> tuple[int, int, int]:
+    """The same for one token: the cells it fills, from the first on, and with how many hundredths."""
+    if token < CELLS:
+        return token, 1, 100
+    if token < NOTHING:
+        return 64 * (token - CELLS + CASTLING), 64, 100
+    return 64 * CLOCK, 0 if token == NOTHING else 64, token - CLOCKS
+
+
+@njit
 def write_flat839(state: State, seat: int, out: Floats) -> None:
     """The same for both seats."""
     out[:] = F0
@@ -140,6 +150,6 @@ def write_flat839(state: State, seat: int, out: Floats) -> None:
 
 ENCODERS = (
     Encoder("planes", 1, (PLANES, 8, 8), np.float32, write_planes, "own pieces below; see the file", slot),
-    Encoder("index", 1, (40,), np.int16, write_index, "`planes` as 40 tokens", slot, expand),
+    Encoder("index", 1, (40,), np.int16, write_index, "`planes` as 40 tokens", slot, expand, "planes-v1", spread),
     Encoder("flat839", 1, (839,), np.float32, write_flat839, "absolute: pieces, side, castling, en passant, clocks"),
 )

@@ -36,6 +36,11 @@ class Encoder:
     where an encoder turns the board for a seat; otherwise the action itself"""
     expand: Function | None = field(default=None, repr=False)
     """from an array [N, *shape] of a sparse encoder to the dense one it stands for"""
+    dense: str = ""
+    """the name of that one"""
+    spread: Function | None = field(default=None, repr=False)
+    """a compiled function `spread(place, token, tokens) -> (first, cells, hundredths)`: what the token in a place fills
+    in the dense observation, from which cell on, and with what; all else is 0, and no two tokens disagree"""
 
     def __str__(self) -> str:
         return f"{self.name}-v{self.version}"

@@ -118,6 +118,14 @@ def expand(index: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
+@njit
+def spread(place: int, token: int, tokens: int) -> tuple[int, int, int]:
+    """The same for one index: the cells it fills, from the first on, and with how many hundredths."""
+    if place < PLACES:
+        return token, 1 if token < NOTHING else 0, 100
+    return 64 * (WHOLE + place - PLACES), 64, token if place == tokens - 1 else 100 * token
+
+
 # ---- the tensor ----
 
 
@@ -169,7 +177,8 @@ def _encoders() -> list[Encoder]:
             size = layers(options)
             shape, dtype = ((size, 8, 8), np.float32) if form == "tensor" else ((size + 8,), np.uint32)
             meaning = f"{size} layers" if form == "tensor" else f"{size + 8} numbers that expand to {size} layers"
-            found.append(Encoder(name, 1, shape, dtype, write, meaning))
+            dense = (f"{encoder_name('tensor', *chosen)}-v1", spread) if form == "index" else ("", None)
+            found.append(Encoder(name, 1, shape, dtype, write, meaning, None, None, *dense))
     return found
 
 

@@ -49,8 +49,10 @@ _LOCK = threading.RLock()
 warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimentalFeatureWarning)
 
 
-def load_kernels(template: str, functions: Mapping[str, Function], subject: str) -> types.ModuleType:
-    """The module that `template` (a file beside this one) becomes with `functions` in its slots.
+def load_kernels(
+    template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str
+) -> types.ModuleType:
+    """The module that `template` (a file beside this one) becomes with `functions` (and sizes) in its slots.
 
     `subject` says in the notice, while it compiles for the first time, what it is: "connect_four".
     """
@@ -81,11 +83,14 @@ def _run(name: str, path: Path) -> None:
         raise
 
 
-def _imports(names: list[str], functions: Mapping[str, Function]) -> str:
+def _imports(names: list[str], functions: Mapping[str, Any]) -> str:
     """The lines that bind each slot to the game's function; a game without working memory gets an adapter."""
     lines: list[str] = []
     for name in names:
         function = functions.get(name) or functions.get(slots.INSTEAD.get(name, "")) or getattr(slots, name)
+        if not callable(function):  # a size or a record type, which Python writes as it reads it
+            lines += ["from numpy import dtype", f"{name} = {function!r}"]
+            continue
         lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):

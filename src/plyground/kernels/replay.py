@@ -100,7 +100,7 @@ def follow_all(
 
 
 @njit(cache=True, nogil=True)
-def draw_uniform(
+def draw_one(
     rng: Rng,
     newest: int,
     filled: int,
@@ -109,19 +109,35 @@ def draw_uniform(
     share_recent: float,
     usable: Bools,  # [rows, games] plies to learn from
     good: Bools,  # [rows, games] plies of decided games
+) -> int:
+    """A ply to learn from, all equally likely; with some chance of a decided game, with some from the newest rows."""
+    rows, games = usable.shape
+    kind = uniform(rng)
+    from_recent, wants_good = kind < share_recent, share_recent <= kind < share_recent + share_good
+    depth = min(recent, filled) if from_recent else filled
+    picked = 0
+    for attempt in range(TRIES):
+        row, game = (newest - below(rng, depth) + rows) % rows, below(rng, games)
+        picked = row * games + game
+        if usable[row, game] and (good[row, game] or not wants_good or attempt >= TRIES // 2):
+            break
+    return picked
+
+
+@njit(cache=True, nogil=True)
+def draw_uniform(
+    rng: Rng,
+    newest: int,
+    filled: int,
+    recent: int,
+    share_good: float,
+    share_recent: float,
+    usable: Bools,
+    good: Bools,
     picked: Longs,
 ) -> None:
-    """Plies to learn from, all equally likely; a share of them from decided games, a share from the newest rows."""
-    rows, games = usable.shape
     for k in range(len(picked)):
-        kind = uniform(rng)
-        from_recent, wants_good = kind < share_recent, share_recent <= kind < share_recent + share_good
-        depth = min(recent, filled) if from_recent else filled
-        for attempt in range(TRIES):
-            row, game = (newest - below(rng, depth) + rows) % rows, below(rng, games)
-            picked[k] = row * games + game
-            if usable[row, game] and (good[row, game] or not wants_good or attempt >= TRIES // 2):
-                break
+        picked[k] = draw_one(rng, newest, filled, recent, share_good, share_recent, usable, good)
 
 
 @njit(cache=True, nogil=True)
@@ -149,15 +165,22 @@ def set_priorities(tree: Doubles, picked: Longs, priorities: Doubles) -> None:
 
 
 @njit(cache=True, nogil=True)
+def leaf_at(tree: Doubles, rest: float) -> int:
+    """The leaf that `rest` falls into, when the priorities are laid end to end."""
+    node = 1
+    while node < len(tree) // 2:
+        node *= 2
+        if rest >= tree[node] and tree[node + 1] > 0.0:
+            rest -= tree[node]
+            node += 1
+    return node
+
+
+@njit(cache=True, nogil=True)
 def draw_prioritised(rng: Rng, tree: Doubles, picked: Longs, chances: Doubles) -> None:
     """Plies drawn in proportion to their priority, one from each of B equal parts of the sum, with their chances."""
-    leaves, n = len(tree) // 2, len(picked)
+    n = len(picked)
     for k in range(n):
-        rest, node = (k + uniform(rng)) / n * tree[1], 1
-        while node < leaves:
-            node *= 2
-            if rest >= tree[node] and tree[node + 1] > 0.0:
-                rest -= tree[node]
-                node += 1
-        picked[k] = node - leaves
-        chances[k] = tree[node] / tree[1]
+        leaf = leaf_at(tree, (k + uniform(rng)) / n * tree[1])
+        picked[k] = leaf - len(tree) // 2
+        chances[k] = tree[leaf] / tree[1]

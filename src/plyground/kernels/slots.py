@@ -21,6 +21,10 @@ INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's fun
 
 # ---- a game always has these ----
 
+CHANCE = False
+MAX_LEGAL = 1
+STATE = np.dtype([("unused", np.int8)], align=True)
+
 
 @njit
 def reset(state: State, rng: Rng) -> None: ...
@@ -99,6 +103,11 @@ def write(state: State, seat: int, out: Out) -> None: ...
 def slot(action: int, seat: int) -> int:
     """The network sees actions as they are."""
     return action
+
+
+@njit
+def spread(place: int, token: int, tokens: int) -> tuple[int, int, int]:
+    return 0, 0, 0
 
 
 @njit

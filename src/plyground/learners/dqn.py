@@ -18,11 +18,9 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.agents.network import identity
@@ -31,7 +29,7 @@ from plyground.learners.learner import Broken
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings
 from plyground.learners.returns import entropy, masked, td_targets
-from plyground.networks import make_network
+from plyground.networks import Network, make_network
 
 LOOK_EVERY = 10  # updates between two looks at the numbers
 
@@ -110,15 +108,17 @@ class DQNLearner(MemoryLearner[DQN]):
     """A network, its target, and a memory of plies."""
 
     counts = (*MemoryLearner.counts, "debt")
+    all_on_gpu = True
 
     def __init__(self, config: DQN) -> None:
         super().__init__(config, config.memory, config.prioritised)
         self.target = copy.deepcopy(self.network)
+        self.exponents = self.on.linspace(1.0, config.epsilon_spread, config.concurrency)  # [N]
         self.debt = 0.0  # samples earned and not yet drawn
 
-    def fresh_network(self) -> nn.Module:
+    def fresh_network(self) -> Network:
         config, view = self.config, self.view
-        return make_network(config.network, view.shape, view.outputs, config.dueling).to(config.device)
+        return make_network(config.network, view.shape, view.outputs, config.dueling).to(view.device)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -130,28 +130,29 @@ class DQNLearner(MemoryLearner[DQN]):
 
     # ---- playing ----
 
-    def epsilons(self) -> NDArray[np.float64]:
+    def epsilons(self) -> Any:
         """[N] each game's chance of a random action now."""
         config = self.config
         done = min(1.0, self.progress / config.epsilon_share) if config.epsilon_share else 1.0
         now = config.epsilon + done * (config.epsilon_end - config.epsilon)
-        return now ** np.linspace(1.0, config.epsilon_spread, config.concurrency)
+        return now**self.exponents
 
     def play(self) -> None:
         """One ply in every game."""
-        config, games, lap = self.config, self.selfplay.batch, self.clock.lap
+        config, lap = self.config, self.clock.lap
+        games: Any = self.selfplay.batch
         legal = self.view.legal(games.states)
         lap("moves")
         shown = self.view.observe(games.states)
         lap("encoding")
         with torch.inference_mode():
             values = masked(self.network(shown), legal)
-            best = values.argmax(1).cpu().numpy()
+            best = self.on.array(values.argmax(1))
         lap("forward")
         greedy = self.view.action_of(games.states, best)
         actions = self._explore(values, greedy)
         theirs = self.selfplay.answer(actions, self.earlier_selves())
-        states = self.game.heads(games.states)
+        states = self.on.heads(games.states)
         lengths = games.plies + 1
         rewards, terminated, truncated = games.step(actions)
         lap("moves")
@@ -161,35 +162,31 @@ class DQNLearner(MemoryLearner[DQN]):
         rewards = rewards + self._shaping(states, games.after)
         self.memory.add(states, actions, rewards, games.after, terminated, truncated, actions != greedy, usable)
         over = terminated | truncated
-        if over.any():
-            decided = np.flatnonzero(terminated & (games.after["outcome"] > 1))
-            self.memory.mark_good(decided, lengths[decided])
+        if self.on.any(over):
+            self.memory.end_games(terminated & (self.on.field(games.after, "outcome") > 1), lengths)
             self.tally.add(self.memory, terminated, truncated, lengths)
-            self.selfplay.begin(np.flatnonzero(over))
+            self.selfplay.renew(over)
         self.step += 1
         lap("storing")
 
-    def _explore(self, values: Tensor, greedy: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _explore(self, values: Tensor, greedy: Any) -> Any:
         """[N] the greedy actions, with some chance others; `values` [N, outputs] are masked."""
         if self.config.exploration == "boltzmann":
-            noise = torch.from_numpy(self.rng.gumbel(size=tuple(values.shape))).to(values)
-            drawn = (values / self.config.temperature + noise).argmax(1).cpu().numpy()
+            noise = self.on.tensor(self.on.gumbel(tuple(values.shape))).to(values)
+            drawn = self.on.array((values / self.config.temperature + noise).argmax(1))
             return self.view.action_of(self.selfplay.batch.states, drawn)
-        explores = self.rng.random(len(greedy)) < self.epsilons()
-        return np.where(explores, self.selfplay.batch.random_actions(), greedy)
+        explores = self.on.random(len(greedy)) < self.epsilons()
+        return self.on.where(explores, self.selfplay.batch.random_actions(), greedy)
 
-    def _shaping(self, states: NDArray[np.void], after: NDArray[np.void]) -> NDArray[np.float32] | float:
+    def _shaping(self, states: Any, after: Any) -> Any:
         """[N] what the game's own judgement adds to the acting side's reward: a difference of potentials."""
-        weight = self.config.shaping * (1 - self.progress)
+        weight, on = self.config.shaping * (1 - self.progress), self.on
         if not weight:
             return 0.0
-        if "evaluate" not in self.game.rules.compiled:
-            raise InvalidValue(f"shaping needs a game that defines `evaluate`; {self.game} does not")
-        before, behind = np.empty(len(states), np.float32), np.empty(len(states), np.float32)
-        self.game.kernels("evaluate").evaluate_all(states, before)
-        self.game.kernels("evaluate").evaluate_all(after, behind)
-        factor = np.where(states["to_move"] == after["to_move"], 1.0, -self.config.discount)
-        return (weight * (np.where(after["outcome"] == 0, factor * behind, 0.0) - before)).astype(np.float32)
+        same_side = on.field(states, "to_move") == on.field(after, "to_move")
+        behind = on.where(same_side, 1.0, -self.config.discount) * on.evaluate(after)
+        change = on.where(on.field(after, "outcome") == 0, behind, 0.0) - on.evaluate(states)
+        return on.single(weight * change)
 
     # ---- learning ----
 
@@ -213,10 +210,8 @@ class DQNLearner(MemoryLearner[DQN]):
             correction=config.priority_correction,
         )
         lap("sampling")
-        outputs = torch.from_numpy(view.output_of(sample.states, sample.actions)).to(config.device)
-        returns, factors, weights = (
-            torch.from_numpy(each).to(config.device) for each in (sample.returns, sample.factors, sample.weights)
-        )
+        outputs = self.on.tensor(view.output_of(sample.states, sample.actions))
+        returns, factors, weights = map(self.on.tensor, (sample.returns, sample.factors, sample.weights))
         legal_behind = view.legal(sample.behind)
         lap("moves")
         shown, behind = view.observe(sample.states), view.observe(sample.behind)
@@ -238,7 +233,7 @@ class DQNLearner(MemoryLearner[DQN]):
         lap("optimizer")
         errors = (chosen - wanted).detach()
         if config.prioritised:
-            self.memory.update(sample.picked, errors.cpu().numpy(), config.priority_exponent)
+            self.memory.update(sample.picked, self.on.array(errors), config.priority_exponent)
             lap("sampling")
         if self.updates == 1:
             self._say_that_masks_are_used(legal_behind)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plyground.games.interface import Rules
+from plyground.game import Game
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.memory import Memory
 
@@ -23,16 +23,14 @@ def statistics(memory: Memory, rows: int) -> dict[str, float]:
     actions played, 1 if all that were played were played equally often.
     """
     games = memory.states.shape[1]
-    rows = max(1, min(rows, memory.filled, max(1, MOST // games)))
-    chosen = (memory.newest - np.arange(rows)) % len(memory.states)
-    states, ended = np.ascontiguousarray(memory.states[chosen]), memory.ended[chosen]
-    keys = states.reshape(-1).view(f"V{states.dtype.itemsize}")
-    shares = np.bincount(memory.actions[chosen].reshape(-1)) / ended.size
+    states, actions, rewards, ended = memory.newest_rows(max(1, min(rows, memory.filled, max(1, MOST // games))))
+    keys = np.ascontiguousarray(states).reshape(-1).view(f"V{memory.game.rules.HEAD.itemsize}")
+    shares = np.bincount(actions.reshape(-1)) / ended.size
     shares = shares[shares > 0]
     spread = -float((shares * np.log(shares)).sum()) / math.log(len(shares)) if len(shares) > 1 else 0.0
     return {
         "plies_looked_at": int(ended.size),
-        "reward_variance": float(memory.rewards[chosen].var()),
+        "reward_variance": float(rewards.var()),
         "terminals": float((ended == TERMINATED).mean()),
         "step_limits": float((ended == TRUNCATED).mean()),
         "distinct": len(np.unique(keys)) / ended.size,
@@ -57,30 +55,21 @@ class Tally:
     def games(self) -> int:
         return self.counts["games"]
 
-    def add(
-        self, memory: Memory, terminated: np.ndarray[Any, Any], truncated: np.ndarray[Any, Any], lengths: Any
-    ) -> None:
+    def add(self, memory: Memory, terminated: Any, truncated: Any, lengths: Any) -> None:
         """Count the games that ended with the newest row."""
-        self.count(memory.game.rules, memory.after[memory.newest], terminated, truncated, lengths)
+        self.count(memory.on, memory.game, memory.after[memory.newest], terminated, truncated, lengths)
 
-    def count(
-        self,
-        rules: Rules,
-        after: np.ndarray[Any, Any],  # [N] where each game has got
-        terminated: np.ndarray[Any, Any],
-        truncated: np.ndarray[Any, Any],
-        lengths: Any,
-    ) -> None:
-        """Count the games that have ended."""
-        over = np.flatnonzero(terminated | truncated)
-        self.counts["games"] += len(over)
-        self.counts["plies"] += int(lengths[over].sum())
-        self.counts["longest"] = max(self.counts["longest"], int(lengths[over].max(initial=0)))
-        self.counts["step_limit"] += int(truncated.sum())
-        for name, code in (("draws", 1), ("first_wins", 2), ("second_wins", 3)):
-            self.counts[name] += int((after["outcome"][terminated] == code).sum())
+    def count(self, on: Any, game: Game, after: Any, terminated: Any, truncated: Any, lengths: Any) -> None:
+        """Count the games that have ended, each [N]; `on` is where the arrays are (`arrays.py`)."""
+        outcomes, ended = on.field(after, "outcome"), (terminated | truncated) * lengths
+        sums = [(terminated & (outcomes == code)).sum() for code in (1, 2, 3)]
+        names = ("games", "plies", "step_limit", "draws", "first_wins", "second_wins", "longest")
+        found = on.whole([(ended > 0).sum(), ended.sum(), truncated.sum(), *sums, ended.max()])
+        for name, count in zip(names[:-1], found[:-1], strict=True):
+            self.counts[name] += count
+        self.counts["longest"] = max(self.counts["longest"], found[-1])
         if self.games <= 1000:  # a thousand tell enough, and words cost time
-            self.reasons.update(rules.reason(after[each]) or "over" for each in np.flatnonzero(terminated))
+            self.reasons.update(game.rules.reason(each) or "over" for each in on.records(after, terminated))
 
     def record(self) -> dict[str, Any]:
         games = max(1, self.games)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games import chance
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
+from plyground.kernels.replay import TERMINATED, TRUNCATED
+from plyground.learners.arrays import OnCpu
 
 Records = NDArray[np.void]
 SMALLEST_PRIORITY = 1e-3  # so that nothing is forgotten
@@ -24,7 +26,7 @@ class Sample:
 
     picked: NDArray[np.int64]  # [B] which plies
     states: Records  # [B]
-    actions: NDArray[np.int64]  # [B]
+    actions: NDArray[np.int32]  # [B]
     returns: NDArray[np.float32]  # [B] what came of the ply, up to the position behind
     factors: NDArray[np.float32]  # [B] times the value of the position behind; 0 where the game is over
     behind: Records  # [B]
@@ -43,23 +45,28 @@ class Came(NamedTuple):
 class Memory:
     """The newest plies of games that are played side by side: a ring of rows, one ply of each game in a row."""
 
-    def __init__(self, game: Game, plies: int, games: int, seed: int, prioritised: bool = False) -> None:
+    def __init__(
+        self, game: Game, plies: int, games: int, seed: int, prioritised: bool = False, on: OnCpu | None = None
+    ) -> None:
         rows = plies // games
         if rows < 2:
             raise InvalidValue(
                 f"a memory of {plies} plies is too small for {games} games at once: at least {2 * games}"
             )
-        shape = rows, games
-        self.game, self.time = game, 0
-        self.states, self.after = np.zeros(shape, game.rules.HEAD), np.zeros(shape, game.rules.HEAD)
-        self.actions, self.rewards = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-        self.sides, self.next_sides = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
-        self.ended = np.zeros(shape, np.int8)
-        self.explored, self.usable, self.good = (np.zeros(shape, np.bool_) for _ in range(3))
+        shape, head = (rows, games), game.rules.HEAD
+        self.game, self.time, self.on = game, 0, on or OnCpu(game, np.random.default_rng(seed))
+        zeros = self.on.zeros
+        self.states, self.after = zeros(shape, head), zeros(shape, head)
+        self.actions, self.rewards = zeros(shape, np.int32), zeros(shape, np.float32)
+        self.sides, self.next_sides, self.ended = (zeros(shape, np.int8) for _ in range(3))
+        self.explored, self.usable, self.good = (zeros(shape, np.bool_) for _ in range(3))
         self.rng = chance.seeds(seed, 1)  # [1]
-        self.tree = np.zeros(2 * (1 << (rows * games - 1).bit_length()) if prioritised else 0)
-        self.highest = 1.0
-        self.kernels = load_kernels("replay", {}, "memory")
+        self.tree = zeros((2 * (1 << (rows * games - 1).bit_length()) if prioritised else 0,), np.float64)
+        self.highest: Any = 1.0
+        self.kernels = self._load_kernels()
+
+    def _load_kernels(self) -> Any:
+        return load_kernels("replay", {}, "memory")
 
     def __len__(self) -> int:
         """Plies stored."""
@@ -72,6 +79,16 @@ class Memory:
     @property
     def newest(self) -> int:
         return (self.time - 1) % len(self.states)
+
+    @property
+    def room(self) -> int:
+        """Plies that can be stored."""
+        return self.states.shape[0] * self.states.shape[1]
+
+    def newest_rows(self, rows: int) -> tuple[NDArray[Any], ...]:
+        """States (or their bytes), actions, rewards and ends of the newest rows."""
+        chosen = [(self.newest - back) % len(self.states) for back in range(rows)]
+        return tuple(self.on.numpy(each[chosen]) for each in (self.states, self.actions, self.rewards, self.ended))
 
     def add(
         self,
@@ -87,14 +104,21 @@ class Memory:
         """Store one ply of each game."""
         row = self.time % len(self.states)
         self.states[row], self.after[row], self.actions[row], self.rewards[row] = states, after, actions, rewards
-        self.sides[row], self.next_sides[row] = states["to_move"], after["to_move"]
-        self.ended[row] = np.where(terminated, TERMINATED, np.where(truncated, TRUNCATED, RUNS_ON))
+        self.sides[row], self.next_sides[row] = self.on.field(states, "to_move"), self.on.field(after, "to_move")
+        self.ended[row] = terminated * TERMINATED + truncated * TRUNCATED  # a game that runs on has 0
         self.explored[row], self.usable[row], self.good[row] = explored, usable, False
         self.time += 1
         if len(self.tree):
             games = len(states)
-            picked = np.arange(row * games, (row + 1) * games)
-            self.kernels.set_priorities(self.tree, picked, np.where(usable, self.highest, 0.0))
+            self._set_priorities(row * games, (row + 1) * games, self.on.where(usable, self.highest, 0.0))
+
+    def _set_priorities(self, first: int, stop: int, priorities: Any) -> None:
+        self.kernels.set_priorities(self.tree, np.arange(first, stop), priorities)
+
+    def end_games(self, decided: NDArray[np.bool_], lengths: NDArray[np.int32]) -> None:
+        """Mark the plies of games [games] that have just been decided."""
+        games = np.flatnonzero(decided)
+        self.mark_good(games, lengths[games])
 
     def mark_good(self, games: NDArray[np.int64], lengths: NDArray[np.int32]) -> None:
         """Mark the plies of games that have just ended."""
@@ -116,26 +140,30 @@ class Memory:
         `shares`: how much comes from decided games and from the `recent` newest rows; `correction`: how far the weights
         undo what priorities distort, 0 to 1.
         """
+        picked, weights = self._pick(n, shares, recent, correction)
+        came = self.follow(picked, plies, own_turns, discount, penalty)
+        return Sample(
+            *(picked, self._of(self.states, picked), self._of(self.actions, picked), came.returns, came.factors),
+            *(self._of(self.after, came.behind), weights * came.whole),
+        )
+
+    def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Any, Any]:
+        """[n] plies, and their weights [n]."""
         picked, weights = np.empty(n, np.int64), np.ones(n, np.float32)
         if len(self.tree):
             chances = np.empty(n)
             self.kernels.draw_prioritised(self.rng, self.tree, picked, chances)
             weights = (len(self) * chances) ** -correction
-            weights = (weights / weights.max()).astype(np.float32)
-        else:
-            self.kernels.draw_uniform(
-                *(self.rng, self.newest, self.filled, recent, *shares, self.usable, self.good, picked)
-            )
-        came = self.follow(picked, plies, own_turns, discount, penalty)
-        states, after, actions = self.states.reshape(-1), self.after.reshape(-1), self.actions.reshape(-1)
-        return Sample(
-            *(picked, states[picked], actions[picked].astype(np.int64), came.returns, came.factors),
-            *(after[came.behind], weights * came.whole),
-        )
+            return picked, (weights / weights.max()).astype(np.float32)
+        rest = self.newest, self.filled, recent, *shares, self.usable, self.good, picked
+        self.kernels.draw_uniform(self.rng, *rest)
+        return picked, weights
 
-    def follow(
-        self, picked: NDArray[np.int64], plies: int, own_turns: bool, discount: float, penalty: float = 0.0
-    ) -> Came:
+    def _of(self, values: Any, picked: Any) -> Any:
+        """[n] what belongs to plies [n]."""
+        return values.reshape(-1)[picked]
+
+    def follow(self, picked: Any, plies: int, own_turns: bool, discount: float, penalty: float = 0.0) -> Came:
         """What came of some plies."""
         n = len(picked)
         came = Came(np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.float32))
@@ -157,26 +185,25 @@ class Memory:
         """Everything, as arrays of plain numbers; only the rows in use."""
         found: dict[str, NDArray[Any]] = {}
         for name in ("states", "after", "actions", "rewards", "sides", "next_sides", "ended", *BOOLS):
-            values = getattr(self, name)[: self.filled]
+            values = np.ascontiguousarray(self.on.numpy(getattr(self, name)[: self.filled]))
             if values.dtype.names:
-                values = np.ascontiguousarray(values).view(np.uint8)
-            found[name] = values
-        return found | {"rng": self.rng, "tree": self.tree, "numbers": np.array([self.time, self.highest], np.float64)}
+                values = values.view(np.uint8)
+            found[name] = values.reshape(len(values), math.prod(values.shape[1:]))  # rows of bytes end to end
+        numbers = np.array([self.time, float(self.highest)], np.float64)
+        return found | {"rng": self.rng, "tree": self.on.numpy(self.tree), "numbers": numbers}
 
     def restore(self, found: dict[str, NDArray[Any]]) -> None:
         """Become what `arrays` gave."""
         time, self.highest = int(found["numbers"][0]), float(found["numbers"][1])
         self.time = time
         for name in ("states", "after", "actions", "rewards", "sides", "next_sides", "ended", *BOOLS):
-            own, values = getattr(self, name), found[name]
-            if own.dtype.names:
-                values = np.ascontiguousarray(values).view(own.dtype)
-            if values.shape != (self.filled, own.shape[1]) or values.dtype != own.dtype:
+            own, values = getattr(self, name), self.on.stored(found[name], getattr(self, name))
+            if values.shape != (self.filled, *own.shape[1:]) or values.dtype != own.dtype:
                 raise InvalidValue(f"the memory's {name} is {values.dtype} of shape {values.shape}, not of this run")
             own[: self.filled] = values
-        if found["tree"].shape != self.tree.shape:
+        if found["tree"].shape != tuple(self.tree.shape):
             raise InvalidValue("the memory's priorities are of another size")
-        self.rng[:], self.tree[:] = found["rng"], found["tree"]
+        self.rng[:], self.tree[:] = found["rng"], self.on.from_numpy(found["tree"])
 
 
 BOOLS = ("explored", "usable", "good")

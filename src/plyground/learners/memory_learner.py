@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from plyground.kernels.replay import TERMINATED
+from plyground.learners.arrays import OnGpu
 from plyground.learners.experience import quality, statistics
 from plyground.learners.learner import Groups, Learner
 from plyground.learners.memory import Memory
 from plyground.learners.network_learner import NetworkLearner, NetworkSettings
+from plyground.learners.on_the_gpu import GpuMemory
 from plyground.runs.directory import Checkpoint
 
 N = TypeVar("N", bound=NetworkSettings)
@@ -24,7 +26,8 @@ class MemoryLearner(NetworkLearner[N]):
 
     def __init__(self, config: N, plies: int, prioritised: bool = False) -> None:
         super().__init__(config)
-        self.memory = Memory(self.game, plies, config.concurrency, config.seed, prioritised)
+        kind = GpuMemory if isinstance(self.on, OnGpu) else Memory
+        self.memory: Memory = kind(self.game, plies, config.concurrency, config.seed, prioritised, self.on)
         self.cycle_began = 0  # the memory's time then
 
     # ---- what was experienced ----
@@ -41,13 +44,13 @@ class MemoryLearner(NetworkLearner[N]):
         memory = self.memory
         if not memory.filled:
             return {}
-        found, rewards = statistics(memory, memory.filled), memory.rewards[: memory.filled]
-        results = np.abs(rewards[memory.ended[: memory.filled] == TERMINATED])
+        found, (_, actions, rewards, ended) = statistics(memory, memory.filled), memory.newest_rows(memory.filled)
+        results = np.abs(rewards[ended == TERMINATED])
         decided = float((results > 0.5).mean()) if len(results) else 0.0
-        values, counts = np.unique(memory.actions[: memory.filled], return_counts=True)
+        values, counts = np.unique(actions, return_counts=True)
         common = [f"{values[k]} ({counts[k] / rewards.size:.1%})" for k in np.argsort(-counts)[:10]]
         return {
-            "plies_stored": f"{len(memory):,} of {memory.states.size:,}",
+            "plies_stored": f"{len(memory):,} of {memory.room:,}",
             **found,
             "decided": decided,
             "quality": quality(found, decided),

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.agents.network import NetworkAgent, View, identity, load_run, load_weights
-from plyground.errors import InvalidValue, shorten
 from plyground.game import load
+from plyground.gpu.device import choose
 from plyground.kernels.threads import available
+from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.learner import Broken, Groups, Learner, Settings
+from plyground.learners.on_the_gpu import GpuClock, GpuSelfPlay
 from plyground.learners.selfplay import SelfPlay, opponents_of
-from plyground.networks import make_network
+from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
 TRIALS = 20  # updates to time threads with
@@ -38,7 +40,7 @@ class NetworkSettings(Settings):
     outputs: int = 0
     """how many actions the network knows, the first ones; others are never played (0: all)"""
     device: str = "cpu"
-    """where the network runs: cpu, cuda, or auto (cuda where there is one)"""
+    """where it runs: cpu, cuda (where the learner can, with games and memory), or auto (cuda where there is one)"""
     threads: int = 0
     """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
     concurrency: int = 512
@@ -75,25 +77,19 @@ class NetworkSettings(Settings):
 
     def resolved(self) -> Self:
         game = load(self.game)
+        device, told = choose(self.device)
+        if told:
+            print(told, flush=True)
         view = View(game, self.encoder, self.outputs)
         network = make_network(self.network, view.shape, view.outputs)
         return replace(
             self,
             game=str(game),
-            device=device_of(self.device),
+            device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,
-            threads=self.threads or faster_threads(network, view, self.batch),
+            threads=self.threads or (1 if device == "cuda" else faster_threads(network, view, self.batch)),
         )
-
-
-def device_of(word: str) -> str:
-    """Where the network runs."""
-    there = torch.cuda.is_available()
-    device = ("cuda" if there else "cpu") if word == "auto" else word
-    if device not in ("cpu", "cuda") or (device == "cuda" and not there):
-        raise InvalidValue(f"no device {shorten(device)!r} here; use cpu or auto")
-    return device
 
 
 def faster_threads(network: nn.Module, view: View, batch: int) -> int:
@@ -121,6 +117,8 @@ N = TypeVar("N", bound=NetworkSettings)
 class NetworkLearner(Learner[N]):
     """A network that gets better, the best it was, its optimizer, and games in lockstep."""
 
+    all_on_gpu = False  # whether games and memory go where the network is
+
     def __init__(self, config: N) -> None:
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
@@ -132,17 +130,18 @@ class NetworkLearner(Learner[N]):
         self.best = copy.deepcopy(self.network)
         self.snapshots: list[nn.Module] = []
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
-        self.selfplay = SelfPlay(
-            *(self.game, config.concurrency, config.seed, self.rng),
-            max_plies=config.max_steps or None,
-            opening_plies=config.opening_plies,
-            mix=config.opponents,
-            snapshots=config.snapshots,
-        )
+        how: dict[str, Any] = {"max_plies": config.max_steps or None, "opening_plies": config.opening_plies}
+        how |= {"mix": config.opponents, "snapshots": config.snapshots}
+        self.on: OnCpu = OnCpu(self.game, self.rng, self.view.device)
+        if config.device == "cuda" and self.all_on_gpu:
+            self.on, self.clock = OnGpu(self.game, self.rng), GpuClock()
+            self.selfplay: SelfPlay = GpuSelfPlay(self.on, config.concurrency, config.seed, **how)
+        else:
+            self.selfplay = SelfPlay(self.game, config.concurrency, config.seed, self.rng, **how)
 
-    def fresh_network(self) -> nn.Module:
+    def fresh_network(self) -> Network:
         config, view = self.config, self.view
-        return make_network(config.network, view.shape, view.outputs).to(config.device)
+        return make_network(config.network, view.shape, view.outputs).to(view.device)
 
     @property
     def identity(self) -> dict[str, str]:

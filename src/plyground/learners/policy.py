@@ -34,7 +34,7 @@ from plyground.learners.learner import Groups
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings, part
 from plyground.learners.returns import draw, entropy_of, log_probabilities
-from plyground.networks import WITH_VALUE, Network
+from plyground.networks import WITH_VALUE
 from plyground.runs.directory import Checkpoint
 
 Floats = NDArray[np.float32]
@@ -139,12 +139,12 @@ class PolicyLearner(MemoryLearner[P]):
         shown = view.observe(seen)
         lap("encoding")
         with torch.inference_mode():
-            logits, values = self.net.with_value(shown)
+            logits, values = self.network.with_value(shown)
             logs = log_probabilities(logits, legal)
             drawn = draw(logs, self.rng.random(len(games), np.float32))
             logs = logs.gather(1, drawn[:, None])[:, 0].cpu().numpy()
             values, drawn = values.cpu().numpy(), drawn.cpu().numpy()
-        lap("forward")
+        lap("network")
         actions = self.back[which, view.action_of(seen, drawn)]
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
@@ -175,10 +175,6 @@ class PolicyLearner(MemoryLearner[P]):
             game.kernels().transform_all(states, which)
         return states, which
 
-    @property
-    def net(self) -> Network:
-        return cast(Network, self.network)
-
     def earlier_selves(self) -> list[NetworkAgent]:
         return [SamplingAgent(self.view, network) for network in self.snapshots]
 
@@ -193,7 +189,7 @@ class PolicyLearner(MemoryLearner[P]):
         ask[-1] |= goes_on[-1]
         if ask.any():
             with torch.inference_mode():
-                found[ask] = self.net.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
+                found[ask] = self.network.with_value(self.view.observe(memory.after[ask]))[1].cpu().numpy()
         return found
 
     def update(self, judged: Judged) -> float:
@@ -207,16 +203,15 @@ class PolicyLearner(MemoryLearner[P]):
             part = judged.part(slice(start, start + self.config.batch))
             share = len(part.picked) / total
             loss, found = self._loss(part)
-            self.clock.lap("forward")
             (share * loss).backward()
             sums += share * found
-            self.clock.lap("backward")
+            self.clock.lap("update")
         gradient = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip or math.inf)
         self.optimizer.step()
         self.updates += 1
         numbers = dict(zip(MEANS, cast("list[float]", sums.tolist()), strict=True))
         self.look({**numbers, "gradient": gradient.item()})
-        self.clock.lap("optimizer")
+        self.clock.lap("update")
         return numbers["kl"]
 
     def _loss(self, judged: Judged) -> tuple[Tensor, Tensor]:
@@ -230,7 +225,7 @@ class PolicyLearner(MemoryLearner[P]):
         lap("encoding")
         given = (self.logs.reshape(-1)[judged.picked], judged.advantages, judged.targets)
         old_logs, advantages, targets = (torch.from_numpy(each).to(config.device) for each in given)
-        logits, values = self.net.with_value(shown)
+        logits, values = self.network.with_value(shown)
         logs = log_probabilities(logits, legal)
         chosen = Chosen(logs.gather(1, outputs[:, None])[:, 0], old_logs, advantages)
         policy_loss, spread = self.policy_loss(chosen), entropy_of(logs, legal).mean()

@@ -47,16 +47,26 @@ class SelfPlay:
         snapshots: int = 0,
     ) -> None:
         self.game, self.rng, self.opening_plies, self.most_snapshots = game, rng, opening_plies, snapshots
-        self.batch = Batch(game, n, seed, max_plies=max_plies)
         shares = opponents_of(mix)
         self.words, self.chances = list(shares), list(shares.values())
+        self.batch = self._make_batch(n, seed, max_plies)
         self.agents: dict[str, Agent] = {
             word: make(word, game) for word in self.words if word not in ("self", "snapshot")
         }
-        self.opponent = np.zeros(n, np.int64)  # [N] place in `words`
-        self.earlier = np.zeros(n, np.int64)  # [N] which snapshot, where that is the opponent
-        self.side = np.zeros(n, np.int8)  # [N] the learner's side
+        self.opponent = self._zeros(n, np.int64)  # [N] place in `words`
+        self.earlier = self._zeros(n, np.int64)  # [N] which snapshot, where that is the opponent
+        self.side = self._zeros(n, np.int8)  # [N] the learner's side
         self.begin(np.arange(n))
+
+    def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Batch:
+        return Batch(self.game, n, seed, max_plies=max_plies)
+
+    def _zeros(self, n: int, dtype: Any) -> Any:
+        return np.zeros(n, dtype)
+
+    def renew(self, over: NDArray[np.bool_]) -> None:
+        """New games where one is over [N]."""
+        self.begin(np.flatnonzero(over))
 
     def begin(self, rows: NDArray[np.int64]) -> None:
         """New games: after a random opening, against an opponent drawn from the mix, the learner on either side."""

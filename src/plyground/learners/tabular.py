@@ -24,6 +24,7 @@ from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule
+from plyground.learners.arrays import OnCpu
 from plyground.learners.learner import Groups, Learner, Settings
 from plyground.learners.selfplay import SelfPlay, opponents_of
 from plyground.runs.directory import Checkpoint
@@ -105,7 +106,7 @@ class TabularLearner(Learner[Tabular]):
         self.pending, self.scratch = self.table.pending(config.concurrency), self.table.scratch()
         self.actions = np.zeros(config.concurrency, np.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
-        self.moves = 0  # of the learner
+        self.moves, self.on = 0, OnCpu(self.game, self.rng)  # moves of the learner; where the arrays are
         nothing, rule = np.zeros(0, np.int64), rule_of(self.settings)
         self._learn(nothing, rule, np.zeros(3))  # so that the compiler's time is not the run's
         self._end(nothing, rule, np.zeros(3))
@@ -143,7 +144,7 @@ class TabularLearner(Learner[Tabular]):
         over = np.flatnonzero(terminated | truncated)
         self._end(over, rule, sums)
         if len(over):
-            self.tally.count(self.game.rules, games.after, terminated, truncated, lengths)
+            self.tally.count(self.on, self.game, games.after, terminated, truncated, lengths)
             self.selfplay.begin(over)
         self.clock.lap("moves")
         self.step += 1

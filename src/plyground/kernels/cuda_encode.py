@@ -1,0 +1,53 @@
+"""Template: one encoder as kernels for a GPU."""
+
+# pyright: reportUntypedFunctionDecorator=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import cuda as untyped
+from numpy.typing import NDArray
+
+from plyground.kernels.slots import seat, write
+
+cuda: Any = untyped
+
+Records = Any
+
+
+@cuda.jit(cache=True)
+def encode_columns(states: Records, looking: int, out: NDArray[Any]) -> None:
+    """What the seat to act, or the seat `looking` where that is not negative, sees of each state: `out` [size, N].
+
+    So the threads of a warp write side by side. Rows of their own, far apart, are ten times slower to write.
+    """
+    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
+        write(states[i], seat(states[i]) if looking < 0 else looking, out[:, i])
+
+
+@cuda.jit(cache=True)
+def encode_staged(
+    states: Records, looking: int, size: int, out: NDArray[Any], words: NDArray[np.uint64], words_of_block: int
+) -> None:
+    """The same row by row, for short rows of `size`: `out` [N * size]. A block of threads writes its rows into shared
+    memory and then copies them together, eight bytes at a time (`words` is `out` once more) where the block is full."""
+    staged = cuda.shared.array(0, out.dtype)
+    staged_words = staged.view(np.uint64)
+    me, rows = cuda.threadIdx.x, cuda.blockDim.x
+    first = cuda.blockIdx.x * rows
+    while first < len(states):
+        i = first + me
+        if i < len(states):
+            write(states[i], seat(states[i]) if looking < 0 else looking, staged[me * size : me * size + size])
+        cuda.syncthreads()
+        if first + rows <= len(states) and words_of_block > 0:
+            start = first // rows * words_of_block
+            for k in range(me, words_of_block, rows):
+                words[start + k] = staged_words[k]
+        else:
+            for k in range(me, min(rows, len(states) - first) * size, rows):
+                out[first * size + k] = staged[k]
+        cuda.syncthreads()
+        first += cuda.gridDim.x * rows

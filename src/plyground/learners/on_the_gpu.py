@@ -1,0 +1,178 @@
+"""A learner's games, memory and clock on the GPU: what `selfplay.py`, `memory.py` and `clock.py` do, without a copy for
+each step."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false, reportIncompatibleMethodOverride=false
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from plyground.agents.agent import Agent
+from plyground.agents.network import NetworkAgent
+from plyground.games import chance
+from plyground.gpu.batch import GpuBatch
+from plyground.gpu.device import CUDA, SIMULATED, array, launch
+from plyground.kernels.cache import load_kernels
+from plyground.learners.arrays import OnGpu
+from plyground.learners.clock import Clock
+from plyground.learners.memory import SMALLEST_PRIORITY, Came, Memory
+from plyground.learners.selfplay import SelfPlay
+
+
+class GpuMemory(Memory):
+    """A memory whose arrays are tensors, and states rows of bytes."""
+
+    def _load_kernels(self) -> Any:
+        return load_kernels("cuda_replay", {}, "memory")
+
+    def end_games(self, decided: Any, lengths: Any) -> None:
+        arrays = array(self.good), self.newest, array(decided), array(lengths)
+        launch(self.kernels.mark_good, len(decided), *arrays)
+
+    def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Tensor, Tensor]:
+        picked, weights = torch.empty(n, dtype=torch.int64, device=CUDA), torch.ones(n, device=CUDA)
+        with np.errstate(over="ignore"):
+            self.rng += chance.STEP
+            seed = chance.scatter(self.rng[0])
+        if len(self.tree):
+            chances = torch.empty(n, dtype=torch.float64, device=CUDA)
+            launch(self.kernels.draw_prioritised, n, seed, array(self.tree), array(picked), array(chances))
+            weights = (len(self) * chances) ** -correction
+            return picked, (weights / weights.max()).float()
+        arrays = array(self.usable), array(self.good), array(picked)
+        launch(self.kernels.draw_uniform, n, seed, self.newest, self.filled, recent, *map(float, shares), *arrays)
+        return picked, weights
+
+    def follow(self, picked: Any, plies: int, own_turns: bool, discount: float, penalty: float = 0.0) -> Any:
+        n = len(picked)
+        returns, factors, whole = (torch.empty(n, device=CUDA) for _ in range(3))
+        came: Any = Came(returns, factors, torch.empty_like(picked), whole)  # pyright: ignore[reportArgumentType]
+        stored = self.sides, self.next_sides, self.rewards, self.ended, self.explored
+        how = plies, own_turns, discount, penalty
+        launch(self.kernels.follow_all, n, array(picked), self.newest, *map(array, stored), *how, *map(array, came))
+        return came
+
+    def _of(self, values: Tensor, picked: Tensor) -> Tensor:
+        return values.flatten(0, 1)[picked]
+
+    def _set_priorities(self, first: int, stop: int, priorities: Tensor) -> None:
+        leaves = len(self.tree) // 2
+        self.tree[leaves + first : leaves + stop] = priorities
+        self._add_up()
+
+    def update(self, picked: Any, errors: Any, exponent: float) -> None:
+        priorities = (errors.abs().double() + SMALLEST_PRIORITY) ** exponent
+        self.highest = torch.clamp(priorities.max(), min=self.highest)  # stays on the GPU
+        self.tree[len(self.tree) // 2 + picked] = priorities
+        self._add_up()
+
+    def _add_up(self) -> None:
+        """All sums anew, level by level: on a GPU simpler and faster than along the paths that changed."""
+        level = len(self.tree) // 2
+        while level > 1:
+            self.tree[level // 2 : level] = self.tree[level : 2 * level].view(-1, 2).sum(1)
+            level //= 2
+
+
+class GpuSelfPlay(SelfPlay):
+    """The games on the GPU. Agents other than networks are asked on the CPU, which costs a copy of their states."""
+
+    batch: GpuBatch
+
+    def __init__(self, on: OnGpu, n: int, seed: int, **options: Any) -> None:
+        self.on = on
+        super().__init__(on.game, n, seed, on.rng, **options)
+
+    def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Any:
+        batch = GpuBatch(self.game, n, seed, max_plies=max_plies, check=False)  # masks come from the same rules
+        self.is_other = torch.tensor([word != "self" for word in self.words], device=CUDA)
+        self.shares = torch.tensor(self.chances, dtype=torch.float32, device=CUDA)
+        return batch
+
+    def begin(self, rows: Any) -> None:
+        self.renew(torch.ones(len(self.batch), dtype=torch.bool, device=CUDA))
+
+    def renew(self, over: Any) -> None:
+        n, on = len(over), self.on
+        if self.opening_plies:
+            self.batch.open_games(over, on.integers(self.opening_plies + 1, n))
+        if self.words != ["self"]:
+            drawn = torch.bucketize(on.random(n), self.shares.cumsum(0)[:-1])
+            for kept, new in (
+                (self.opponent, drawn),
+                (self.earlier, on.integers(max(1, self.most_snapshots), n)),
+                (self.side, on.integers(2, n)),
+            ):
+                kept.copy_(torch.where(over, new.to(kept.dtype), kept))
+
+    def answer(self, actions: Tensor, snapshots: Sequence[Agent]) -> Tensor:
+        theirs = (self.side != self.batch.to_move) & self.is_other[self.opponent]
+        for place, word in enumerate(self.words):
+            turn = theirs & (self.opponent == place)
+            if word == "snapshot":
+                which = self.earlier % max(1, len(snapshots))
+                for number, agent in enumerate(snapshots):
+                    self._ask(agent, turn & (which == number), actions)
+            elif word != "self":
+                self._ask(self.agents[word], turn, actions)
+        return theirs
+
+    def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
+        games: Any = self.batch
+        if isinstance(agent, NetworkAgent):  # in all games: to count those where it is its turn would mean to wait
+            actions.copy_(torch.where(turn, agent.choose(games.states), actions))
+            return
+        rows = turn.nonzero()[:, 0]
+        if len(rows):
+            own = games.rngs.view(torch.int64)  # torch hardly knows uint64
+            rngs = own[rows].cpu().numpy().view(np.uint64)
+            chosen = agent.act(games.gpu.to_cpu(games.states[rows]), rngs)
+            actions[rows] = torch.from_numpy(chosen).to(CUDA)
+            own[rows] = torch.from_numpy(rngs.view(np.int64)).to(CUDA)
+
+    def _zeros(self, n: int, dtype: Any) -> Any:
+        return self.on.zeros((n,), dtype)
+
+    def arrays(self) -> dict[str, Any]:
+        games = self.batch
+        found = {"states": games.states, "rngs": games.rngs, "plies": games.plies}
+        found |= {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
+        return {name: values.cpu().numpy() for name, values in found.items()}
+
+    def restore(self, found: dict[str, Any]) -> None:
+        games = self.batch
+        own = {"states": games.states, "rngs": games.rngs, "plies": games.plies}
+        own |= {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
+        for name, values in own.items():
+            values.copy_(torch.from_numpy(found[name].copy()).reshape(values.shape))
+
+
+class GpuClock(Clock):
+    """Seconds of the GPU, not of whoever tells it what to do: events between kernels, read when they have passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed: deque[tuple[str, torch.cuda.Event]] = deque()
+        self.before: torch.cuda.Event | None = None
+
+    def start(self) -> None:
+        self.lap("")
+
+    def lap(self, part: str) -> None:
+        if SIMULATED:
+            return
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        self.passed.append((part, event))
+        while self.passed and self.passed[0][1].query():
+            name, now = self.passed.popleft()
+            if self.before is not None and name:
+                self.seconds[name] = self.seconds.get(name, 0.0) + self.before.elapsed_time(now) / 1000
+            self.before = now

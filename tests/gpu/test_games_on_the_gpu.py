@@ -1,0 +1,156 @@
+"""A batch on the GPU plays the games of the CPU, bit for bit.
+
+Without a GPU these tests skip here, and `test_without_a_gpu.py` runs them with numba in its place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import plyground as pg
+from plyground.gpu.device import CUDA, SIMULATED, problem
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
+
+ROWS, STEPS, PLIES = (5, 4, 12) if SIMULATED else (3000, 150, 400)
+
+
+def same(array: Any, tensor: torch.Tensor) -> bool:
+    """Whether they hold the same numbers, of the same type and shape."""
+    found = tensor.cpu().numpy()
+    return array.dtype == found.dtype and array.shape == found.shape and array.tobytes() == found.tobytes()
+
+
+def encoders(game: pg.Game) -> list[str]:
+    """All of them, by name; where there are many sets of options, every fifth."""
+    names = list(dict.fromkeys(map(str, game.encoders.values())))
+    return names[::5] if len(names) > 10 else names
+
+
+def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, Any]:
+    return pg.Batch(game, ROWS, seed=3, **options), pg.Batch(game, ROWS, seed=3, device="cuda", **options)
+
+
+def assert_same_games(cpu: pg.Batch, gpu: Any) -> None:
+    assert same(cpu.states.view(np.uint8).reshape(len(cpu), -1), gpu.states)
+    assert (gpu.gpu.to_cpu(gpu.after) == cpu.after).all()  # not as bytes: a record may have gaps
+    assert same(cpu.rngs, gpu.rngs)
+    assert same(cpu.plies, gpu.plies)
+    assert same(cpu.to_move, gpu.to_move)
+
+
+def test_steps_lists_and_masks_are_the_same(game: pg.Game) -> None:
+    cpu, gpu = both(game, max_plies=50)
+    assert_same_games(cpu, gpu)
+    ended = 0
+    for _ in range(STEPS):
+        actions, drawn = cpu.random_actions(), gpu.random_actions()
+        assert same(actions, drawn)
+        for expected, found in zip(cpu.step(actions), gpu.step(drawn), strict=True):
+            assert same(expected, found)
+            ended += expected.astype(bool).sum()
+        assert_same_games(cpu, gpu)
+    assert ended or SIMULATED
+    for states, on_gpu in ((cpu.states, gpu.states), (cpu.after, gpu.after)):
+        assert same(cpu.legal_mask(states), gpu.legal_mask(on_gpu))
+        assert all(map(same, cpu.legal_list(states), gpu.legal_list(on_gpu)))
+
+
+def test_every_encoder_writes_the_same(game: pg.Game) -> None:
+    cpu, gpu = both(game)
+    cpu.random_play(PLIES)
+    gpu.random_play(PLIES)
+    for name in encoders(game):
+        assert same(cpu.encode(name), gpu.encode(name)), name
+        assert same(cpu.encode(name, cpu.after), gpu.encode(name, gpu.after)), name
+        assert same(cpu.encode(name, seat=1), gpu.encode(name, seat=1)), name
+
+
+def test_random_play_is_the_same(game: pg.Game) -> None:
+    cpu, gpu = both(game)
+    assert same(cpu.random_play(PLIES), gpu.random_play(PLIES))
+    assert_same_games(cpu, gpu)
+    gpu.reset()
+    cpu.reset()
+    assert_same_games(cpu, gpu)
+
+
+@pytest.mark.parametrize(("word", "depth", "leaves"), [("connect_four", 5, 16807), ("chess", 3, 8902)])
+def test_perft(word: str, depth: int, leaves: int) -> None:
+    game = pg.load(word)
+    if SIMULATED:
+        depth, leaves = 2, {"connect_four": 49, "chess": 400}[word]
+    assert pg.Batch(game, 2, device="cuda").perft(depth).tolist() == [leaves, leaves]
+    cpu, gpu = both(game)
+    cpu.random_play(5)
+    gpu.random_play(5)
+    assert same(cpu.perft(2), gpu.perft(2))
+    with pytest.raises(pg.InvalidValue, match="0 to 64"):
+        gpu.perft(65)
+
+
+@pytest.mark.parametrize("word", ["chess", "paco_sako"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_indices_from_the_cpu_expand_on_the_gpu(word: str, dtype: torch.dtype) -> None:
+    game = pg.load(word)
+    cpu, gpu = both(game)
+    cpu.random_play(PLIES)
+    for encoder in map(game.encoder, encoders(game)):
+        if encoder.spread is None:
+            continue
+        tokens = torch.from_numpy(cpu.encode(str(encoder)).astype(np.int16))
+        expected = torch.from_numpy(cpu.encode(encoder.dense)).to(dtype)
+        assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype).cpu(), expected)
+
+
+def test_tokens_out_of_any_vocabulary_do_no_harm() -> None:
+    game = pg.load("chess")
+    gpu: Any = pg.Batch(game, 1, device="cuda")
+    tokens = torch.tensor([[-32768, -1, 32767, 839, 2000] * 8], dtype=torch.int16)
+    found = gpu.gpu.expand("index", tokens)
+    assert found.shape == (1, 20, 8, 8)
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Game) -> None:
+    batch: Any = pg.Batch(connect_four, 4, device="cuda")
+    for _ in range(6):
+        batch.step([0, 0, 1, 3])
+    before = batch.states.clone()
+    with pytest.raises(pg.IllegalAction, match=r"row 1: 0 is not legal in .*; legal: 2, 3, 4, 5, 6, 7 \(numbers 1, 2"):
+        batch.step([1, 0, 2, 2])
+    for wrong in (-1, 7, 2**31 - 1, 2**40):
+        with pytest.raises(pg.IllegalAction, match="row 3"):
+            batch.step([1, 1, 2, wrong])
+    for wrong in ([1, 2], [0.5, 1, 2, 3], torch.zeros(4), torch.zeros((4, 1), dtype=torch.int32)):
+        with pytest.raises(pg.InvalidValue, match="a step takes 4 whole numbers"):
+            batch.step(wrong)
+    assert torch.equal(batch.states, before)
+
+
+def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.InvalidValue, match=r"a batch of 1000000000000000 games of connect_four needs .* GB .* fit"):
+        pg.Batch(connect_four, 10**15, device="cuda")
+    batch: Any = pg.Batch(connect_four, 4, device="cuda")
+    with pytest.raises(pg.InvalidValue, match=r"`out` is a contiguous torch.bool of shape \(4, 7\)"):
+        batch.legal_mask(out=torch.empty((4, 6), dtype=torch.bool, device=CUDA))
+    with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):
+        batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8, device=CUDA))
+    with pytest.raises(pg.InvalidValue, match="seats 0 to 1, not 2"):
+        batch.encode("planes", seat=2)
+    with pytest.raises(pg.InvalidValue, match="nothing to expand"):
+        batch.gpu.expand("planes", batch.encode("planes"))
+
+
+def test_a_row_as_a_position(connect_four: pg.Game) -> None:
+    cpu, gpu = both(connect_four)
+    cpu.random_play(3)
+    gpu.random_play(3)
+    assert gpu.position(2) == cpu.position(2)
+    assert gpu.position(2).rngs[0] == cpu.rngs[2]
+    with pytest.raises(pg.InvalidValue, match="rows 0 to"):
+        gpu.position(ROWS)

@@ -1,0 +1,157 @@
+"""A learner with everything on the GPU: it stores what happened, draws from that, and goes on where it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import plyground as pg
+from conftest import ROOT, TINY
+from plyground.agents.network import NetworkAgent, View
+from plyground.gpu.device import SIMULATED, problem
+from plyground.gpu.game import on_gpu
+from plyground.learners.arrays import OnGpu
+from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.memory import Memory
+from plyground.learners.on_the_gpu import GpuMemory
+from plyground.networks import make_network
+from plyground.runs.directory import create, newest_whole
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+GAMES, STEPS = (4, 12) if SIMULATED else (64, 60)
+SMALL = DQN(game=ROW, device="cuda", network="16", concurrency=GAMES, memory=GAMES * 30, warm_up=GAMES * 4)
+SMALL = replace(
+    SMALL, batch=2 * GAMES, samples_per_ply=2.0, target_update=3, threads=1, games_per_cycle=10_000, cycles=1
+)
+MIXED = replace(
+    SMALL, prioritised=True, n_step=3, opponents=("0.4 self", "0.3 snapshot", "0.3 random"), opening_plies=2,
+    dueling=True, double_dqn=True, epsilon=0.9, epsilon_end=0.1, shaping=0.1,
+)  # fmt: skip
+OTHERWISE = replace(
+    SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own", loss="mse", target_soft=0.1, max_steps=9,
+    share_good=0.3, share_recent=0.3, recent=3 * GAMES, n_step=2,
+)  # fmt: skip
+CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["small", "mixed", "otherwise"])
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that wait for each other are slow where numba plays the GPU; how they encode is tested elsewhere."""
+    if SIMULATED:
+        monkeypatch.setattr("plyground.gpu.game.STAGED", 0)
+
+
+def learned(config: DQN, steps: int = STEPS) -> DQNLearner:
+    learner = DQNLearner(config)
+    assert isinstance(learner.on, OnGpu)
+    learner.snapshots = [learner.fresh_network()]
+    for _ in range(steps):
+        learner.advance()
+    return learner
+
+
+@CONFIGS
+def test_memory_holds_what_the_rules_say(config: DQN) -> None:
+    learner = learned(config)
+    game, memory = learner.game, learner.memory
+    assert learner.updates >= STEPS - 4
+    assert learner.tally.games > 0
+    arrays = memory.arrays()
+    states, after = (arrays[name].reshape(-1).view(game.rules.HEAD) for name in ("states", "after"))
+    if game.rules.HEAD == game.rules.STATE:
+        played, actions = states.copy(), arrays["actions"].reshape(-1)
+        game.kernels().play_all(played, actions, np.zeros(len(played), np.uint64), game.work())
+        assert (played == after).all()
+    assert (arrays["sides"].reshape(-1) == states["to_move"]).all()
+    assert (arrays["ended"].reshape(-1) == 1).sum() == (after["outcome"] > 0).sum()
+
+
+@CONFIGS
+def test_samples_are_those_of_the_cpu(config: DQN) -> None:
+    """A memory on the CPU with the same plies says the same of them."""
+    memory = learned(config).memory
+    twin = Memory(memory.game, memory.room, GAMES, seed=9, prioritised=config.prioritised)
+    twin.restore(memory.arrays())
+    how = config.n_step, config.bootstrap == "own", config.discount, 0.5
+    sample = memory.draw(200, *how, shares=(config.share_good, config.share_recent), recent=2)
+    found: Any = {name: value.cpu().numpy() for name, value in vars(sample).items()}
+    returns, factors, behind, whole = twin.follow(found["picked"], *how)
+    assert np.array_equal(found["returns"], returns)
+    assert np.array_equal(found["factors"], factors)
+    assert (found["states"].reshape(-1).view(memory.game.rules.HEAD) == twin.states.reshape(-1)[found["picked"]]).all()
+    assert (found["behind"].reshape(-1).view(memory.game.rules.HEAD) == twin.after.reshape(-1)[behind]).all()
+    assert np.array_equal(found["weights"] > 0, whole > 0)
+    assert twin.usable.reshape(-1)[found["picked"]].all()
+
+
+def test_priorities_add_up_and_are_followed() -> None:
+    memory = learned(MIXED).memory
+    assert isinstance(memory, GpuMemory)
+    leaves = len(memory.tree) // 2
+    memory.update(torch.arange(4, device=memory.tree.device), torch.tensor([3.0, 1.0, 0.0, 0.0]).to(memory.tree), 1.0)
+    tree = memory.tree.cpu().numpy()
+    assert tree[leaves : leaves + 4] == pytest.approx([3.001, 1.001, 0.001, 0.001])
+    assert tree[1] == pytest.approx(tree[leaves:].sum())
+    assert tree[2] + tree[3] == pytest.approx(tree[1])
+    drawn: Any = memory.draw(2000).picked
+    picked = drawn.cpu().numpy()
+    shares = np.bincount(picked, minlength=leaves) / 2000
+    assert shares == pytest.approx(tree[leaves:] / tree[1], abs=0.001)  # one from each of 2000 equal parts
+
+
+@CONFIGS
+def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN) -> None:
+    through = learned(config)
+    first = learned(config, STEPS // 2)
+    with create(tmp_path / "run", {}) as run:
+        first.save(run)
+        again = DQNLearner(config)
+        again.restore(newest_whole(run.path))
+    for _ in range(STEPS - STEPS // 2):
+        again.advance()
+    one, other = through.groups(), again.groups()
+    for group in one:
+        assert one[group].keys() == other[group].keys()
+        for name, values in one[group].items():
+            assert values.tobytes() == other[group][name].tobytes(), name
+    assert through.tally.counts == again.tally.counts
+
+
+@pytest.mark.parametrize("word", ["chess", "connect_four", "sequence"])
+def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(word: str) -> None:
+    game = pg.load(word)
+    cpu, gpu = pg.Batch(game, 3), pg.Batch(game, 3, device="cuda")
+    cpu.random_play(7)
+    gpu.random_play(7)
+    view = View(game, "", device="cuda")
+    states: Any = gpu.states
+    assert torch.equal(view.observe(states), view.observe(cpu.states))
+    assert torch.equal(view.legal(states), view.legal(cpu.states))
+    actions, rows = cpu.legal_list()[0][:, 0], torch.arange(3)
+    there = torch.from_numpy(actions).to(states.device)
+    outputs = view.output_of(states, there)
+    assert outputs.tolist() == view.output_of(cpu.states, actions).tolist()
+    assert view.action_of(states, outputs).tolist() == actions.tolist()
+    network = make_network("8", view.shape, view.outputs).to(view.device)
+    agent = NetworkAgent(view, network)
+    assert agent.choose(states).tolist() == agent.act(cpu.states, cpu.rngs).tolist()
+    assert view.legal(states)[rows.to(states.device), outputs].all()
+
+
+def test_the_games_own_judgement_on_the_gpu(connect_four: pg.Game) -> None:
+    cpu, gpu = pg.Batch(connect_four, 3), pg.Batch(connect_four, 3, device="cuda")
+    cpu.random_play(9)
+    gpu.random_play(9)
+    on, expected = OnGpu(connect_four, np.random.default_rng(0)), np.empty(3, np.float32)
+    connect_four.kernels("evaluate").evaluate_all(cpu.states, expected)
+    assert on.evaluate(gpu.states).cpu().numpy() == pytest.approx(expected, abs=1e-6)
+    assert on_gpu(connect_four) is on.gpu
+    with pytest.raises(pg.InvalidValue, match="defines `evaluate`"):
+        OnGpu(pg.load("sequence"), on.rng).evaluate(gpu.states)
