@@ -76,7 +76,7 @@ def test_a_full_gpu_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     def full(*_: Any, **__: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate ...\nand a page of advice")
 
-    monkeypatch.setattr(device.torch, "empty", full)
+    monkeypatch.setattr(torch, "empty", full)
     with pytest.raises(pg.InvalidValue, match=r"^the GPU is full, 0.5 of 8 GB are free; an array of \(4, 1000\) needs"):
         device.empty((4, 1000), torch.float32)
 
