@@ -74,6 +74,11 @@ def test_any_game_any_encoder(game: pg.Game) -> None:
         assert make_network("8", shown.shape[1:], game.num_actions)(shown).shape == (3, game.num_actions)
 
 
+def test_the_series_net_has_no_dueling_head() -> None:
+    with pytest.raises(Error, match="no dueling head"):
+        make_network("connect_zero", (3, 6, 7), 7, dueling=True)
+
+
 def test_pairs_by_hand() -> None:
     """Two squares, one channel: each action is the product of what its two squares give; the last has no pair."""
     head = Pairs(1, 1)
@@ -102,7 +107,22 @@ def test_dueling_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["", "big", "0", "512--256", "b4", "b0c64", "k4c8", "k7c4-8", "k0c4-8", "9999999", "-".join(["4"] * 65)]
+    "word",
+    [
+        "",
+        "big",
+        "0",
+        "512--256",
+        "b4",
+        "b0c64",
+        "k4c8",
+        "k7c4-8",
+        "k0c4-8",
+        "9999999",
+        "-".join(["4"] * 65),
+        "k4c64-0",
+        "k4c64-9999",
+    ],
 )
 def test_bad_words_are_refused(word: str) -> None:
     with pytest.raises(Error):

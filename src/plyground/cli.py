@@ -267,9 +267,9 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
 COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
 
 LEARNING = {
-    "train": "Teach a network a game by letting it play.",
+    "train": "Teach a machine a game by letting it play.",
     "resume": "Continue a run where it stopped, as if nothing had happened.",
-    "runs": "List the runs; or pack one as a file, unpack it, or look at what one has stored.",
+    "runs": "List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.",
     "evaluate": "Measure what a run has learned in paired matches.",
     "plot": "Draw the learning curves of one or several runs.",
     "teach": "Learn from a teacher: collect, inspect, imitate, verify (plyground teach --help).",

@@ -40,17 +40,24 @@ def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = 
         return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
     windows = re.fullmatch(r"k(\d+)c(\d+)((?:-\d+)+)", body)
     if windows:
-        hidden = [int(size) for size in windows[3][1:].split("-")]
+        hidden = _hidden(windows[3][1:])
         return WindowNet(shape, int(windows[1]), int(windows[2]), [*hidden, outputs], head)
     if body == "connect_zero":
+        if dueling:
+            raise InvalidValue("connect_zero has no dueling head; +value gives it a value head")
         return ConnectZero(shape, outputs, valued)
     if not re.fullmatch(r"\d+(-\d+)*", body):
         known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
         raise InvalidValue(f"no network {shorten(word)!r}; write {known}")
-    hidden = [int(size) for size in body.split("-")]
+    return MLP([math.prod(shape), *_hidden(body), outputs], head)
+
+
+def _hidden(sizes: str) -> list[int]:
+    """Sizes of hidden layers: `512-256`."""
+    hidden = [int(size) for size in sizes.split("-")]
     if len(hidden) > DEEPEST or not all(1 <= size <= WIDEST for size in hidden):
-        raise InvalidValue(f"an MLP has up to {DEEPEST} layers of 1 to {WIDEST}, not {shorten(word)!r}")
-    return MLP([math.prod(shape), *hidden, outputs], head)
+        raise InvalidValue(f"an MLP has up to {DEEPEST} layers of 1 to {WIDEST}, not {shorten(sizes)!r}")
+    return hidden
 
 
 def weights_of(network: nn.Module) -> int:

@@ -73,11 +73,15 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         """Teach a machine a game by letting it play."""
         if learner not in LEARNERS:
             raise unknown("learner", learner, LEARNERS)
+        if learner != word:
+            raise InvalidValue(f"say the learner first: plyground train {learner} ...")
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
         with said_when_full(LESS):
             begun = learner_of(full)
+        for yardstick in full.yardsticks:
+            make(yardstick, begun.game)  # a wrong word is better said now than after a cycle
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with create(path, {"learner": learner, **asdict(full), "versions": versions()}) as run:
             _work(begun, run)

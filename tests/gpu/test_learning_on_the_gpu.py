@@ -29,10 +29,10 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"need
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 GAMES, STEPS = (4, 12) if SIMULATED else (64, 60)
-SMALL = DQN(game=ROW, device="cuda", network="16", concurrency=GAMES, memory=GAMES * 30, warm_up=GAMES * 4)
-SMALL = replace(
-    SMALL, batch=2 * GAMES, samples_per_ply=2.0, target_update=3, threads=1, games_per_cycle=10_000, cycles=1
-)
+SMALL = DQN(
+    game=ROW, device="cuda", network="16", concurrency=GAMES, memory=GAMES * 30, warm_up=GAMES * 4, batch=2 * GAMES,
+    samples_per_ply=2.0, target_update=3, threads=1, games_per_cycle=10_000, cycles=1,
+)  # fmt: skip
 MIXED = replace(
     SMALL, prioritised=True, n_step=3, opponents=("0.4 self", "0.3 snapshot", "0.3 random"), opening_plies=2,
     dueling=True, double_dqn=True, epsilon=0.9, epsilon_end=0.1, shaping=0.1,

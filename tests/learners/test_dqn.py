@@ -181,12 +181,20 @@ def test_a_network_trained_on_connect_four_with_other_rules_settings_is_another_
         ({"opponents": ("greedy",)}, "an opponent is a weight and a word"),
         ({"opponents": ("x greedy",)}, "an opponent is a weight and a word"),
         ({"opponents": ()}, "no opponent"),
+        ({"snapshots": 0}, "snapshots is a number of at least 1"),
+        ({"memory": 39, "warm_up": 40}, "memory has room for 32 plies, but learning begins with 40"),
         ({"share_good": 0.8, "share_recent": 0.8}, "together"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         replace(SMALL, **change)
+
+
+def test_a_run_on_a_gpu_that_is_not_here_is_refused_in_a_sentence() -> None:
+    if not torch.cuda.is_available():
+        with pytest.raises(Error, match="CUDA"):
+            DQNLearner(replace(SMALL.resolved(), device="cuda"))
 
 
 # ---- masks and signs ----

@@ -131,7 +131,7 @@ class GpuBatch(Batch):
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {shape}")
         chosen = given.to(CUDA, torch.int32).contiguous()
         if self.check and given.element_size() > 4:
-            chosen = torch.where(chosen == given.to(CUDA), chosen, -1)  # what is too large for 32 bits
+            chosen = torch.where(chosen == given.to(CUDA, torch.int64), chosen, -1)  # what is too large for 32 bits
         bad = self.gpu.first_illegal(self.states, chosen) if self.check else -1
         if bad >= 0:
             raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")

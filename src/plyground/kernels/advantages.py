@@ -29,7 +29,7 @@ def judge_game(
 
     What is good for whoever acts next is bad for me, unless that is me again; the discount applies only where the turn
     passes. A game that ended has no value behind it; one that was stopped has. Plies of others are followed
-    but not judged: the critic is asked at the learner's own plies only.
+    but not judged; the critic is asked at the learner's own plies, and where the rollout or a stop cuts a game.
     """
     rows = len(sides)
     expected = came = 0.0  # at the ply after, for its side: what the critic says, and what came of it

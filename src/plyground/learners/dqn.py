@@ -109,6 +109,10 @@ class DQN(NetworkSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        room = self.memory // self.concurrency * self.concurrency  # whole rows, one ply of each game
+        if room < max(self.warm_up, self.batch):
+            needed = max(self.warm_up, self.batch)
+            raise InvalidValue(f"memory has room for {room} plies, but learning begins with {needed}: warm_up or batch")
         if self.share_good + self.share_recent > 1:
             raise InvalidValue("share_good and share_recent are at most 1 together")
 
@@ -169,7 +173,7 @@ class DQNLearner(MemoryLearner[DQN]):
         usable = self.view.output_of(states, actions) < self.view.outputs
         if config.bootstrap == "own":
             usable &= ~theirs
-        rewards = rewards + bonus + self._shaping(states, games.after)
+        rewards = rewards + bonus * ~theirs + self._shaping(states, games.after)
         self.memory.add(states, actions, rewards, games.after, terminated, truncated, actions != greedy, usable)
         over = terminated | truncated
         if self.on.any(over):

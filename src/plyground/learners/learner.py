@@ -66,7 +66,6 @@ class Settings:
         "keep_last": 1,
         "checkpoint_interval": 1,
         "evaluation_games": 2,
-        "seed": -math.inf,
     }
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = ()
 
@@ -75,6 +74,8 @@ class Settings:
             least = self.AT_LEAST.get(name, 0)
             if isinstance(value, int | float) and not least <= value < math.inf:
                 raise InvalidValue(f"{name} is a number of at least {least}, not {value}")
+        if self.seed >= 2**63:
+            raise InvalidValue(f"seed is below 2**63, not {self.seed}")
         for name in self.AT_MOST_ONE:
             if getattr(self, name) > 1:
                 raise InvalidValue(f"{name} is at most 1, not {getattr(self, name)}")

@@ -68,7 +68,12 @@ class NetworkSettings(Settings):
     entropy_floor: float = 0.01
     """and an entropy below it, in nats"""
 
-    AT_LEAST: ClassVar[dict[str, float]] = Settings.AT_LEAST | {"concurrency": 1, "batch": 1, "snapshot_interval": 1}
+    AT_LEAST: ClassVar[dict[str, float]] = Settings.AT_LEAST | {
+        "concurrency": 1,
+        "batch": 1,
+        "snapshots": 1,
+        "snapshot_interval": 1,
+    }
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = ("discount", "learning_rate_end")
 
     def __post_init__(self) -> None:
@@ -120,6 +125,7 @@ class NetworkLearner(Learner[N]):
     all_on_gpu = False  # whether games and memory go where the network is
 
     def __init__(self, config: N) -> None:
+        choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
         super().__init__(config)
@@ -218,6 +224,7 @@ class NetworkLearner(Learner[N]):
         restore_optimizer(self.optimizer, tensors_of(training, "optimizer"))
         self.selfplay.restore(part(memory, "games"))
         super().take(checkpoint, state)
+        self.set_learning_rate()
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:

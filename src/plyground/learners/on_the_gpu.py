@@ -130,7 +130,8 @@ class GpuSelfPlay(SelfPlay):
 
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
         games: Any = self.batch
-        if isinstance(agent, NetworkAgent):  # in all games: to count those where it is its turn would mean to wait
+        if isinstance(agent, NetworkAgent) and agent.view.device.type == CUDA.type:
+            # in all games: to count those where it is its turn would mean to wait
             numbers = self.on.random(len(games))
             actions.copy_(torch.where(turn, agent.choose(games.states, numbers), actions))
             return

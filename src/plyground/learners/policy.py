@@ -7,8 +7,8 @@ stands in `reinforce.py`, `a2c.py` and `ppo.py`. Plies of other opponents than t
 nothing is learned from them.
 
 Metrics, as moving averages: `policy_loss`; `value_error`, the mean distance of the critic from what came; `entropy` of
-the policy over legal actions, in nats; `gradient`, the true norm before clipping; `kl`, how far an update moved the
-policy from the one that played: the mean of (ratio - 1) - log ratio.
+the policy over legal actions, in nats; `gradient`, the true norm before clipping; `kl`, how far the
+policy was from the one that played when an update began: the mean of (ratio - 1) - log ratio.
 """
 
 # torch's own types are incomplete:

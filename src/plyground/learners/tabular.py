@@ -95,7 +95,10 @@ class TabularLearner(Learner[Tabular]):
         self.settings = asdict(config)
         self.table = Table(self.game, config.key)
         if config.init:
-            self.table.restore(load_run(config.init, self.game).table.arrays())
+            given = load_run(config.init, self.game).table
+            if identity(given) != self.identity:
+                raise InvalidValue(f"{config.init} has a table of {given.key}, not of {self.table.key}")
+            self.table.restore(given.arrays())
         self.best = self.table.snapshot()
         self.selfplay = SelfPlay(
             *(self.game, config.concurrency, config.seed, self.rng),
