@@ -78,6 +78,14 @@ def test_clocks_do_not_make_another_position_but_the_side_does() -> None:
     assert keys[0] != keys[2]
 
 
+def test_another_notation_does_not_make_another_position() -> None:
+    text = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    line = written(text=text)
+    others = [f"  {text}", text.replace("- 0 1", "e3 0 1"), text.replace(" 0 1", ""), text.replace("b KQ", "b  KQ")]
+    keys = {int(read({**line, "fen": each})[0][0]["key"]) for each in (text, *others)}
+    assert len(keys) == 1
+
+
 def test_a_promotion_is_read_in_4096_actions() -> None:
     line = written(text="7k/P7/8/8/8/8/8/K7 w - - 0 1")
     assert line["move"] == "a7a8q"
