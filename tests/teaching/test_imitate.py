@@ -214,6 +214,20 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(data: Path, tmp_path: Pa
     assert not (tmp_path / "part" / "examples.bin").exists()
 
 
+@pytest.mark.parametrize("change", ["value", "order"])
+def test_a_run_does_not_go_on_with_other_data(data: Path, tmp_path: Path, change: str) -> None:
+    lines = data.read_text().splitlines()
+    if change == "value":
+        lines[0] = json.dumps({**json.loads(lines[0]), "value": 0.123})
+    else:
+        lines[:2] = lines[1::-1]
+    (tmp_path / "other.ndjson").write_text("".join(f"{line}\n" for line in lines))
+    begin(tmp_path / "run", settings(data), stop_after=1)
+    learner = Imitation(settings(tmp_path / "other.ndjson"), tmp_path / "run")
+    with pytest.raises(pg.InvalidValue, match="not the data that"):
+        learner.restore(newest_whole(tmp_path / "run"))
+
+
 def test_it_stops_when_nothing_gets_better(data: Path, tmp_path: Path) -> None:
     records = begin(tmp_path / "run", settings(data, epochs=60, lr=0.02, network="512", patience=1, batch=32))
     assert len(records) < 60
