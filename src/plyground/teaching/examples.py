@@ -104,6 +104,6 @@ def keep_held_out(folder: Path, examples: Records) -> None:
 def read_held_out(folder: Path, lines: Lines) -> Records:
     try:
         found = safetensors.numpy.load((folder / HELD_OUT).read_bytes())["records"]
-        return found.reshape(-1).view(lines.dtype)
+        return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
     except (OSError, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None

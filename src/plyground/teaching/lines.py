@@ -67,8 +67,7 @@ class Lines:
                 ("state", game.rules.HEAD),
                 ("key", np.uint64),  # the same for the same position and side
                 ("game", np.uint64),  # the same for the same game
-                ("best", np.int32),
-                ("top", np.int32, (MOST_TOP,)),  # then -1
+                ("top", np.int32, (MOST_TOP,)),  # best first, then -1
                 ("policy", np.float32, (MOST_TOP,)),
                 ("value", np.float32),
                 ("ply", np.int32),
@@ -192,7 +191,7 @@ class Lines:
         top: list[int] = fields["top_k"]
         text = self.game.rules.text(state)  # a position may be written in several ways, but is the same one
         record["key"], record["game"] = hash_of(self.key_text(text)), hash_of(str(fields["game_id"]))
-        record["best"], record["value"], record["ply"] = fields["best_action"], fields["value"], fields["ply"]
+        record["value"], record["ply"] = fields["value"], fields["ply"]
         record["top"] = top + [-1] * (MOST_TOP - len(top))
         record["policy"][: len(top)] = [fields["teacher_policy"][str(action)] for action in top]
         record["policy"] /= record["policy"].sum()
