@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from plyground.runs import files
 from plyground.teaching import collect as collecting
-from plyground.teaching import dataset
 from plyground.teaching.collect import Collect, Collector, collect
 from plyground.teaching.dataset import Writer, read_dataset, rejected_lines
 from plyground.teaching.inspect import inspect
@@ -90,7 +90,7 @@ def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
 
     where, name = {
         "fsync": (os, "fsync"),
-        "neighbour": (dataset.files, "write_whole"),
+        "neighbour": (files, "write_whole"),
         "game": (collecting.Taken, "lines_of"),
     }[place]
     with monkeypatch.context() as patch:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from conftest import ROOT
 from plyground import table_report
-from plyground.run_report import save_curves
+from plyground.run_report import advice, save_curves
 from plyground.runs.directory import read_metrics, steps_of
 from test_cli import command  # noqa: F401  (a fixture)
 
@@ -117,12 +118,18 @@ def test_epochs_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comma
         patch.setattr(table_report, "save_figure", lambda _, figure: drawn.append(figure))
         save_curves(tmp_path / "x.png", [tmp_path])
     left, right = drawn[0].axes
-    assert [list(line.get_ydata()) for line in left.lines] == [[0.5, 0.75]]
-    assert [list(line.get_ydata()) for line in right.lines] == [[2.0, 1.0], [1.0, 0.5]]
+    assert [np.array(line.get_ydata()).tolist() for line in left.lines] == [[0.5, 0.75]]
+    assert [np.array(line.get_ydata()).tolist() for line in right.lines] == [[2.0, 1.0], [1.0, 0.5]]
     for out in ("/nope/x.png", str(tmp_path / "x.nothing")):
         code, _, err = command("plot", str(tmp_path), "--out", out)
         assert code == 2
         assert f"cannot write {out}" in err
+
+
+def test_a_table_is_not_advised_to_have_a_wider_network() -> None:
+    weak = {"random": {"score": 0.5}}
+    assert "wider network" in advice({"network": "16"}, [], weak)[0]
+    assert "a higher alpha, or another key" in advice({}, [], weak)[0]
 
 
 def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
