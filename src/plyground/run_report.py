@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
@@ -24,6 +24,9 @@ from plyground.learners.evaluation import yardsticks
 from plyground.runs import files
 from plyground.runs.directory import best_of, read_config, read_metrics
 from plyground.solver.solver import solves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # a learner's numbers in the picture
@@ -129,7 +132,8 @@ def advice(
     if all(score["score"] > 0.97 for score in scores.values()):
         found.append("it beats its yardsticks: name harder ones, such as minimax:depth=5")
     if scores.get("random", {}).get("score", 1) < 0.9:
-        found.append("it is not yet sure against random: more cycles, a higher learning_rate, or a wider network")
+        other = "learning_rate, or a wider network" if "network" in config else "alpha, or another key"
+        found.append(f"it is not yet sure against random: more cycles, a higher {other}")
     more = f"a wider network than {config['network']}" if "network" in config else "another key or a prior"
     return found or [f"{more}, more cycles, or another seed to see what chance did"]
 
@@ -157,13 +161,24 @@ def save_curves(target: Path, runs: Sequence[Path]) -> None:
             points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
             if points:
                 right.plot(*zip(*points, strict=True), dashes, marker="o", ms=3, color=colour, label=name + key)
+        _draw_epochs((left, right), events(records, "epoch"), dashes, name)
     left.set(xlabel="seconds of playing and learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
     right.set(xlabel="seconds of playing and learning", title="Learning", yscale="log")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         if axes.lines:
             axes.legend(fontsize=8)
-    figure.savefig(target, dpi=100)
+    table_report.save_figure(target, figure)
+
+
+def _draw_epochs(axes: Sequence[Axes], epochs: Sequence[Mapping[str, Any]], dashes: str, name: str) -> None:
+    """What an imitation run measured on held-out positions."""
+    left, right = axes
+    times = [epoch["seconds"] for epoch in epochs]
+    for where, key, colour in ((left, "match@1", COLOURS[0]), (right, "loss", COLOURS[0]), (right, "kl", COLOURS[4])):
+        if epochs:
+            label = f"{name}{key}, held out"
+            where.plot(times, [e[key] for e in epochs], dashes, marker="o", ms=3, color=colour, label=label)
 
 
 def save_table(target: Path, path: Path) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
 from plyground.tables import Table
 
@@ -100,7 +101,16 @@ def save_pictures(target: Path, name: str, cycles: Sequence[Mapping[str, Any]], 
     _draw_visits(axes[1, 0], cycles[-1]["visits"])
     _draw_values(axes[1, 1], cycles)
     _draw_squares(axes[1, 2], figure, cycles[-1]["squares"])
-    figure.savefig(target, dpi=100)
+    save_figure(target, figure)
+
+
+def save_figure(target: Path, figure: Figure) -> None:
+    try:
+        figure.savefig(target, dpi=100)
+    except OSError as error:
+        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
+    except ValueError as error:  # an ending that is no picture's
+        raise InvalidValue(f"cannot write {target}: {error}") from None
 
 
 def _draw_scores(axes: Axes, scores: Sequence[Any]) -> None:

@@ -14,10 +14,10 @@ from rich.table import Table
 from tyro.conf import Positional, arg
 
 from plyground.display import console
-from plyground.errors import Error, InvalidValue
+from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.threads import available
-from plyground.runs.directory import Run, create, newest_whole, open_run, read_config
+from plyground.runs.directory import Run, create, newest_whole, open_run, read_config, steps_of
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as write
@@ -89,11 +89,11 @@ def imitate(
     path = out or Path("runs") / f"{load(full.game).label}-imitation"
     with create(path, {"learner": LEARNER, **asdict(full), "versions": versions()}) as run:
         try:
-            learner = _begin(full, path)
-        except Error:
-            shutil.rmtree(path)  # nothing has come of it
+            _learn(_begin(full, path), run)
+        except BaseException:
+            if not steps_of(path):
+                shutil.rmtree(path)  # nothing has come of it, and nothing could go on with it
             raise
-        _learn(learner, run)
 
 
 def _begin(config: Imitate, path: Path) -> Imitation:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +15,10 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from plyground.runs import files
 from plyground.teaching import collect as collecting
 from plyground.teaching.collect import Collect, Collector, collect
-from plyground.teaching.dataset import read_dataset, rejected_lines
+from plyground.teaching.dataset import Writer, read_dataset, rejected_lines
 from plyground.teaching.inspect import inspect
 from plyground.teaching.lines import Lines
 
@@ -70,6 +73,56 @@ def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
         file.write(b'{"position": "torn')  # as a crash may leave it
     assert run(small, path) == whole
     assert run(small, path) == whole, "nothing is left to do"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+@pytest.mark.parametrize("place", ["fsync", "neighbour", "game"])
+def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, place: str
+) -> None:
+    monkeypatch.setattr(collecting, "BLOCK", 20)
+    small, path = replace(FOUR, concurrency=3), tmp_path / "a.ndjson"
+    whole = run(small, tmp_path / "whole.ndjson")
+    run(small, path, stop_after=45)
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    where, name = {
+        "fsync": (os, "fsync"),
+        "neighbour": (files, "write_whole"),
+        "game": (collecting.Taken, "lines_of"),
+    }[place]
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, fail)
+        disk = isinstance(error, OSError) and place != "game"
+        with pytest.raises(pg.InvalidValue if disk else type(error), match="No space left" if disk else None):
+            run(small, path)
+    assert run(small, path) == whole
+
+
+def test_an_interrupt_before_the_first_line_is_no_dead_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    Writer(path, {})
+    assert path.read_bytes() == b""
+    assert run(FOUR, path) == run(FOUR, tmp_path / "b.ndjson")
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
+def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    run(FOUR, path)
+    path.write_bytes(b"\xff" + path.read_bytes()[1:])
+    with pytest.raises(pg.InvalidValue, match=r"line 1.*damaged.*choose another --out"):
+        run(FOUR, path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"settings": [], "progress": {}}', '{"settings": 1}', "{"])
+def test_a_neighbour_that_says_nothing_is_one_clear_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.ndjson").write_text("mine")
+    (tmp_path / "a.ndjson.progress.json").write_text(content)
+    with pytest.raises(pg.InvalidValue, match="does not say how to go on"):
+        run(FOUR, tmp_path / "a.ndjson")
 
 
 def test_a_compressed_file_is_compressed(tmp_path: Path) -> None:

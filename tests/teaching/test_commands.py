@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from conftest import ROOT
+from plyground import table_report
+from plyground.run_report import advice, save_curves
 from plyground.runs.directory import read_metrics, steps_of
 from test_cli import command  # noqa: F401  (a fixture)
 
@@ -35,6 +40,17 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
     assert code == 0
     assert "| after imitation | random |" in out
     assert (run / "verify.md").read_text() in out + "\n"
+    Path("empty.ndjson").touch()
+    code, _, err = command("teach", "verify", str(run), "--data", "empty.ndjson")
+    assert code == 2
+    assert "empty.ndjson holds no examples" in err
+    code, _, err = command("runs", "tensorboard", str(run))
+    assert code == 0, err
+    few = ["--data", "data/x.ndjson.gz", "--network", "16", "--outputs", "3", "--threads", "1", "--out", "runs/few"]
+    code, _, err = command("teach", "imitate", *ROW, *few)
+    assert code == 2
+    assert "only 3 outputs" in err
+    assert not Path("runs/few").exists(), "nothing could go on with it"
     code, out, _ = command("runs")
     assert "imitate" in out
     code, out, _ = command("evaluate", str(run), "--games", "4", "--json")
@@ -61,7 +77,11 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
         (["collect", "--games", "0"], "games is a number of at least 1"),
         (["collect", "--depth", "99"], "looks 1 to 40 plies"),
         (["collect", "--tau", "-1"], "tau is a number of at least 0"),
+        (["collect", "--game", "connect_four", "--out", "."], "cannot write .: it is a folder"),
         (["inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
+        (["inspect", "."], "cannot read .: it is a folder"),
+        (["inspect", "/dev/null/foo"], "cannot read /dev/null/foo: Not a directory"),
+        (["imitate", "--data", ".", "--threads", "1"], "cannot read .: it is a folder"),
         (["imitate"], "needs a dataset"),
         (["imitate", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
         (["imitate", "--data", "x", "--network", "nothing"], "no network"),
@@ -84,6 +104,32 @@ def test_bad_input_is_one_clear_error(
     assert message in err
     assert "Traceback" not in err
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_epochs_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command) -> None:  # noqa: F811
+    (tmp_path / "config.toml").write_text('learner = "imitate"\n')
+    records = [
+        {"event": "epoch", "step": k, "seconds": k / 2, "loss": 2.0 - k, "kl": 1.0 - k / 2, "match@1": 0.5 + k / 4}
+        for k in range(2)
+    ]
+    (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    drawn: list[Figure] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(table_report, "save_figure", lambda _, figure: drawn.append(figure))
+        save_curves(tmp_path / "x.png", [tmp_path])
+    left, right = drawn[0].axes
+    assert [np.array(line.get_ydata()).tolist() for line in left.lines] == [[0.5, 0.75]]
+    assert [np.array(line.get_ydata()).tolist() for line in right.lines] == [[2.0, 1.0], [1.0, 0.5]]
+    for out in ("/nope/x.png", str(tmp_path / "x.nothing")):
+        code, _, err = command("plot", str(tmp_path), "--out", out)
+        assert code == 2
+        assert f"cannot write {out}" in err
+
+
+def test_a_table_is_not_advised_to_have_a_wider_network() -> None:
+    weak = {"random": {"score": 0.5}}
+    assert "wider network" in advice({"network": "16"}, [], weak)[0]
+    assert "a higher alpha, or another key" in advice({}, [], weak)[0]
 
 
 def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811

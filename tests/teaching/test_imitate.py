@@ -21,7 +21,7 @@ from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect
-from plyground.teaching.examples import lesson, pack, read_held_out, split
+from plyground.teaching.examples import keep_held_out, lesson, pack, read_held_out, split
 from plyground.teaching.imitate import Imitate, Imitation, imitate
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss
@@ -212,6 +212,27 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(data: Path, tmp_path: Pa
     assert all(np.array_equal(last[0][name], last[1][name]) for name in last[0])
     assert steps_of(tmp_path / "part")[0] == 0, "the untrained network is kept"
     assert not (tmp_path / "part" / "examples.bin").exists()
+
+
+def test_held_out_records_of_another_size_are_refused(tmp_path: Path, connect_four: pg.Game) -> None:
+    lines = Lines(connect_four)
+    keep_held_out(tmp_path, np.zeros(lines.dtype.itemsize, np.dtype([*lines.dtype.descr, ("more", np.int32)])))
+    with pytest.raises(pg.InvalidValue, match="of this version"):
+        read_held_out(tmp_path, lines)
+
+
+@pytest.mark.parametrize("change", ["value", "order"])
+def test_a_run_does_not_go_on_with_other_data(data: Path, tmp_path: Path, change: str) -> None:
+    lines = data.read_text().splitlines()
+    if change == "value":
+        lines[0] = json.dumps({**json.loads(lines[0]), "value": 0.123})
+    else:
+        lines[:2] = lines[1::-1]
+    (tmp_path / "other.ndjson").write_text("".join(f"{line}\n" for line in lines))
+    begin(tmp_path / "run", settings(data), stop_after=1)
+    learner = Imitation(settings(tmp_path / "other.ndjson"), tmp_path / "run")
+    with pytest.raises(pg.InvalidValue, match="not the data that"):
+        learner.restore(newest_whole(tmp_path / "run"))
 
 
 def test_it_stops_when_nothing_gets_better(data: Path, tmp_path: Path) -> None:

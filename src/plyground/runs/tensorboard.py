@@ -13,7 +13,7 @@ from typing import Any
 from plyground.errors import InvalidValue
 from plyground.runs.directory import read_config, read_metrics
 
-NOT_NUMBERS = ("event", "step", "cycle", "cycles")
+NOT_NUMBERS = ("event", "step", "cycle", "cycles", "epoch", "epochs")
 
 
 def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
@@ -38,7 +38,8 @@ def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
         shutil.rmtree(target, ignore_errors=True)  # our own, from an earlier export
     with SummaryWriter(str(target)) as writer:
         for record in read_metrics(run):
-            seconds = record.get("seconds", {}).get("total", seconds)
+            spent = record.get("seconds", {})  # an epoch's is a number, a cycle's says what for
+            seconds = spent if isinstance(spent, float) else spent.get("total", seconds)
             for name, value in scalars(record):
                 writer.add_scalar(name, value, record["step"], walltime=seconds)
                 count += 1

@@ -230,8 +230,14 @@ class Taken:
     def recall(self, path: Path) -> None:
         """Count the positions that a file holds already."""
         for each in numbered_lines(path):
-            if not isinstance(each, Fault):
-                self.counts[hash_of(self.lines.key_text(json.loads(each[1])[self.lines.place]))] += 1
+            if isinstance(each, Fault):
+                raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
+            try:
+                text = str(json.loads(each[1])[self.lines.place])
+            except (ValueError, KeyError, TypeError):
+                why = f"{path}, line {each[0]} is damaged"
+                raise InvalidValue(f"{why}: repair it, or choose another --out") from None
+            self.counts[hash_of(self.lines.key_text(text))] += 1
 
     def lines_of(self, played: Played, how: str) -> list[bytes]:
         """The lines of one game."""
@@ -280,21 +286,18 @@ def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool]
     results = Counter[str](writer.progress["results"])
     collector = Collector(config, game, teacher, writer.progress["games"])
     waiting, speed = list[bytes](), 0.0
-    try:
-        while not collector.done and not stop():
-            collector.step()
-            for played, how in collector.ready():
-                waiting += taken.lines_of(played, how)
-                results[how] += 1
-            if len(waiting) >= BLOCK:
-                writer.add(waiting, collector.next_written, results)
-                waiting = []
-            lines = writer.progress["lines"] + len(waiting)
-            speed = (lines - begun_with) / (time.perf_counter() - begun)
-            report(collector.next_written, lines, speed)
-    finally:
-        writer.add(waiting, collector.next_written, results)
-        writer.close()
+    while not collector.done and not stop():
+        collector.step()
+        for played, how in collector.ready():
+            waiting += taken.lines_of(played, how)
+            results[how] += 1
+        if len(waiting) >= BLOCK:
+            writer.add(waiting, collector.next_written, results)
+            waiting = []
+        lines = writer.progress["lines"] + len(waiting)
+        speed = (lines - begun_with) / (time.perf_counter() - begun)
+        report(collector.next_written, lines, speed)
+    writer.add(waiting, collector.next_written, results)
     return {**writer.progress, "positions_per_second": speed, "teacher": str(teacher)}
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,13 @@ class Writer:
         """Begin a file, or go on with one that was made with the same settings."""
         self.path, self.settings = path, dict(settings)
         self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
+        if path.is_dir():
+            raise InvalidValue(f"cannot write {path}: it is a folder")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists():
+            if path.exists() and (path.stat().st_size or self.neighbour.exists()):
                 self._go_on()
-            self.file: IO[bytes] = path.open("ab")
+            path.open("ab").close()
         except OSError as error:
             raise InvalidValue(f"cannot write {path}: {error.strerror}") from None
 
@@ -61,8 +63,9 @@ class Writer:
     def _go_on(self) -> None:
         try:
             found = json.loads(self.neighbour.read_text(encoding="utf-8"))
-            settings, self.progress = found["settings"], found["progress"]
-            size = int(self.progress["bytes"])
+            settings, progress = dict(found["settings"]), found["progress"]
+            counts = {name: int(progress[name]) for name in ("games", "lines", "bytes")}
+            self.progress = {**counts, "results": dict(progress["results"])}
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidValue(
                 f"{self.path} exists, and {self.neighbour.name} does not say how to go on: choose another --out"
@@ -70,6 +73,7 @@ class Writer:
         odd = [f"{k}: {settings.get(k)!r}" for k in self.settings if settings.get(k) != self.settings[k]]
         if odd:
             raise InvalidValue(f"{self.path} was begun with other settings ({', '.join(odd)}): choose another --out")
+        size = self.progress["bytes"]
         if self.path.stat().st_size < size:
             raise InvalidValue(f"{self.path} is shorter than the {size} bytes that were written: choose another --out")
         os.truncate(self.path, size)
@@ -77,17 +81,33 @@ class Writer:
     def add(self, lines: Sequence[bytes], games: int, results: Mapping[str, int]) -> None:
         """Add the lines of whole games; `games` and `results` are the totals up to here."""
         block = b"".join(lines)
-        if block:
-            self.file.write(gzip.compress(block, 6) if self.path.suffix == ".gz" else block)
-            self.file.flush()
-            os.fsync(self.file.fileno())
-        counts = {"games": games, "lines": self.progress["lines"] + len(lines), "bytes": self.file.tell()}
-        self.progress = {**counts, "results": dict(results)}
-        content = json.dumps({"settings": self.settings, "progress": self.progress}, indent=1)
-        files.write_whole(self.neighbour, content.encode())
+        if block and self.path.suffix == ".gz":
+            block = gzip.compress(block, 6)
+        size = self.progress["bytes"] + len(block)
+        progress = {"games": games, "lines": self.progress["lines"] + len(lines), "bytes": size}
+        progress["results"] = dict(results)
+        content = json.dumps({"settings": self.settings, "progress": progress}, indent=1)
+        try:
+            if block:
+                self._append(block)
+            files.write_whole(self.neighbour, content.encode())
+        except OSError as error:
+            why = f"cannot write {self.path}: {error.strerror or error}"
+            raise InvalidValue(f"{why}; the {self.progress['lines']} lines before are whole") from None
+        self.progress = progress
 
-    def close(self) -> None:
-        self.file.close()
+    def _append(self, block: bytes) -> None:
+        """Write and sync a block, all of it or nothing."""
+        try:
+            with self.path.open("r+b") as file:
+                file.seek(self.progress["bytes"])
+                file.write(block)
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            os.truncate(self.path, self.progress["bytes"])
+            raise
 
 
 # ---- reading ----
@@ -116,8 +136,17 @@ def read_dataset(
     path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
 ) -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records and how many lines have been read. Faults go to `FILE.rejected`, and stop it unless skipped."""
+    try:
+        if path.is_dir():
+            raise InvalidValue(f"cannot read {path}: it is a folder")
+        path.stat()
+    except OSError as error:
+        raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
     rejected = path.with_name(f"{path.name}.rejected")
-    rejected.unlink(missing_ok=True)
+    try:
+        rejected.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidValue(f"cannot write {rejected}: {error.strerror}") from None
     done = 0
     for found, faults, count in _chunks_read(path, lines, processes):
         if faults:
@@ -129,6 +158,14 @@ def read_dataset(
                 raise InvalidValue(f"{where}; see {rejected.name}, or go on without them by --bad-lines skip")
         done += count
         yield found, done
+
+
+def read_all(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> NDArray[np.void]:
+    """[N] all records of a dataset that has some."""
+    parts = [found for found, _ in read_dataset(path, lines, bad_lines) if len(found)]
+    if not parts:
+        raise InvalidValue(f"{path} holds no examples ({rejected_lines(path)} lines were rejected)")
+    return np.concatenate(parts)
 
 
 Chunk = tuple[NDArray[np.void], list[Fault], int]  # records, faults, lines

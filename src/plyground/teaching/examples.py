@@ -31,10 +31,13 @@ MANY_HELD_OUT = 20_000  # as many are kept with a run
 
 def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    with target.open("wb") as file:
-        for path in paths:
-            for found, _ in read_dataset(path, lines, bad_lines, processes):
-                file.write(found.tobytes())
+    try:
+        with target.open("wb") as file:
+            for path in paths:
+                for found, _ in read_dataset(path, lines, bad_lines, processes):
+                    file.write(found.tobytes())
+    except OSError as error:
+        raise InvalidValue(f"cannot write {target}: {error.strerror}") from None
     if target.stat().st_size == 0:
         raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
     return np.memmap(target, lines.dtype, "r")
@@ -101,6 +104,6 @@ def keep_held_out(folder: Path, examples: Records) -> None:
 def read_held_out(folder: Path, lines: Lines) -> Records:
     try:
         found = safetensors.numpy.load((folder / HELD_OUT).read_bytes())["records"]
-        return found.reshape(-1).view(lines.dtype)
+        return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
     except (OSError, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None

@@ -16,11 +16,13 @@ teacher on held-out data; after `patience` epochs without a lower one it stops.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +151,10 @@ class Imitation:
     def identity(self) -> dict[str, str]:
         return identity(self.view, self.config.network, self.config.dueling)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Changes with the data."""
-        return f"{len(self.examples)} {int(np.bitwise_xor.reduce(self.examples['key'])):x}"
+        """Changes with the data, their order included."""
+        return hashlib.blake2b(self.examples.view(np.uint8).data, digest_size=16).hexdigest()
 
     @property
     def updates_in_all(self) -> int:

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.teaching.dataset import BadLines, read_dataset, rejected_lines
+from plyground.teaching.dataset import BadLines, read_all, rejected_lines
 from plyground.teaching.lines import Lines
 
 DECIDED, CLEAR = 0.999, 0.5  # values from which a game is decided, or one side clearly ahead
@@ -21,11 +20,7 @@ PHASES = {"opening": 20, "middle game": 60, "late": math.inf}  # plies up to whi
 
 def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     """Names and values in words, in the order they are read."""
-    lines = Lines(game)
-    parts = [found for found, _ in read_dataset(path, lines, bad_lines)]
-    examples = np.concatenate(parts) if parts else np.zeros(0, lines.dtype)
-    if not len(examples):
-        raise InvalidValue(f"{path} holds no examples ({rejected_lines(path)} lines were rejected)")
+    examples = read_all(path, Lines(game), bad_lines)
     _, repeats = np.unique(examples["key"], return_counts=True)
     games, first = np.unique(examples["game"], return_index=True)
     order = np.lexsort((examples["ply"], examples["game"]))

@@ -67,8 +67,7 @@ class Lines:
                 ("state", game.rules.HEAD),
                 ("key", np.uint64),  # the same for the same position and side
                 ("game", np.uint64),  # the same for the same game
-                ("best", np.int32),
-                ("top", np.int32, (MOST_TOP,)),  # then -1
+                ("top", np.int32, (MOST_TOP,)),  # best first, then -1
                 ("policy", np.float32, (MOST_TOP,)),
                 ("value", np.float32),
                 ("ply", np.int32),
@@ -131,9 +130,10 @@ class Lines:
             except Error as error:
                 faults.append(Fault(number, str(error), text))
                 continue
-            self._fill(found[row], fields)
+            self._fill(found[row], states[row], fields)
         found["state"] = self.game.heads(states)
-        return found[kept], sorted(faults)
+        rows = found.view(np.uint8).reshape(len(found), self.dtype.itemsize)  # zeros between fields stay zeros
+        return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
 
     def _fields(self, text: bytes) -> dict[str, Any]:
         """The line as an object with exactly the fields there are, each of the right kind."""
@@ -187,10 +187,11 @@ class Lines:
         if fields["move"] not in names:
             raise BadLine(f"move {shorten(fields['move'])!r} is not best_action {best}, which is {' or '.join(names)}")
 
-    def _fill(self, record: np.void, fields: Mapping[str, Any]) -> None:
+    def _fill(self, record: np.void, state: np.void, fields: Mapping[str, Any]) -> None:
         top: list[int] = fields["top_k"]
-        record["key"], record["game"] = hash_of(self.key_text(fields[self.place])), hash_of(str(fields["game_id"]))
-        record["best"], record["value"], record["ply"] = fields["best_action"], fields["value"], fields["ply"]
+        text = self.game.rules.text(state)  # a position may be written in several ways, but is the same one
+        record["key"], record["game"] = hash_of(self.key_text(text)), hash_of(str(fields["game_id"]))
+        record["value"], record["ply"] = fields["value"], fields["ply"]
         record["top"] = top + [-1] * (MOST_TOP - len(top))
         record["policy"][: len(top)] = [fields["teacher_policy"][str(action)] for action in top]
         record["policy"] /= record["policy"].sum()

@@ -31,7 +31,7 @@ from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
 from plyground.runs import files
 from plyground.runs.directory import read_config
-from plyground.teaching.dataset import read_dataset
+from plyground.teaching.dataset import read_all
 from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.imitate import LEARNER
 from plyground.teaching.lines import Lines
@@ -82,10 +82,7 @@ def verify(
     agents = stages_of(run, tuned)
     after, home = agents[AFTER], run if read_config(run).get("learner") == LEARNER else Path(read_config(run)["init"])
     game, lines = after.view.game, Lines(after.view.game)
-    if data is None:
-        held_out = read_held_out(home, lines)
-    else:
-        held_out = np.concatenate([found for found, _ in read_dataset(data, lines)])
+    held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
     opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
     opponents |= {word: make(word, game) for word in ("random", "greedy") if word in known(game)}
