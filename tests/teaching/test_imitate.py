@@ -172,8 +172,16 @@ def test_it_learns_and_the_run_plays_and_goes_on_in_dqn(data: Path, tmp_path: Pa
     found = on_held_out(learned, read_held_out(tmp_path / "run", Lines(connect_four)))
     assert found["kl"] == pytest.approx(records[-1]["kl"], abs=1e-5), "what is saved is what was measured"
     assert learned.network(learned.view.observe(connect_four.start().states)).abs().max() < 2, "values, not logits"
-    common = {"game": "connect_four", "network": "64", "threads": 1, "concurrency": 8, "memory": 400, "batch": 16}
-    warm = DQNLearner(DQN(**common, dueling=True, warm_up=16, init=str(tmp_path / "run")).resolved())
+    common = {
+        "game": "connect_four",
+        "network": "64",
+        "threads": 1,
+        "concurrency": 8,
+        "memory": 400,
+        "batch": 16,
+        "warm_up": 16,
+    }
+    warm = DQNLearner(DQN(**common, dueling=True, init=str(tmp_path / "run")).resolved())
     assert torch.equal(warm.network.state_dict()["body.0.weight"], learned.network.state_dict()["body.0.weight"])
     with pytest.raises(pg.Error, match=r"does not fit: network: '.*dueling' instead of '.*-7'"):
         DQNLearner(DQN(**common, dueling=False, init=str(tmp_path / "run")).resolved())
