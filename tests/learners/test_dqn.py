@@ -17,6 +17,7 @@ import torch
 
 import plyground as pg
 from conftest import ROOT, TINY
+from every_line import losses_against_everything
 from killed import go_on, work
 from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent, View, load_run
@@ -275,20 +276,6 @@ SOLVES = replace(
     SMALL, network="128-64", concurrency=128, games_per_cycle=3000, cycles=5, memory=50_000, batch=128, warm_up=1000,
     samples_per_ply=8.0, target_update=50, opening_plies=5, learning_rate=2e-3, evaluation_games=50, threads=1,
 )  # fmt: skip
-
-
-def losses_against_everything(game: pg.Game, agent: NetworkAgent) -> int:
-    """In how many lines the agent loses, whatever the opponent does."""
-
-    def lost(position: pg.Position, side: int) -> int:
-        if position.over:
-            return int(position.outcome == (3, 2)[side])
-        if position.to_move == side:
-            move = int(agent.act(position.states.copy(), np.zeros(1, np.uint64))[0])
-            return lost(position.copy().play(move), side)
-        return sum(lost(position.copy().play(move), side) for move in position.legal())
-
-    return sum(lost(game.start(), side) for side in (0, 1))
 
 
 def test_it_solves_three_in_a_row(tmp_path: Path) -> None:

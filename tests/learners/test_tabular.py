@@ -12,9 +12,10 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from every_line import losses_against_everything
 from killed import go_on
 from plyground.agents.agent import ask, make, tell
-from plyground.agents.tabular import TableAgent, load_run, rule_of
+from plyground.agents.tabular import load_run, rule_of
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
@@ -228,20 +229,6 @@ def test_values_stay_bounded_for_long(method: Any, key: str) -> None:
 
 
 # ---- learning ----
-
-
-def losses_against_everything(game: pg.Game, agent: TableAgent) -> int:
-    """In how many lines the agent loses, whatever the opponent does."""
-
-    def lost(position: pg.Position, side: int) -> int:
-        if position.over:
-            return int(position.outcome == (3, 2)[side])
-        if position.to_move == side:
-            move = int(agent.act(position.states.copy(), np.zeros(1, np.uint64))[0])
-            return lost(position.copy().play(move), side)
-        return sum(lost(position.copy().play(move), side) for move in position.legal())
-
-    return sum(lost(game.start(), side) for side in (0, 1))
 
 
 SOLVES = replace(
