@@ -224,8 +224,7 @@ def test_values_stay_bounded(method: Any) -> None:
 def test_values_stay_bounded_for_long(method: Any, key: str) -> None:
     config = replace(WILD, method=method, key=key, prior=0.0, gamma=0.99, gamma_end=0.99, reward_weight=1.0)
     largest, _, limit = _extreme(replace(config, opponents=("1 self",)), 2_000_000)
-    assert largest <= limit
-    assert largest < 60, "a hundredth of a percent of what public agents of this kind reached: they overflowed"
+    assert largest <= 1 + (limit - 1) / 2, "the geometric sum of one best reward a turn, for ever; it needs no cutting"
 
 
 # ---- learning ----
