@@ -1,0 +1,46 @@
+"""Every learner on every game: it learns something, and plays nothing illegal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.errors import Error
+from plyground.training import LEARNERS
+
+COMMON: dict[str, Any] = {"concurrency": 8, "max_steps": 20, "games_per_cycle": 1000, "yardsticks": ("random",)}
+NETWORK: dict[str, Any] = {"threads": 1, "entropy_floor": 0.0}
+OWN: dict[str, dict[str, Any]] = {
+    "dqn": {"network": "16", "memory": 2000, "warm_up": 64, "batch": 16, **NETWORK},
+    "reinforce": {"network": "16+value", "rollout": 20, **NETWORK},
+    "a2c": {"network": "16+value", "rollout": 2, **NETWORK},
+    "ppo": {"network": "16+value", "rollout": 4, "batch": 16, **NETWORK},
+    "tabular": {},
+}
+
+
+def knowledge(learner: Any) -> list[bytes]:
+    """What it has learned so far, to compare."""
+    group = learner.groups()["table" if "table" in learner.groups() else "network"]
+    return [np.ascontiguousarray(values).tobytes() for values in group.values()]
+
+
+@pytest.mark.parametrize("word", LEARNERS)
+def test_fifty_updates(word: str, game: pg.Game) -> None:
+    settings, learner_of = LEARNERS[word]
+    config = settings(game=str(game), **COMMON, **OWN[word])
+    if word == "tabular" and game.rules.hidden and "sequence" not in str(game):
+        with pytest.raises(Error, match="hides something from its players"):
+            config.resolved()
+        return
+    learner = learner_of(config.resolved())
+    before, steps = knowledge(learner), 0
+    while learner.updates < 50 and steps < 2000:
+        learner.advance()
+        steps += 1
+    assert learner.updates >= 50
+    assert knowledge(learner) != before
+    assert learner.illegal_moves == 0  # and no step has raised
