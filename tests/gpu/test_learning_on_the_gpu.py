@@ -45,6 +45,12 @@ PPO_MIXED = PPO(
     game="connect_four", device="cuda", network="16+value", concurrency=GAMES, rollout=4, batch=2 * GAMES, threads=1,
     opponents=("0.4 self", "0.2 snapshot", "0.4 punisher"), opening_plies=2, games_per_cycle=10_000, cycles=1,
 )  # fmt: skip
+CONVOLUTIONS = replace(SMALL, game="connect_four", network="b1c8" if SIMULATED else "b4c64")
+PPO_CONVOLUTIONS = replace(PPO_MIXED, network=f"{CONVOLUTIONS.network}+value")
+EVERY = {
+    "small": SMALL, "mixed": MIXED, "otherwise": OTHERWISE, "convolutions": CONVOLUTIONS, "ppo": PPO_MIXED,
+    "ppo convolutions": PPO_CONVOLUTIONS,
+}  # fmt: skip
 CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["small", "mixed", "otherwise"])
 
 
@@ -117,7 +123,7 @@ def test_priorities_add_up_and_are_followed() -> None:
     assert shares == pytest.approx(tree[leaves:] / tree[1], abs=0.001)  # one from each of 2000 equal parts
 
 
-@pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE, PPO_MIXED], ids=["small", "mixed", "otherwise", "ppo"])
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
 def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | PPO) -> None:
     through = learned(config)
     first = learned(config, STEPS // 2)
