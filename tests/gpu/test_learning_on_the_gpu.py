@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from plyground.agents.network import NetworkAgent, View
 from plyground.gpu.device import SIMULATED, problem
 from plyground.gpu.game import on_gpu
 from plyground.kernels.advantages import advantages
-from plyground.learners.arrays import OnGpu
+from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.memory import Memory
 from plyground.learners.on_the_gpu import GpuMemory, GpuSelfPlay
 from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.selfplay import SelfPlay
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
 
@@ -181,6 +182,24 @@ def test_policies_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) -> None:
     assert actions.cpu().numpy()[turn].tolist() == agent.act(states[turn], own).tolist()
     assert batch.rngs.cpu().numpy()[turn].tolist() == own.tolist()
     assert batch.rngs.cpu().numpy()[~turn].tolist() == rngs[~turn].tolist()
+
+
+def test_a_run_that_was_learned_on_the_cpu_is_asked_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(SMALL, device="cpu").resolved()
+    with create(tmp_path / "run", {"learner": "dqn", **asdict(config)}) as run:
+        DQNLearner(config).save(run)
+    monkeypatch.setattr(NetworkAgent, "choose", None)  # would hand it states that its network cannot read
+    game, word = pg.load(ROW), f"run:{tmp_path / 'run'}"
+    on, mix = OnGpu(game, np.random.default_rng(0)), ("0.5 self", f"0.5 {word}")
+    play, twin = GpuSelfPlay(on, 8, 3, mix=mix), SelfPlay(OnCpu(game, np.random.default_rng(0)), 8, 3, mix=mix)
+    play.batch.random_play(3)
+    twin.restore({name: values.reshape(-1) for name, values in play.arrays().items()})
+    actions, expected = on.zeros((8,), np.int32) - 1, np.full(8, -1, np.int32)
+    theirs = play.answer(actions, [])
+    assert theirs.tolist() == twin.answer(expected, []).tolist()
+    assert actions.tolist() == expected.tolist()
+    assert ((actions >= 0) == theirs).all()
+    assert 0 < int(theirs.sum()) < 8
 
 
 @pytest.mark.parametrize("word", ["chess", "connect_four", "sequence"])

@@ -34,7 +34,7 @@ class View:
 
     def __init__(self, game: Game, encoder: str, outputs: int = 0, device: str = "cpu") -> None:
         self.game, self.encoder = game, game.encoder(encoder or next(iter(game.encoders)))
-        self.device = CUDA if device == "cuda" else torch.device(device)
+        self.uses_gpu, self.device = device == "cuda", CUDA if device == "cuda" else torch.device(device)
         self.outputs = outputs or game.num_actions
         if not 1 <= self.outputs <= game.num_actions:
             raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")

@@ -143,9 +143,8 @@ class NetworkLearner(Learner[N]):
         self.on: OnCpu = OnCpu(self.game, self.rng, self.view.device)
         if config.device == "cuda" and self.all_on_gpu:
             self.on, self.clock = OnGpu(self.game, self.rng), GpuClock()
-            self.selfplay: SelfPlay = GpuSelfPlay(self.on, config.concurrency, config.seed, **how)
-        else:
-            self.selfplay = SelfPlay(self.game, config.concurrency, config.seed, self.rng, **how)
+        kind = GpuSelfPlay if isinstance(self.on, OnGpu) else SelfPlay
+        self.selfplay: SelfPlay = kind(self.on, config.concurrency, config.seed, **how)
 
     def fresh_network(self) -> Network:
         config, view = self.config, self.view

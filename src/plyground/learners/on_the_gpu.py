@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from plyground.games.interface import Function
 from plyground.gpu.batch import GpuBatch
 from plyground.gpu.device import CUDA, SIMULATED, array, launch
 from plyground.kernels.cache import load_kernels
-from plyground.learners.arrays import OnGpu
 from plyground.learners.clock import Clock
 from plyground.learners.memory import SMALLEST_PRIORITY, Came, Memory
 from plyground.learners.selfplay import SelfPlay
@@ -90,13 +88,8 @@ class GpuSelfPlay(SelfPlay):
 
     batch: GpuBatch
 
-    def __init__(self, on: OnGpu, n: int, seed: int, **options: Any) -> None:
-        self.on = on
-        super().__init__(on.game, n, seed, on.rng, **options)
-
     def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Any:
         batch = GpuBatch(self.game, n, seed, max_plies=max_plies, check=False)  # masks come from the same rules
-        self.is_other = torch.tensor([word != "self" for word in self.words], device=CUDA)
         self.shares = torch.tensor(self.chances, dtype=torch.float32, device=CUDA)
         return batch
 
@@ -116,21 +109,9 @@ class GpuSelfPlay(SelfPlay):
             ):
                 kept.copy_(torch.where(over, new.to(kept.dtype), kept))
 
-    def answer(self, actions: Tensor, snapshots: Sequence[Agent]) -> Tensor:
-        theirs = (self.side != self.batch.to_move) & self.is_other[self.opponent]
-        for place, word in enumerate(self.words):
-            turn = theirs & (self.opponent == place)
-            if word == "snapshot":
-                which = self.earlier % max(1, len(snapshots))
-                for number, agent in enumerate(snapshots):
-                    self._ask(agent, turn & (which == number), actions)
-            elif word != "self":
-                self._ask(self.agents[word], turn, actions)
-        return theirs
-
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
         games: Any = self.batch
-        if isinstance(agent, NetworkAgent) and agent.view.device.type == CUDA.type:
+        if isinstance(agent, NetworkAgent) and agent.view.uses_gpu:
             # in all games: to count those where it is its turn would mean to wait
             numbers = self.on.random(len(games))
             actions.copy_(torch.where(turn, agent.choose(games.states, numbers), actions))
@@ -150,9 +131,6 @@ class GpuSelfPlay(SelfPlay):
             chosen = agent.act(games.gpu.to_cpu(games.states[rows]), rngs)
             actions[rows] = torch.from_numpy(chosen).to(CUDA)
             own[rows] = torch.from_numpy(rngs.view(np.int64)).to(CUDA)
-
-    def _zeros(self, n: int, dtype: Any) -> Any:
-        return self.on.zeros((n,), dtype)
 
     def arrays(self) -> dict[str, Any]:
         games = self.batch

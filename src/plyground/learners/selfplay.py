@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plyground.agents.agent import Agent, make
 from plyground.batch import Batch
 from plyground.errors import InvalidValue, shorten
-from plyground.game import Game
+from plyground.learners.arrays import OnCpu
 
 
 def opponents_of(mix: tuple[str, ...]) -> dict[str, float]:
@@ -36,33 +36,31 @@ class SelfPlay:
 
     def __init__(
         self,
-        game: Game,
+        on: OnCpu,  # its chance is the learner's
         n: int,
         seed: int,
-        rng: np.random.Generator,  # shared with the learner
         *,
         max_plies: int | None = None,
         opening_plies: int = 0,
         mix: tuple[str, ...] = ("1 self",),
         snapshots: int = 0,
     ) -> None:
-        self.game, self.rng, self.opening_plies, self.most_snapshots = game, rng, opening_plies, snapshots
+        self.on, self.game, self.rng = on, on.game, on.rng
+        self.opening_plies, self.most_snapshots = opening_plies, snapshots
         shares = opponents_of(mix)
         self.words, self.chances = list(shares), list(shares.values())
         self.batch = self._make_batch(n, seed, max_plies)
         self.agents: dict[str, Agent] = {
-            word: make(word, game) for word in self.words if word not in ("self", "snapshot")
+            word: make(word, self.game) for word in self.words if word not in ("self", "snapshot")
         }
-        self.opponent = self._zeros(n, np.int64)  # [N] place in `words`
-        self.earlier = self._zeros(n, np.int64)  # [N] which snapshot, where that is the opponent
-        self.side = self._zeros(n, np.int8)  # [N] the learner's side
+        self.is_other = on.from_numpy(np.array([word != "self" for word in self.words]))  # [words]
+        self.opponent = on.zeros((n,), np.int64)  # [N] place in `words`
+        self.earlier = on.zeros((n,), np.int64)  # [N] which snapshot, where that is the opponent
+        self.side = on.zeros((n,), np.int8)  # [N] the learner's side
         self.begin(np.arange(n))
 
     def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Batch:
         return Batch(self.game, n, seed, max_plies=max_plies)
-
-    def _zeros(self, n: int, dtype: Any) -> Any:
-        return np.zeros(n, dtype)
 
     def renew(self, over: NDArray[np.bool_]) -> None:
         """New games where one is over [N]."""
@@ -80,10 +78,10 @@ class SelfPlay:
             self.earlier[rows] = self.rng.integers(0, max(1, self.most_snapshots), len(rows))
             self.side[rows] = self.rng.integers(0, 2, len(rows))
 
-    def answer(self, actions: NDArray[np.int32], snapshots: Sequence[Agent]) -> NDArray[np.bool_]:
+    def answer(self, actions: Any, snapshots: Sequence[Agent]) -> Any:
         """Let the opponents act where it is their turn: fills in their actions, says where [N]."""
-        theirs = (self.side != self.batch.to_move) & np.array([word != "self" for word in self.words])[self.opponent]
-        for place, word in enumerate(self.words if theirs.any() else ()):
+        theirs = (self.side != self.batch.to_move) & self.is_other[self.opponent]
+        for place, word in enumerate(self.words if self.on.any(theirs) else ()):
             turn = theirs & (self.opponent == place)
             if word == "snapshot":
                 which = self.earlier % max(1, len(snapshots))

@@ -101,7 +101,7 @@ class TabularLearner(Learner[Tabular]):
             self.table.restore(given.arrays())
         self.best = self.table.snapshot()
         self.selfplay = SelfPlay(
-            *(self.game, config.concurrency, config.seed, self.rng),
+            *(OnCpu(self.game, self.rng), config.concurrency, config.seed),
             max_plies=config.max_steps or None,
             opening_plies=config.opening_plies,
             mix=config.opponents,
@@ -147,7 +147,7 @@ class TabularLearner(Learner[Tabular]):
         over = np.flatnonzero(terminated | truncated)
         self._end(over, rule, sums)
         if len(over):
-            self.tally.count(OnCpu(self.game, self.rng), games.after, terminated, truncated, lengths)
+            self.tally.count(self.selfplay.on, games.after, terminated, truncated, lengths)
             self.selfplay.begin(over)
         self.clock.lap("moves")
         self.step += 1
