@@ -20,12 +20,12 @@ from torch import Tensor
 from plyground.agents.network import View
 from plyground.errors import InvalidValue
 from plyground.runs import files
+from plyground.runs.directory import HELD_OUT
 from plyground.teaching.dataset import BadLines, read_dataset
 from plyground.teaching.lines import Lines
 
 Records = NDArray[np.void]
 Rows = NDArray[np.int64]
-HELD_OUT = "held_out.safetensors"
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 
 

@@ -44,14 +44,13 @@ from plyground.learners.network_learner import (
     tensors_of,
 )
 from plyground.networks import Valued, make_network, scale_outputs
-from plyground.runs.directory import Checkpoint, Run
+from plyground.runs.directory import EXAMPLES, Checkpoint, Run
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss, said
 
 LEARNER = "imitate"
-EXAMPLES = "examples.bin"  # in the run, while it lasts
 RATE_LEFT = 0.05  # share of the learning rate that is left at the end
 LONGEST_GRADIENT = 10.0
 KEEP_FIRST = 10**9  # of the checkpoints that are pruned, only the first is one of every so many
