@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from plyground.runs.directory import read_config, steps_of
+from plyground.runs.directory import read_config, read_metrics, steps_of
 from test_cli import command  # noqa: F401  (a fixture)
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SHORT = ["--game", ROW, "--cycles", "2", "--games-per-cycle", "60", "--concurrency", "8", "--evaluation-games", "4"]
 SHORT += ["--yardsticks", "random", "--opening-plies", "2"]
+CTRL_C = """
+import os, signal
+from plyground import cli
+from plyground.arena import match
+real, calls = match._act, []
+def pressed(*arguments):
+    calls.append(1)
+    if len(calls) == 7:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(*arguments)
+match._act = pressed
+cli.main()
+"""
 
 
 @pytest.fixture
@@ -39,6 +54,29 @@ def test_a_run_is_resumed_inspected_and_played(trained: Path, command) -> None: 
     last = steps_of(trained)[-1]
     code, out, _ = command("match", f"run:{trained},learn=true", "random", "--game", ROW, "--games", "10", "--json")
     assert code == 0
+    assert steps_of(trained)[-1] == last + 1
+
+
+def test_ctrl_c_in_a_match_keeps_what_was_learned(trained: Path) -> None:
+    last, arguments = steps_of(trained)[-1], ["match", f"run:{trained},learn=true", "random", "--game", ROW]
+    done = subprocess.run([sys.executable, "-c", CTRL_C, *arguments], capture_output=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert steps_of(trained)[-1] == last + 1
+    assert "games of a match" in read_metrics(trained)[-1]["text"]
+
+
+def test_leaving_a_game_keeps_what_was_learned(trained: Path, command, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    last, cells = steps_of(trained)[-1], [column + row for row in "123" for column in "abc"]
+
+    def typed(*_: object, **__: object) -> str:
+        if len(cells) < 7:  # the agent has been asked twice, at least
+            raise KeyboardInterrupt
+        return cells.pop(0)
+
+    monkeypatch.setattr("rich.console.Console.input", typed)
+    code, out, err = command("play", ROW, "--against", f"run:{trained},learn=true", "--side", "second", "--seed", "1")
+    assert code == 0, err
+    assert "Good-bye" in out
     assert steps_of(trained)[-1] == last + 1
 
 

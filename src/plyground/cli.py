@@ -81,7 +81,7 @@ def match(
 
     rules = load(game)
     agents = make(a, rules), make(b, rules)
-    _stop_at_once()
+    _stop_at_once(*agents)
     most = games or (10_000 if sprt else 100)
     with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
         if sprt:
@@ -212,10 +212,10 @@ def play(
     from plyground.game import load
 
     rules = load(game)
-    _stop_at_once()
     begun = time.time_ns() if seed is None else seed
-    start = rules.position(position, begun)
-    terminal.play(start, make(against, rules), against, 0 if side == "first" else 1, begun)
+    start, agent = rules.position(position, begun), make(against, rules)
+    _stop_at_once(agent)
+    terminal.play(start, agent, against, 0 if side == "first" else 1, begun)
 
 
 def bench(
@@ -336,9 +336,11 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _stop_at_once() -> None:
-    """Let Ctrl-C end the process: compiled code does not listen to Python, and there is nothing to save here."""
-    if threading.current_thread() is threading.main_thread():
+def _stop_at_once(*agents: object) -> None:
+    """Let Ctrl-C end the process: compiled code does not listen to Python, and unless an agent learns there is nothing
+    to save here."""
+    learns = any(hasattr(agent, "ended") for agent in agents)
+    if threading.current_thread() is threading.main_thread() and not learns:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from plyground.display import console
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.threads import available
-from plyground.runs.directory import Run, create, newest_whole, open_run, read_config, steps_of
+from plyground.runs.directory import Run, newest_whole, open_run, read_config, steps_of
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as write
@@ -26,7 +25,7 @@ from plyground.teaching.imitate import LEARNER, Imitate, Imitation
 from plyground.teaching.imitate import imitate as learn
 from plyground.teaching.inspect import inspect as look_at
 from plyground.teaching.verify import verify as measure
-from plyground.training import versions, wishes_to_stop
+from plyground.training import new_run, wishes_to_stop
 
 DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was begun with it")]
@@ -87,7 +86,7 @@ def imitate(
     """Teach a network to choose as the teacher of a dataset does; the result is a run."""
     full = config.resolved()
     path = out or Path("runs") / f"{load(full.game).label}-imitation"
-    with create(path, {"learner": LEARNER, **asdict(full), "versions": versions()}) as run:
+    with new_run(path, LEARNER, full) as run:
         try:
             _learn(_begin(full, path), run)
         except BaseException:

@@ -159,6 +159,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
         console.print(board(position, position.seat))
         answer = _ask(position)
         if answer is None:
+            tell(agent, THIS_GAME, NOT_ENDED)
             console.print("Good-bye.")
             return
         if answer == "undo":
@@ -183,7 +184,7 @@ def _ask(position: Position) -> str | None:
     """What the person typed; None to stop."""
     try:
         answer = console.input(f"{position.game.rules.prompt(position.state)}> ").strip()
-    except EOFError:
+    except (EOFError, KeyboardInterrupt):
         console.print()
         return None
     if answer.lower() in ("quit", "exit", "q"):

@@ -35,7 +35,7 @@ from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
-from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_config
+from plyground.runs.directory import Run, create, find_checkpoint, is_unborn, newest_whole, open_run, read_config
 from plyground.runs.settings import build, profile, profiles
 from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
@@ -83,11 +83,18 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         for yardstick in full.yardsticks:
             make(yardstick, begun.game)  # a wrong word is better said now than after a cycle
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
-        with create(path, {"learner": learner, **asdict(full), "versions": versions()}) as run:
+        with new_run(path, learner, full) as run:
             _work(begun, run)
 
     train.__annotations__["config"] = Annotated[settings, arg(name="")]
     return train
+
+
+def new_run(path: Path, learner: str, config: Any) -> Run:
+    """A run's directory, with all its settings; what one that was killed at once has left there makes way."""
+    if is_unborn(path):
+        console.print(f"{path} was begun before, but stopped before its first checkpoint: begun anew.", soft_wrap=True)
+    return create(path, {"learner": learner, **asdict(config), "versions": versions()})
 
 
 def versions() -> dict[str, str]:

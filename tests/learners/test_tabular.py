@@ -361,6 +361,32 @@ def test_an_agent_that_goes_on_learning_saves_what_it_learned(three: Path) -> No
         assert len(learner.table) == len(agent.table)
 
 
+@pytest.mark.parametrize("plies", [4, 8])
+def test_a_match_that_is_stopped_keeps_what_was_learned(three: Path, plies: int) -> None:
+    """After four plies no game has ended, after eight some have."""
+    game, before, ended = pg.load(ROW), find_checkpoint(three, "last"), list[int]()
+    agent: Any = make(f"run:{three},learn=true", game)
+
+    def ctrl_c(games: int) -> None:
+        ended.append(games)
+        if len(ended) == plies:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play_match(game, agent, make("random", game), 20, seed=8, opening_plies=0, progress=ctrl_c)
+    agent.run.close()
+    assert (ended[-1] > 0) == (plies == 8)
+    after = find_checkpoint(three, "last")
+    assert after.step == before.step + 1
+    assert f"learned from {ended[-1]} games" in read_metrics(three)[-1]["text"]
+    corrections = after.state()["counts"]["updates"] - before.state()["counts"]["updates"]
+    assert corrections >= 20
+    assert after.tensors("table")["visits"].sum() - before.tensors("table")["visits"].sum() == corrections
+    again: Any = make(f"run:{three},learn=true", game)
+    assert len(again.table) == len(agent.table)
+    again.run.close()
+
+
 def test_it_learns_as_the_learner_would(three: Path) -> None:
     """One game against a person, with a move taken back: the values are those of the plain rule."""
     game = pg.load(ROW)

@@ -146,8 +146,39 @@ def test_what_a_killed_process_left_is_swept_away(run) -> None:
 
 
 def test_a_run_is_never_written_over(run) -> None:
+    with pytest.raises(Error, match="another process works on"):
+        create(run.path, {})
+    run.save(0, IDENTITY, groups(), {})
     with pytest.raises(Error, match="exists already"):
         create(run.path, {})
+    run.close()
+    with pytest.raises(Error, match="exists already"):
+        create(run.path, {})
+    assert directory.read_config(run.path)["seed"] == 3
+
+
+def test_a_run_that_never_got_to_a_checkpoint_is_begun_anew(run) -> None:
+    run.log({"step": 0})
+    run.close()
+    (run.path / "examples.bin").touch()
+    (run.path / ".config.toml.partial").touch()
+    (run.path / "checkpoints" / ".0").mkdir()
+    with create(run.path, {"seed": 4}) as again:
+        again.log({"step": 1})
+    assert directory.read_config(run.path) == {"seed": 4}
+    assert read_metrics(run.path) == [{"step": 1}]
+
+
+@pytest.mark.parametrize(
+    "names", [["config.toml"], ["config.toml", "checkpoints/"], ["checkpoints/", "notes.txt"], ["checkpoints/best/"]]
+)
+def test_what_is_not_ours_is_never_written_over(tmp_path: Path, names: list[str]) -> None:
+    for name in names:
+        (tmp_path / name).mkdir(parents=True) if name.endswith("/") else (tmp_path / name).touch()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(Error, match="exists already"):
+        create(tmp_path, {})
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 1}'])

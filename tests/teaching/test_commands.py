@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +141,41 @@ def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monke
     assert code == 2
     assert "'runs/chess-imitation' is no run to begin with" in err
     assert "plyground teach imitate" in err
+
+
+KILLED = """
+import os, signal, sys
+from plyground import cli
+from plyground.runs.directory import Run
+Run.save = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("word", ["imitate", "dqn"])
+def test_killed_before_the_first_checkpoint_it_begins_anew(command, tmp_path: Path, monkeypatch, word: str) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    few = [*ROW, "--network", "8", "--threads", "1", "--out", "run"]
+    if word == "imitate":
+        collect = ["--games", "20", "--opening-plies", "3", "--threads", "1", "--out", "x.ndjson"]
+        assert command("teach", "collect", *ROW, *collect)[0] == 0
+        arguments = ["teach", "imitate", *few, "--data", "x.ndjson", "--epochs", "1"]
+    else:
+        few += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--games-per-cycle", "8"]
+        arguments = ["train", "dqn", *few, "--cycles", "1", "--evaluation-games", "2", "--yardsticks", "random"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert (Path("run") / "config.toml").exists()
+    assert not steps_of(Path("run"))
+    code, _, err = command("resume", "run")
+    assert code == 2
+    assert "run has no checkpoint yet; if nothing works on it, begin it again with --out run" in err
+    code, out, err = command(*arguments)
+    assert code == 0, err
+    assert "run was begun before, but stopped before its first checkpoint: begun anew." in out
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert "run exists already" in err
 
 
 def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811

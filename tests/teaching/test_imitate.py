@@ -123,23 +123,41 @@ def test_outputs_are_scaled_without_losing_a_bit() -> None:
 
 def test_no_game_and_no_position_is_on_both_sides(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
     examples = pack([data, data], Lines(connect_four), tmp_path / "x.bin", "stop")  # everything is there twice
-    learn, held = split(examples, 0.2, seed=3)
+    learn, held = split(examples, 0.2)
     assert 0.1 < len(held) / len(examples) < 0.3
     for name in ("game", "key"):
         assert not set(examples[name][learn]) & set(examples[name][held]), name
-    assert not np.array_equal(held, split(examples, 0.2, seed=4)[1])
     with pytest.raises(pg.InvalidValue, match="cannot be split"):
-        split(examples[:5], 0.2, seed=0)
+        split(examples[:5], 0.2)
 
 
 def test_a_position_that_other_games_share_is_not_learned_from(
     data: Path, tmp_path: Path, connect_four: pg.Game
 ) -> None:
     examples = np.array(pack([data], Lines(connect_four), tmp_path / "x.bin", "stop"))
-    _, held = split(examples, 0.2, seed=3)
+    _, held = split(examples, 0.2)
     other = np.flatnonzero(~np.isin(np.arange(len(examples)), held))[0]
     examples["key"][other] = examples["key"][held[0]]
-    assert other not in split(examples, 0.2, seed=3)[0]
+    assert other not in split(examples, 0.2)[0]
+
+
+def test_a_run_that_goes_on_with_another_holds_out_the_same_games(data: Path, tmp_path: Path) -> None:
+    lines = data.read_text().splitlines(keepends=True)
+    (tmp_path / "half").write_text("".join(lines[: len(lines) // 2 : -1]))  # other data: less, in another order
+    first = Imitation(settings(data, seed=1, val_split=0.2), tmp_path)
+    learned_from = set(first.examples["game"][first.rows])
+    (tmp_path / "other").mkdir()
+    for changes in ({"seed": 2}, {"val_split": 0.1}, {"data": (str(tmp_path / "half"),)}):
+        again = Imitation(replace(first.config, **changes), tmp_path / "other")
+        assert not learned_from & set(again.examples["game"][again.held]), changes
+
+
+def test_a_run_cannot_hold_out_more_than_the_one_it_goes_on_with(data: Path, tmp_path: Path) -> None:
+    begin(tmp_path / "run", settings(data, epochs=1, val_split=0.1))
+    again = settings(data, val_split=0.1, seed=5, init=str(tmp_path / "run"))
+    assert len(Imitation(again, tmp_path).held)
+    with pytest.raises(pg.InvalidValue, match=r"run has held out 10% .* val_split is at most 0.1, not 0.2"):
+        Imitation(replace(again, val_split=0.2), tmp_path)
 
 
 def test_actions_become_the_outputs_of_an_encoder_that_turns_the_board() -> None:

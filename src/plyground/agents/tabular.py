@@ -90,7 +90,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> TableA
 
 
 class LearningAgent(TableAgent):
-    """Plays with a run's newest table and goes on learning; the run keeps what it learns after each match.
+    """Plays with a run's newest table and goes on learning; after each match, stopped or not, the run keeps it.
 
     It holds the run while it lives, so that nobody else writes there. It must be told which games it plays and how they
     end (`agents.agent.ask` and `tell`); what it is merely asked, it answers without learning.
@@ -144,7 +144,7 @@ class LearningAgent(TableAgent):
         games, outcomes = games[known], outcomes[known]
         self.table.reserve(ENTRIES_FOR_AN_ACTION * len(games) * self.game.rules.SEATS)
         self.table.kernels.end_games(games, outcomes, self.table.entries, self.rule, self.pending, self.sums)
-        if self.sums[0] and (outcomes != RUNNING).any():
+        if self.sums[0]:
             self._save(int((outcomes != RUNNING).sum()))
 
     def _save(self, games: int) -> None:

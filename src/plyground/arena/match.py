@@ -92,20 +92,22 @@ def play_match(
     rngs = chance.seeds(seed + 1, games)  # the agents' own chance
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
-    for _ in range(max_plies or game.rules.MAX_PLIES):
-        running = states["outcome"] == RUNNING
-        if not running.any():
-            break
-        actor = states["to_move"] ^ swapped  # 0: `first` acts, 1: `second`
-        for index, agent in enumerate((first, second)):
-            rows = np.flatnonzero(running & (actor == index))
-            if len(rows):
-                faults += _act(game, agent, rows, states, chances, rngs)
-        plies[running] += 1
-        if progress:
-            progress(int((states["outcome"] != RUNNING).sum()))
-    for agent in (first, second):
-        tell(agent, np.arange(games), states["outcome"])
+    try:
+        for _ in range(max_plies or game.rules.MAX_PLIES):
+            running = states["outcome"] == RUNNING
+            if not running.any():
+                break
+            actor = states["to_move"] ^ swapped  # 0: `first` acts, 1: `second`
+            for index, agent in enumerate((first, second)):
+                rows = np.flatnonzero(running & (actor == index))
+                if len(rows):
+                    faults += _act(game, agent, rows, states, chances, rngs)
+            plies[running] += 1
+            if progress:
+                progress(int((states["outcome"] != RUNNING).sum()))
+    finally:  # also if somebody stops it, so that what was learned is kept
+        for agent in (first, second):
+            tell(agent, np.arange(games), states["outcome"])
     return _result(game, states, swapped, plies, faults)
 
 

@@ -6,6 +6,7 @@
     best.json            the best checkpoint and the match that made it so
     games/               a few games of each evaluation, in notation
     report.md, curves.png
+    examples.bin, held_out.safetensors  what an imitation learns from and is measured on
 
 It may be killed at any moment. A checkpoint is written aside, synced and renamed: it is whole or not there. What
 `metrics.jsonl` says beyond the newest checkpoint is cut off on resume, since it will be lived through again.
@@ -34,6 +35,8 @@ from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
 FORMAT = 1
+EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
+UNBORN = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}  # before the first checkpoint
 
 
 @dataclass(frozen=True)
@@ -195,15 +198,25 @@ def _plain(value: Any) -> Any:
 
 
 def create(path: Path, config: Mapping[str, Any]) -> Run:
-    """A new run directory; one that is there already is never written over."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    """A new run directory; one that is there already is never written over, unless it is unborn."""
+    if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
         raise InvalidValue(f"{path} exists already: choose another --out, or `plyground resume {path}`")
     try:
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidValue(f"cannot create {path}: {error.strerror}") from None
+    run = Run(path)  # first the lock, which says whose the other files are
+    os.truncate(path / "metrics.jsonl", 0)
     files.write_whole(path / "config.toml", to_toml(config).encode())
-    return Run(path)
+    return run
+
+
+def is_unborn(path: Path) -> bool:
+    """Whether this is all that is left of a run that was killed before its first checkpoint: nothing to go on with."""
+    if not (path / "checkpoints").is_dir() or ((path / "config.toml").exists() and not (path / "lock").exists()):
+        return False  # not ours
+    names = {each.name.removeprefix(".").removesuffix(".partial") for each in path.iterdir()}
+    return names <= UNBORN and not any((path / "checkpoints").glob("[!.]*"))
 
 
 def open_run(path: Path) -> Run:
@@ -253,7 +266,7 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
     """`best`, `last`, or a step of a run."""
     steps = steps_of(path)
     if not steps:
-        raise InvalidValue(f"{path} has no checkpoint yet")
+        raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
     if which == "best":
         chosen = best_of(path).get("step", steps[-1])
     elif which == "last":

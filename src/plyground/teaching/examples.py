@@ -20,12 +20,12 @@ from torch import Tensor
 from plyground.agents.network import View
 from plyground.errors import InvalidValue
 from plyground.runs import files
+from plyground.runs.directory import HELD_OUT
 from plyground.teaching.dataset import BadLines, read_dataset
 from plyground.teaching.lines import Lines
 
 Records = NDArray[np.void]
 Rows = NDArray[np.int64]
-HELD_OUT = "held_out.safetensors"
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 
 
@@ -43,11 +43,12 @@ def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines,
     return np.memmap(target, lines.dtype, "r")
 
 
-def split(examples: Records, share: float, seed: int) -> tuple[Rows, Rows]:
-    """The rows to learn from and those held out: whole games, and no position is in both."""
-    with np.errstate(over="ignore"):
-        drawn = (examples["game"] ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
-    held = drawn < share * 2**32  # [N]
+def split(examples: Records, share: float) -> tuple[Rows, Rows]:
+    """The rows to learn from and those held out: whole games, and no position is in both.
+
+    A game's own name decides, not the run: what one run holds out, no other that goes on with it has learned from.
+    """
+    held = examples["game"] < np.uint64(share * 2**64)  # [N]; names are hashed
     known = np.unique(examples["key"][held])
     learn = ~held & ~np.isin(examples["key"], known)
     if not learn.any() or (share and not held.any()):

@@ -44,14 +44,13 @@ from plyground.learners.network_learner import (
     tensors_of,
 )
 from plyground.networks import Valued, make_network, scale_outputs
-from plyground.runs.directory import Checkpoint, Run
+from plyground.runs.directory import EXAMPLES, Checkpoint, Run, read_config
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss, said
 
 LEARNER = "imitate"
-EXAMPLES = "examples.bin"  # in the run, while it lasts
 RATE_LEFT = 0.05  # share of the learning rate that is left at the end
 LONGEST_GRADIENT = 10.0
 KEEP_FIRST = 10**9  # of the checkpoints that are pruned, only the first is one of every so many
@@ -137,6 +136,10 @@ class Imitation:
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # outputs that are saved for a logit of 1
         if config.init:
             begin_with(self.network, config.init, self.identity)
+            before = read_config(Path(config.init)).get("val_split", 1.0)
+            if before < config.val_split:
+                why = f"{config.init} has held out {before:.0%} of the games and has learned from all others"
+                raise InvalidValue(f"{why}: val_split is at most {before}, not {config.val_split}")
             scale_outputs(self.network, 1 / self.unit)
         self.optimizer = torch.optim.Adam(self.network.parameters(), config.lr, fused=True)
         self.epoch = self.updates = self.without_gain = 0
@@ -144,7 +147,7 @@ class Imitation:
         paths = [Path(path) for path in config.data]
         self.examples = pack(paths, Lines(self.game), folder / EXAMPLES, config.bad_lines, processes)
         self.rejected = sum(map(rejected_lines, paths))
-        self.rows, self.held = split(self.examples, config.val_split, config.seed)
+        self.rows, self.held = split(self.examples, config.val_split)
         keep_held_out(folder, self.examples[self.held])
 
     @property
@@ -153,8 +156,10 @@ class Imitation:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with the data, their order included."""
-        return hashlib.blake2b(self.examples.view(np.uint8).data, digest_size=16).hexdigest()
+        """Changes with the data, their order and what is held out included."""
+        found = hashlib.blake2b(self.examples.view(np.uint8).data, digest_size=16)
+        found.update(self.held.data)
+        return found.hexdigest()
 
     @property
     def updates_in_all(self) -> int:
