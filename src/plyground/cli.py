@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import signal
 import sys
@@ -21,13 +23,20 @@ GameWord = Annotated[
 ]
 
 
-def games() -> None:
-    """List the games, with their settings, encoders and agents."""
+def games(name: Positional[Annotated[str, arg(metavar="NAME")]] = "") -> None:
+    """List the games, with their settings, encoders and agents; or say more about one.
+
+    Args:
+        name: the game to explain, also a .py file
+    """
     from plyground import terminal
     from plyground.game import load
     from plyground.games import GAMES
 
-    terminal.show_games([load(name) for name in GAMES])
+    if name:
+        terminal.show_game(load(name))
+    else:
+        terminal.show_games([load(each) for each in GAMES])
 
 
 def perft(game: Positional[GameWord], depth: int, position: str = "startpos", divide: bool = False) -> None:
@@ -207,7 +216,7 @@ def play(
         position: where to begin, in the game's own text
         seed: what the agent's chance begins with (default: the clock)
     """
-    from plyground import terminal
+    from plyground import playing
     from plyground.agents.agent import make
     from plyground.game import load
 
@@ -215,7 +224,7 @@ def play(
     begun = time.time_ns() if seed is None else seed
     start, agent = rules.position(position, begun), make(against, rules)
     _stop_at_once(agent)
-    terminal.play(start, agent, against, 0 if side == "first" else 1, begun)
+    playing.play(start, agent, against, 0 if side == "first" else 1, begun)
 
 
 def bench(
@@ -305,6 +314,7 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     arguments = sys.argv[1:]
+    _speak_plainly()
     teaching = int(arguments[:1] == ["teach"])  # it has commands of its own
     try:
         tyro.extras.subcommand_cli_from_dict(
@@ -329,6 +339,22 @@ def main() -> None:
         if not _from_the_compiler(error):
             raise
         _fail(f"the game does not compile: {shorten(_gist(error), 1000)}")
+
+
+PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
+
+
+def _speak_plainly() -> None:
+    """Let a terminal that cannot show our signs show letters: no output fails for want of a character."""
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        return "".join(PLAIN.get(each, "?") for each in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("plain", replace)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
 
 
 def _fail(message: str) -> NoReturn:

@@ -48,16 +48,34 @@ from plyground.games.chess_moves import (
     lesser_promotion,
     move,
 )
-from plyground.games.chess_text import SIDES, STYLES, action_name, draw, parse, problems, read_action, reason, text
+from plyground.games.chess_text import (
+    SIDES,
+    STYLES,
+    TYPING,
+    action_name,
+    draw,
+    draw_last,
+    observe,
+    parse,
+    problems,
+    read_action,
+    reason,
+    text,
+)
+from plyground.games.chess_text import san as notation
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 
 __all__ = [
     "SIDES",
     "STYLES",
+    "TYPING",
     "action_name",
     "draw",
+    "draw_last",
     "evaluate",
     "loudness",
+    "notation",
+    "observe",
     "parse",
     "problems",
     "read_action",

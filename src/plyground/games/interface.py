@@ -34,7 +34,11 @@ LENIENT     True if `game.position` reads | arrangements with problems too, and 
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
 SIDES       two names for people          | otherwise: "first" and "second"
 draw_choices(state, actions) -> str       | the same for the player to move, with what may be done marked in it
+draw_last(state, seat, action) -> str     | the same for a seat, with the action that was played last (-1: none) marked
 prompt(state) -> str                      | what a person is asked for at a terminal; otherwise "your move"
+TYPING      how a move is typed, in words | otherwise: "a move by its name"
+notation(state, action, legal) -> str     | how people write an action, which `read_action` reads; otherwise its name
+typed_turn(text, side) -> [str]           | the names of all actions of a turn, where it has several, or InvalidText
 STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
@@ -61,7 +65,8 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
 observe(state, seat) -> str               | the picture that the seat may see
-view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`)
+view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`,
+                                          | or `text` where nothing is hidden)
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
@@ -162,7 +167,11 @@ class Rules:
     view: Function
     SIDES: tuple[str, str]
     draw_choices: Function | None
+    draw_last: Function | None
     prompt: Function
+    TYPING: str
+    notation: Function
+    typed_turn: Function | None
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
@@ -220,10 +229,14 @@ def read(module: ModuleType) -> Rules:
         problems=get("problems", _no_problems),
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
-        view=get("view", get("observe", lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
+        view=get("view", (get("determinize") and get("observe")) or (lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
         SIDES=get("SIDES", ("first", "second")),
         draw_choices=get("draw_choices"),
+        draw_last=get("draw_last"),
         prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]
+        TYPING=get("TYPING", "a move by its name"),
+        notation=get("notation", lambda state, action, legal: get("action_name")(state, action)),  # pyright: ignore[reportUnknownLambdaType]
+        typed_turn=get("typed_turn"),
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),

@@ -64,7 +64,8 @@ def load_kernels(
         if name not in sys.modules:
             path = _written(name, f"plyground_{template}_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
-                notice = f"plyground: compiling {subject} ({template}), once for this machine ..."
+                kind = f"{template}, bounds checked" if numba.config.BOUNDSCHECK else template  # pyright: ignore
+                notice = f"plyground: compiling {subject} ({kind}), once for this machine ..."
                 print(notice, file=sys.stderr, flush=True)
             _run(name, path)
         return sys.modules[name]
