@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import popcount
+from plyground.games.bits import popcount, wrapping
 from plyground.games.chance import STEP, mix
 from plyground.games.chess_board import (
     BISHOPS,
@@ -319,7 +319,7 @@ def count_repetitions(state: State) -> None:
     state["repetitions"] = count
 
 
-@njit
+@wrapping
 def key(state: State) -> np.uint64:
     """64 bits that tell positions apart: pieces, side to move, castling, en passant."""
     rest = state["to_move"] + 2 * np.int64(state["castling"]) + 32 * (np.int64(state["en_passant"]) + 1)

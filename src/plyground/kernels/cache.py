@@ -200,7 +200,7 @@ def _codes(code: types.CodeType) -> list[types.CodeType]:
 
 def _plain(function: Any) -> Any:
     """The Python function behind a compiled one (itself where the compiler is switched off)."""
-    return getattr(function, "py_func", function)
+    return inspect.unwrap(getattr(function, "py_func", function))
 
 
 def _from_library(value: Any) -> bool:
