@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from typing import Annotated, Literal, NoReturn
 import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
-from plyground.errors import Error, InvalidValue, shorten
+from plyground.errors import Error, InvalidValue
 
 GameWord = Annotated[
     str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
@@ -267,10 +268,12 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
     from plyground.laws import check as laws_of
 
     rules, kept = load(game), 0
-    for law in laws_of(rules, games, seed):
-        print(f"✓ {law}")
-        kept += 1
-    print(f"{rules} keeps all {kept} laws, as far as {games} random games can tell.")
+    for law, defined in laws_of(rules, games, seed):
+        print(f"✓ {law}" if defined else f"- {law} (not defined)")
+        kept += defined
+    print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
+    if not rules.encoders:
+        print("It has no ENCODERS: networks cannot learn it before it brings one.")
 
 
 COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
@@ -338,7 +341,7 @@ def main() -> None:
     except Exception as error:
         if not _from_the_compiler(error):
             raise
-        _fail(f"the game does not compile: {shorten(_gist(error), 1000)}")
+        _fail(f"the game does not compile: {_gist(error)}")
 
 
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
@@ -376,7 +379,11 @@ def _from_the_compiler(error: Exception) -> bool:
 
 
 def _gist(error: Exception) -> str:
-    """What numba found and where, without the stages it went through."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    noise = ("Failed in", "During: Pass", "During: resolving", "<source elided>", "^")
-    return " ".join(line for line in lines if line and not line.startswith(noise))
+    """What numba found, and the lines of the game where it did: not the stages, nor what called the game."""
+    text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
+    message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
+    places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
+    lines = "\n".join(dict.fromkeys(places)).splitlines()
+    return "\n".join(
+        line for line in [*message.splitlines(), *lines] if line.strip() not in ("", "^", "<source elided>")
+    )

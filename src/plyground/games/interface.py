@@ -86,7 +86,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame
@@ -178,6 +178,11 @@ class Rules:
     read_action: Function
 
     @property
+    def name(self) -> str:
+        """How people know the game: by its module or, if it is a file of its own, by its path."""
+        return _name(self.module)
+
+    @property
     def SEARCHED(self) -> np.dtype[np.void]:  # noqa: N802
         """The records that perft and search copy: as short as the game can play them."""
         return self.HEAD if "play_head" in self.compiled else self.STATE
@@ -192,6 +197,7 @@ COMPILED = (
     *("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action"),
     *("settle", "play_head", "count_legal", "loudness"),
 )
+FILE_PREFIX = "plyground_file_"  # begins the names of modules that are game files
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 
@@ -203,10 +209,10 @@ def read(module: ModuleType) -> Rules:
 
     missing = [name for name in REQUIRED if get(name) is None]
     if missing:
-        raise BrokenGame(f"the game {module.__name__} does not define {', '.join(missing)}")
+        raise BrokenGame(f"the game {_name(module)} does not define {', '.join(missing)}")
     faults = list(_faults(get))
     if faults:
-        raise BrokenGame(f"the game {module.__name__}: {'; '.join(faults)}")
+        raise BrokenGame(f"the game {_name(module)}: {'; '.join(faults)}")
     return Rules(
         module=module,
         STATE=get("STATE"),
@@ -244,11 +250,22 @@ def read(module: ModuleType) -> Rules:
     )
 
 
+def _name(module: ModuleType) -> str:
+    """How people know a game: a file of its own by its path."""
+    return f"in {module.__file__}" if module.__name__.startswith(FILE_PREFIX) else module.__name__
+
+
+def uncompiled(name: str, function: Any) -> list[str]:
+    """The fault of a function that must be compiled, but is not."""
+    fine = config.DISABLE_JIT or hasattr(function, "py_func")  # pyright: ignore
+    return [] if fine else [f"`{name}` is not compiled: write @njit above it"]
+
+
 def _faults(get: Function) -> Sequence[str]:
     """What is wrong with the values a module does define."""
     state: np.dtype[np.void] = get("STATE")
     head: np.dtype[np.void] = get("HEAD", state)
-    faults: list[str] = []
+    faults = [fault for name in COMPILED if get(name) for fault in uncompiled(name, get(name))]
     if not state.isalignedstruct:
         faults.append("STATE must be an aligned record: np.dtype([...], align=True)")
     fields, leading = dict(state.fields or {}), dict(head.fields or {})
