@@ -22,7 +22,7 @@ import plyground
 from plyground import table_report
 from plyground.agents.agent import load_run, make
 from plyground.arena.match import play_match
-from plyground.display import Display, console
+from plyground.display import Display, console, show_report
 from plyground.errors import InvalidValue, unknown
 from plyground.gpu.device import said_when_full
 from plyground.learners.a2c import A2C, A2CLearner
@@ -130,7 +130,7 @@ def _work(learner: Learner[Any], run: Run) -> None:
             f"Stopped and saved at step {learner.step}. Go on with: plyground resume {run.path}", soft_wrap=True
         )
         return
-    console.print(write_report(run.path), markup=False, soft_wrap=True)
+    show_report(write_report(run.path))
     console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
     console.print(f"Play against it: {how_to_play(run.path)}", soft_wrap=True)
 
