@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import plyground as pg
 from conftest import ROOT, TINY
 from plyground import cli
 
@@ -274,3 +275,23 @@ def test_undo_takes_back_the_agents_answer_too(monkeypatch: pytest.MonkeyPatch, 
     assert boards[0] == boards[2]
     assert "●" in boards[1]
     assert "○" in boards[1]
+
+
+def test_mistakes_are_told_with_positions_that_can_be_read(command) -> None:
+    code, out, _ = command("grade", "random", "--number", "40", "--games", "0")
+    found = re.findall(r"^position: (\S+)$", out, re.MULTILINE)
+    assert code == 0
+    assert len(found) == out.count("mistake ") > 3
+    assert json.loads(command("solve", found[0], "--json")[1])["position"] == found[0]
+
+
+def test_mistakes_are_marked_in_the_picture() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from plyground.pictures import draw_board
+
+    axes = Figure().add_subplot()
+    draw_board(axes, pg.load("connect_four").position("4453"), {"4": "✗", "1": "✓"})
+    signs = {text.get_text(): text.get_position() for text in axes.texts}
+    assert (signs["✗"], signs["✓"]) == ((3, 2), (0, 0)), "where the discs would come to lie"

@@ -75,7 +75,7 @@ class Display:
         averages = " · ".join(f"{name} {learner.averages[name]:.4f}" for name in NUMBERS if name in learner.averages)
         games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, {learner.memory_words()}"
         table = Table("cycle", *config.yardsticks, box=None, title="points of 100 against", title_justify="left")
-        room = (console.width - len("cycle")) // max(1, len(config.yardsticks)) - len("  100% ")
+        room = (console.width - len(" cycle ")) // max(1, len(config.yardsticks)) - len(" 100%  ")
         for cycle, scores in self.scores[-8:]:
             table.add_row(str(cycle), *(_bar(scores[word], room) for word in config.yardsticks))
         return Group(head, Text(games), Text(averages), table, Text(self.note, style="dim"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plyground.agents.agent import Agent, adviser_of, ask, known, make, tell
+from plyground.agents.agent import Agent, Learning, adviser_of, ask, known, make, tell
 from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games import chance
@@ -43,8 +44,9 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
     try:
         sitting.run()
     except KeyboardInterrupt:
-        _say("Good-bye.")
-        raise
+        if not isinstance(agent, Learning):  # one that learns keeps what it has learned, as at any other end
+            _say("Good-bye.")
+            sys.exit(130)
     finally:
         sitting.tell_the_end()
     _say("Good-bye.")
@@ -345,18 +347,20 @@ def _say(text: str) -> None:
 
 def _ask(prompt: str) -> str | None:
     """What the person typed, without spaces around it; None to stop. Here even a Ctrl-C that ends all else is heard."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
     try:
         typed = ""
         while not typed:
             typed = console.input(f"{prompt}> ").strip()
-    except (EOFError, KeyboardInterrupt) as wish:
+    except EOFError:
         console.print()
-        if isinstance(wish, KeyboardInterrupt) and before == signal.SIG_DFL:
-            raise
         return None
+    except KeyboardInterrupt:
+        console.print()
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(woken)
     if typed == "?":
         return "help"
     return None if typed.lower() in ("quit", "exit", "q") else typed
