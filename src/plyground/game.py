@@ -117,6 +117,10 @@ class Game:
         """The encoder `planes-v1`; `planes` means its newest version."""
         return pick(self.encoders, name)
 
+    def index_form(self, encoder: Encoder) -> Encoder | None:
+        """The encoder of indices that stands for a dense one."""
+        return next((each for each in self.encoders.values() if each.dense == str(encoder)), None)
+
     def kernels(self, template: str = "rules") -> Any:
         """The compiled loops of `kernels/<template>.py` for this game."""
         return _kernels(template, self.rules, self.label)

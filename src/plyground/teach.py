@@ -15,6 +15,7 @@ from tyro.conf import Positional, arg
 from plyground.display import console
 from plyground.errors import InvalidValue
 from plyground.game import load
+from plyground.gpu.device import said_when_full
 from plyground.kernels.threads import available
 from plyground.runs.directory import Run, newest_whole, open_run, read_config, steps_of
 from plyground.runs.settings import build
@@ -27,6 +28,7 @@ from plyground.teaching.inspect import inspect as look_at
 from plyground.teaching.verify import verify as measure
 from plyground.training import new_run, wishes_to_stop
 
+LESS = "try a smaller batch or a smaller network"
 DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was begun with it")]
 
@@ -96,7 +98,7 @@ def imitate(
 
 
 def _begin(config: Imitate, path: Path) -> Imitation:
-    with console.status("reading and checking the data"):
+    with console.status("reading and checking the data"), said_when_full(LESS):
         return Imitation(config, path, available())
 
 
@@ -113,7 +115,7 @@ def go_on(path: Path) -> None:
 
 
 def _learn(learner: Imitation, run: Run) -> None:
-    with wishes_to_stop() as stop, _bar("examples", len(learner.rows)) as show:
+    with wishes_to_stop() as stop, _bar("examples", len(learner.rows)) as show, said_when_full(LESS):
 
         def report(record: Mapping[str, Any]) -> None:
             if record["event"] == "tick":

@@ -160,10 +160,12 @@ def resume(run: Positional[RunPath]) -> None:
 
         go_on(run)
         return
-    learner = _learner_of(run)
+    with said_when_full(LESS):
+        learner = _learner_of(run)
     with open_run(run) as held:
         checkpoint = newest_whole(run)
-        learner.restore(checkpoint)
+        with said_when_full(LESS):
+            learner.restore(checkpoint)
         held.rewind(checkpoint)
         _work(learner, held)
 

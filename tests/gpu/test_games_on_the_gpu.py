@@ -81,6 +81,28 @@ def test_some_of_the_rows_encode_like_all(connect_four: pg.Game) -> None:
     assert all(torch.equal(a, b[::3]) for a, b in zip(batch.legal_list(some), batch.legal_list(), strict=True))
     out = torch.empty((ROWS + 1, 6, 7), dtype=torch.int8, device=CUDA)[1:]  # begins between words
     assert torch.equal(batch.encode("board", out=out), batch.encode("board"))
+    half = torch.zeros((ROWS, *batch.encode("planes").shape[1:]), dtype=torch.float16, device=CUDA)
+    assert batch.encode("planes", out=half, dtype=torch.float16) is half
+    assert torch.equal(half.float(), batch.encode("planes"))
+
+
+def test_a_head_of_any_size(tmp_path: Path) -> None:
+    """Eleven bytes, of a record that is copied in words of eight."""
+    source = (ROOT / "examples" / "three_in_a_row.py").read_text()
+    lines = source.splitlines()
+    place = next(k for k, line in enumerate(lines) if line.startswith("STATE"))
+    head = lines[place].replace("STATE", "HEAD")
+    lines[place : place + 1] = [
+        head,
+        lines[place].replace('("outcome", np.int8)', '("outcome", np.int8), ("more", np.int64)'),
+    ]
+    (tmp_path / "padded.py").write_text("\n".join(lines))
+    cpu, gpu = both(pg.load(str(tmp_path / "padded.py")))
+    assert (cpu.game.rules.HEAD.itemsize, cpu.game.rules.STATE.alignment) == (11, 8)
+    for _ in range(6):
+        cpu.step(cpu.random_actions())
+        gpu.step(gpu.random_actions())
+        assert_same_games(cpu, gpu)
 
 
 def test_random_play_is_the_same(game: pg.Game) -> None:
@@ -118,6 +140,8 @@ def test_indices_from_the_cpu_expand_on_the_gpu(word: str, dtype: torch.dtype) -
         tokens = torch.from_numpy(cpu.encode(str(encoder)).astype(np.int16))
         expected = torch.from_numpy(cpu.encode(encoder.dense)).to(dtype)
         assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype).cpu(), expected)
+        between = torch.empty(expected.numel() + 1, dtype=dtype, device=CUDA)[1:].view(expected.shape)  # words
+        assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype, between).cpu(), expected)
 
 
 INDEX = """
@@ -175,6 +199,8 @@ def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Gam
         with pytest.raises(pg.InvalidValue, match="a step takes 4 whole numbers"):
             batch.step(wrong)
     assert torch.equal(batch.states, before)
+    batch.step(np.array([4, 2, 2, 1], ">i8")[::-1])  # however the numbers lie
+    assert not torch.equal(batch.states, before)
 
 
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
@@ -185,6 +211,11 @@ def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
         batch.legal_mask(out=torch.empty((4, 6), dtype=torch.bool, device=CUDA))
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):
         batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8, device=CUDA))
+    with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on the GPU, not"):
+        batch.legal_mask(connect_four.start().states)
+    if not SIMULATED:
+        with pytest.raises(pg.InvalidValue, match=r"on the GPU, not torch.uint8 .* on cpu"):
+            batch.encode("planes", batch.states.cpu())
     with pytest.raises(pg.InvalidValue, match="seats 0 to 1, not 2"):
         batch.encode("planes", seat=2)
     with pytest.raises(pg.InvalidValue, match="nothing to expand"):

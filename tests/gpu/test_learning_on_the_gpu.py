@@ -17,6 +17,7 @@ from plyground.agents.network import NetworkAgent, View
 from plyground.gpu.device import SIMULATED, problem
 from plyground.gpu.game import on_gpu
 from plyground.kernels.advantages import advantages
+from plyground.learners.a2c import A2C
 from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.memory import Memory
@@ -46,6 +47,12 @@ PPO_MIXED = PPO(
     game="connect_four", device="cuda", network="16+value", concurrency=GAMES, rollout=4, batch=2 * GAMES, threads=1,
     opponents=("0.4 self", "0.2 snapshot", "0.4 punisher"), opening_plies=2, games_per_cycle=10_000, cycles=1,
 )  # fmt: skip
+CONVOLUTIONS = replace(SMALL, game="connect_four", network="b1c8" if SIMULATED else "b4c64")
+PPO_CONVOLUTIONS = replace(PPO_MIXED, network=f"{CONVOLUTIONS.network}+value")
+EVERY = {
+    "small": SMALL, "mixed": MIXED, "otherwise": OTHERWISE, "convolutions": CONVOLUTIONS, "ppo": PPO_MIXED,
+    "ppo convolutions": PPO_CONVOLUTIONS,
+}  # fmt: skip
 CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["small", "mixed", "otherwise"])
 
 
@@ -118,7 +125,7 @@ def test_priorities_add_up_and_are_followed() -> None:
     assert shares == pytest.approx(tree[leaves:] / tree[1], abs=0.001)  # one from each of 2000 equal parts
 
 
-@pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE, PPO_MIXED], ids=["small", "mixed", "otherwise", "ppo"])
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
 def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | PPO) -> None:
     through = learned(config)
     first = learned(config, STEPS // 2)
@@ -178,14 +185,50 @@ def test_policies_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) -> None:
     assert batch.rngs.cpu().numpy()[~turn].tolist() == rngs[~turn].tolist()
 
 
-def test_a_run_that_was_learned_on_the_cpu_is_asked_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("algorithm", [DQN, PPO])
+def test_an_illegal_action_ends_the_run(algorithm: Any, device: str) -> None:
+    """A network that knows one column has nothing to play when it is full."""
+    how: Any = {"network": "8", "epsilon": 0.0, "epsilon_end": 0.0}
+    if algorithm is PPO:
+        how = {"network": "8+value", "symmetries": False}
+    learner = begun(algorithm(device=device, outputs=1, concurrency=4, batch=4, threads=1, **how))
+    for _ in range(6):
+        learner.advance()
+    with pytest.raises(pg.IllegalAction, match="row 0: 0 is not legal"):
+        learner.advance()
+
+
+def test_a_ply_that_was_picked_twice_keeps_its_largest_error() -> None:
+    memory = learned(MIXED).memory
+    leaves = len(memory.tree) // 2
+    errors = torch.tensor([1.0, 3.0, 2.0]).to(memory.tree)
+    memory.update(torch.tensor([5, 5, 5], device=memory.tree.device), errors, 1.0)
+    assert float(memory.tree[leaves + 5]) == pytest.approx(3.001)
+
+
+def test_auto_is_a_device_in_python_too() -> None:
+    assert isinstance(begun(replace(SMALL, device="auto")).on, OnGpu)
+
+
+@pytest.mark.parametrize("settings", [SMALL, A2C(device="auto", network="8+value")])
+def test_it_is_said_what_goes_to_the_gpu(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.resolved()
+    told = "with games and memory" if settings is SMALL else "for the network; games and memory are on the CPU"
+    assert capsys.readouterr().out.startswith("device: cuda (")
+    settings.resolved()
+    assert capsys.readouterr().out.endswith(f"{told}\n")
+
+
+def test_a_run_that_was_learned_on_the_cpu_plays_on_the_gpu(tmp_path: Path) -> None:
     config = replace(SMALL, device="cpu").resolved()
     with create(tmp_path / "run", {"learner": "dqn", **asdict(config)}) as run:
         DQNLearner(config).save(run)
-    monkeypatch.setattr(NetworkAgent, "choose", None)  # would hand it states that its network cannot read
     game, word = pg.load(ROW), f"run:{tmp_path / 'run'}"
     on, mix = OnGpu(game, np.random.default_rng(0)), ("0.5 self", f"0.5 {word}")
     play, twin = GpuSelfPlay(on, 8, 3, mix=mix), SelfPlay(OnCpu(game, np.random.default_rng(0)), 8, 3, mix=mix)
+    agent: Any = play.agents[word]
+    assert agent.view.uses_gpu
     play.batch.random_play(3)
     twin.restore({name: values.reshape(-1) for name, values in play.arrays().items()})
     actions, expected = on.zeros((8,), np.int32) - 1, np.full(8, -1, np.int32)

@@ -88,7 +88,7 @@ def test_records_suit_a_gpu(game: pg.Game) -> None:
         assert dtype.isalignedstruct
         assert dtype.itemsize % dtype.alignment == 0
         assert dtype.alignment in (1, 2, 4, 8)
-    assert rules.HEAD.itemsize % rules.STATE.alignment == 0  # heads are copied in the same words
+    assert rules.HEAD.itemsize % rules.STATE.alignment == 0  # heads are copied in the same words: faster
     assert rules.WORK.itemsize * device.BLOCK < 64 << 20
     assert rules.STATE.itemsize + 4 * rules.MAX_LEGAL < 64 << 10
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
+from numba import types
 
 import plyground as pg
 from plyground.agents.agent import policies_of
+from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.cache import load_kernels
 
 pytestmark = pytest.mark.compiled
@@ -33,14 +36,11 @@ def ptx(monkeypatch: pytest.MonkeyPatch) -> Any:
     return compiled
 
 
-def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> None:
-    import numba
-    from numba import types
-
-    rules = game.rules
+def signatures_of(rules: Rules) -> dict[str, tuple[Any, ...]]:
+    """What each function of the contract takes, all its arguments."""
     state, head, work = (numba.from_dtype(dtype) for dtype in (rules.STATE, rules.HEAD, rules.WORK))
     rng, actions = types.Array(types.uint64, 1, "C"), types.Array(types.int32, 1, "C")
-    signatures = {
+    return {
         "reset": (state, rng),
         "legal": (state, actions, work),
         "mask": (state, types.Array(types.boolean, 1, "C")),
@@ -53,7 +53,18 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         "determinize": (state, types.int32, rng),
         "transform": (state, types.int32),
         "transform_action": (types.int32, types.int32),
+        "loudness": (state, types.int32),
     }
+
+
+def test_no_function_of_the_contract_is_left_out(connect_four: pg.Game) -> None:
+    assert signatures_of(connect_four.rules).keys() == set(COMPILED)
+
+
+def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> None:
+    rules, signatures = game.rules, signatures_of(game.rules)
+    state, work = (numba.from_dtype(dtype) for dtype in (rules.STATE, rules.WORK))
+    rng = types.Array(types.uint64, 1, "C")
     for name, function in rules.compiled.items():
         code = getattr(function, "py_func", function).__code__
         assert ".visible .func" in ptx(function, *signatures[name][: code.co_argcount]), name
@@ -66,11 +77,10 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "every"])
 @pytest.mark.parametrize("word", ["connect_four", "chess", "sequence", "paco_sako"])
-def test_kernels_compile_to_ptx(word: str, ptx: Any) -> None:
-    import numba
-    from numba import types
-
+def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
+    """Every one; or those that tell most: some of Paco Ŝako's take half a minute each."""
     from plyground.gpu.device import count_bits_by_instruction
 
     def array(of: Any, dimensions: int = 1) -> Any:
@@ -89,34 +99,35 @@ def test_kernels_compile_to_ptx(word: str, ptx: Any) -> None:
     words, bools, ints, rngs = array(f"u{rules.STATE.alignment}", 2), array("?"), array("i4"), array("u8")
     kernel("cuda_rules", "reset_all", functions, states, words, words, rngs)
     outcome = array("f4"), bools, bools
-    kernel("cuda_rules", "step_all", functions, states, words, words, ints, rngs, words, ints, whole, *outcome, work)
+    kernel("cuda_rules", "step_all", functions, states, *[words] * 3, ints, rngs, words, ints, whole, *outcome, work)
     asked = array("i4", 2), ints, array("?", 2), rngs, ints, ints, ints
     kernel("cuda_rules", "look_all", functions, states, *asked, work)
     kernel("cuda_rules", "play_heads", functions, heads, ints, rngs, work)
     kernel("cuda_rules", "count_all", functions, heads, array("i8"), work)
     kernel("cuda_rules", "seats_to_act", functions, states, ints)
-    if word != "paco_sako":  # half a minute each there, and nothing new
+    if every or word != "paco_sako":
         kernel("cuda_rules", "random_play", functions, words, words, rngs, ints, whole, array("i8"), work)
         kernel("cuda_rules", "open_games", functions, states, words, bools, ints, words, rngs, work)
     if "mask" in rules.compiled:
         kernel("cuda_mask", "legal_masks", rules.compiled, states, array("?", 2))
     kernel("cuda_rules", "transform_all", functions, states, ints)
-    for policy in list(policies_of(game).values())[:1] if word != "paco_sako" else ():
+    policies, encoders = list(policies_of(game).values()), list(dict.fromkeys(game.encoders.values()))
+    if not every:
+        policies, encoders = policies[: word != "paco_sako"], encoders[::5]
+    for policy in policies:
         kernel("cuda_choose", "choose_all", {"choose": policy}, states, bools, rngs, ints, work)
     if "evaluate" in rules.compiled:
         kernel("cuda_evaluate", "evaluate_all", rules.compiled, states, array("f4"))
-    for encoder in list(dict.fromkeys(game.encoders.values()))[::5]:
+    for encoder in encoders:
         writes = {"write": encoder.write, **rules.compiled}
         kernel("cuda_encode", "encode_columns", writes, states, whole, array(encoder.dtype, 2))
         kernel("cuda_encode", "encode_staged", writes, states, whole, size, array(encoder.dtype), rngs, size)
-    for encoder in [each for each in game.encoders.values() if each.spread][:1]:
+    for encoder in [each for each in game.encoders.values() if each.spread][: None if every else 1]:
         arguments = array("i2", 2), array("i2"), array("i2", 2), array("u8", 2)
         kernel("cuda_expand", "expand_all", {"spread": encoder.spread}, *arguments)
 
 
 def test_the_memorys_kernels_compile_to_ptx(ptx: Any) -> None:
-    from numba import types
-
     module, rollouts = load_kernels("cuda_replay", {}, "memory"), load_kernels("cuda_advantages", {}, "rollouts")
     rows, bools, floats = (types.Array(each, 2, "C") for each in (types.int8, types.boolean, types.float32))
     tree, picked, numbers, lengths, over = (

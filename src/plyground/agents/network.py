@@ -38,6 +38,7 @@ class View:
         self.outputs = outputs or game.num_actions
         if not 1 <= self.outputs <= game.num_actions:
             raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")
+        self.short = self.encoder if self.encoder.spread is not None else game.index_form(self.encoder)
         self.shape = tuple(self.observe(game.start().states).shape[1:])
         slots = game.slots(str(self.encoder))  # [SEATS, A]
         self.turned = bool((slots != np.arange(game.num_actions)).any())
@@ -48,6 +49,9 @@ class View:
         if isinstance(states, Tensor):
             name = self.encoder.dense if self.encoder.expand is not None else str(self.encoder)
             return on_gpu(self.game).encode(name, states, dtype=torch.float32)
+        if self.uses_gpu and self.short is not None:  # indices go over, which are far fewer bytes
+            tokens = self.game.encode(str(self.short), states)
+            return on_gpu(self.game).expand(self.short, torch.from_numpy(tokens))
         shown: NDArray[Any] = self.game.encode(str(self.encoder), states)
         if self.encoder.expand is not None:
             shown = self.encoder.expand(shown)
@@ -57,11 +61,17 @@ class View:
         """[N, outputs] which outputs stand for legal actions."""
         if isinstance(states, Tensor):
             legal = on_gpu(self.game).legal_mask(states)
-            if self.turned:
-                legal = legal.gather(1, self._tables[1][on_gpu(self.game).seats(states)])
-            return legal[:, : self.outputs]
+            return (self._turned(legal, states) if self.turned else legal)[:, : self.outputs]
         legal = self._turned_mask(states) if self.turned else self.game.legal_mask(states)
         return torch.from_numpy(np.ascontiguousarray(legal[:, : self.outputs])).to(self.device)
+
+    def _turned(self, legal: Tensor, states: Tensor) -> Tensor:
+        """[N, A] a mask of actions as one of outputs, seat by seat: an index for each row would be far larger."""
+        found, seats = legal, on_gpu(self.game).seats(states)[:, None]
+        for seat, actions in enumerate(self.actions):
+            if (actions != np.arange(len(actions))).any():
+                found = torch.where(seats == seat, legal[:, self._tables[1][seat]], found)
+        return found
 
     def _turned_mask(self, states: Records) -> NDArray[np.bool_]:
         """[N, A + 1] by lists: there are far fewer legal actions than actions. The last column means nothing."""

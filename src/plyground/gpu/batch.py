@@ -6,14 +6,27 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from plyground.batch import Batch
 from plyground.errors import IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.games import chance
-from plyground.gpu.device import CUDA, SIMULATED, array, check_room, empty, free_memory, launch, launch_blocks
+from plyground.gpu.device import (
+    CUDA,
+    SIMULATED,
+    array,
+    check_room,
+    empty,
+    free_memory,
+    launch,
+    launch_blocks,
+    said_when_full,
+    words,
+)
 from plyground.gpu.game import on_gpu
 from plyground.position import Position
 
@@ -47,27 +60,35 @@ class GpuBatch(Batch):
         self.gpu = on_gpu(game)
         state, head = game.rules.STATE.itemsize, game.rules.HEAD.itemsize
         each = state + head + 8 + 4 + 4 + 6  # generator, plies, action, and what a step returns
-        check_room(n * each, f"a batch of {n} games of {game}", f"at most {free_memory()[0] // each} games fit")
-        self.states: Tensor = empty((n, state), torch.uint8)
-        self.after: Tensor = empty((n, head), torch.uint8)
-        self.rngs: Tensor = torch.from_numpy(chance.seeds(seed, n)).to(CUDA)
-        self.plies: Tensor = torch.zeros(n, dtype=torch.int32, device=CUDA)
-        self.reset()
+        fitting = f"at most {free_memory()[0] // each} games fit"
+        check_room(n * each, f"a batch of {n} games of {game}", fitting)
+        with said_when_full(fitting):
+            self.states: Tensor = empty((n, state), torch.uint8)
+            self.after: Tensor = empty((n, head), torch.uint8)
+            self.rngs: Tensor = torch.from_numpy(chance.seeds(seed, n)).to(CUDA)
+            self.plies: Tensor = torch.zeros(n, dtype=torch.int32, device=CUDA)
+            self.reset()
 
     def reset(self) -> None:
         gpu = self.gpu
         arguments = (gpu.records(self.states), gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs))
         launch(gpu.kernels.reset_all, len(self), *arguments)
         self.plies.zero_()
-        self.after.copy_(self.gpu.heads(self.states))
+        self._take_heads()
 
     def step(self, actions: Any) -> Step:
         chosen, gpu, n = self._checked(actions), self.gpu, len(self)
         step = Step(empty((n,), torch.float32), empty((n,), torch.bool), empty((n,), torch.bool))
         gpu.launch(
-            *(gpu.kernels.step_all, n, gpu.records(self.states), gpu.words(self.states), gpu.words(self.after)),
-            *(array(chosen), array(self.rngs), gpu.words(gpu.fresh), array(self.plies), self.max_plies),
-            *(array(each) for each in step),
+            *(gpu.kernels.step_all, n, gpu.records(self.states), gpu.words(self.states)),
+            *(
+                words(self.states, gpu.head_word),
+                words(self.after, gpu.head_word),
+                array(chosen),
+                array(self.rngs),
+                gpu.words(gpu.fresh),
+            ),
+            *(array(self.plies), self.max_plies, *(array(each) for each in step)),
         )
         return step
 
@@ -97,9 +118,9 @@ class GpuBatch(Batch):
         launch_blocks(
             *(gpu.kernels.random_play, -(-min(len(self), gpu.threads) // PLAYING), PLAYING, 0),
             *(gpu.words(self.states), gpu.words(gpu.fresh), array(self.rngs), array(self.plies)),
-            *(plies, array(ended), gpu.work),
+            *(plies, array(ended), gpu.working_memory(len(self))),
         )
-        self.after.copy_(gpu.heads(self.states))
+        self._take_heads()
         return ended
 
     def perft(self, depth: int) -> Tensor:
@@ -123,9 +144,12 @@ class GpuBatch(Batch):
     def to_move(self) -> Tensor:
         return self.gpu.field(self.states, "to_move")
 
+    def _take_heads(self) -> None:
+        self.after.copy_(self.states[:, : self.after.shape[1]])
+
     def _checked(self, actions: Any) -> Tensor:
         """The actions on the GPU, each of them, unless the caller is trusted, legal in its row."""
-        given = actions if isinstance(actions, Tensor) else torch.from_numpy(self._whole_numbers(actions))
+        given = actions if isinstance(actions, Tensor) else torch.from_numpy(_native(self._whole_numbers(actions)))
         if tuple(given.shape) != (len(self),) or given.dtype.is_floating_point or given.dtype == torch.bool:
             shape = tuple(given.shape)
             raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {shape}")
@@ -136,3 +160,8 @@ class GpuBatch(Batch):
         if bad >= 0:
             raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen
+
+
+def _native(numbers: NDArray[Any]) -> NDArray[Any]:
+    """As torch takes them: end to end, in this machine's order of bytes."""
+    return np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))

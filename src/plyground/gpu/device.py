@@ -53,7 +53,9 @@ def problem() -> str:
     if SIMULATED:
         return ""
     if torch.version.cuda is None:
-        return f"this PyTorch ({torch.__version__}) was built without CUDA; install one with it: {INSTALL}"
+        return (
+            f"this PyTorch ({torch.__version__}) was built without CUDA; put one with CUDA in its place, then {INSTALL}"
+        )
     try:
         torch.cuda.init()
     except (RuntimeError, AssertionError) as error:  # no driver, too old a driver, no GPU: torch says which
@@ -65,16 +67,24 @@ def problem() -> str:
 
 @functools.cache
 def _numba_problem() -> str:
-    from numba import cuda
-    from numba.cuda.core import config  # pyright: ignore[reportMissingImports]
-
-    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
     try:
-        cuda.current_context()
+        from numba import cuda
+        from numba.cuda.core import config  # pyright: ignore[reportMissingImports]
+
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
         count_bits_by_instruction()
+        probe = torch.zeros(1, dtype=torch.int32, device=CUDA)
+        counting: Any = cuda.jit(_count_up)
+        counting[1, 1](array(probe))  # compiled, linked and run: what is too old says so now
+        if int(probe.item()) != 1:
+            return "numba-cuda's kernels do nothing here"
     except Exception as error:  # its own errors, the linker's, the driver's: whatever keeps it from starting
         return f"numba-cuda does not start: {shorten(' '.join(str(error).split()), 200)}"
     return ""
+
+
+def _count_up(numbers: Any) -> None:
+    numbers[0] += 1
 
 
 def count_bits_by_instruction() -> None:
@@ -103,7 +113,6 @@ def choose(word: str) -> tuple[str, str]:
         return "cpu", ""
     if word == "cuda":
         require()
-        return "cuda", ""
     reason = problem()
     return ("cpu", f"device: cpu ({reason})") if reason else ("cuda", f"device: cuda ({name()})")
 
@@ -139,12 +148,19 @@ def launch(kernel: Any, rows: int, *arguments: Any, threads: int = MOST_THREADS)
 
 def launch_blocks(kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
     """Run a kernel on blocks of threads that share some bytes of memory, in torch's current stream."""
-    if blocks:
-        kernel[blocks, threads, _stream(), shared](*arguments)
+    if not blocks:
+        return
+    try:
+        kernel[blocks, threads, _wrapped_stream(stream()), shared](*arguments)
+    except Exception as error:  # threads need memory of their own, which the driver takes at a launch
+        if "OUT_OF_MEMORY" not in str(error):
+            raise
+        raise InvalidValue(f"{_fullness()}; a kernel found no room for its threads: use fewer rows at once") from error
 
 
-def _stream() -> Any:
-    return 0 if SIMULATED else _wrapped_stream(torch.cuda.current_stream().cuda_stream)
+def stream() -> int:
+    """The stream that torch works in now."""
+    return 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
 
 
 @functools.lru_cache(64)
@@ -166,6 +182,7 @@ def records(tensor: Tensor, dtype: np.dtype[np.void]) -> Any:
 
 def words(tensor: Tensor, alignment: int) -> Any:
     """[N, bytes / alignment] the same as whole numbers of that many bytes."""
+    assert tensor.shape[1] % alignment == 0
     return _array(tensor, (len(tensor), tensor.shape[1] // alignment), np.dtype(f"u{alignment}"))
 
 
@@ -205,5 +222,9 @@ def said_when_full(advice: str) -> Generator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        free, total = free_memory()
-        raise InvalidValue(f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free; {advice}") from error
+        raise InvalidValue(f"{_fullness()}; {advice}") from error
+
+
+def _fullness() -> str:
+    free, total = free_memory()
+    return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"

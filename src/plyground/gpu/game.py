@@ -29,6 +29,7 @@ from plyground.gpu.device import (
     launch_blocks,
     records,
     require,
+    stream,
     words,
     words_in,
 )
@@ -41,6 +42,7 @@ EXPAND_BLOCK = 2 if SIMULATED else 32  # threads that make a row
 MOST_WORK = 0.2  # of the free memory
 LARGEST_BLOCK = 4 if SIMULATED else 512
 FRONTIER = 1 << 18  # positions that perft plays on at once
+MOST_CHILDREN = 0.1  # of the free memory, for the positions behind them
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
 
 
@@ -64,28 +66,40 @@ class GpuGame:
         fresh = np.zeros(1, self.rules.STATE)
         game.kernels().reset_all(fresh, game.blank, np.zeros(1, np.uint64))
         self.fresh = self.to_gpu(game.blank if self.rules.CHANCE else fresh)  # [1, bytes]
-        size = self.rules.WORK.itemsize
-        fitting = int(free_memory()[0] * MOST_WORK) // size
+        fitting = int(free_memory()[0] * MOST_WORK) // self.rules.WORK.itemsize
         self.threads = min(MOST_THREADS, max(LARGEST_BLOCK, fitting // LARGEST_BLOCK * LARGEST_BLOCK))
-        self.work = records(self._zeros(self.threads, size), self.rules.WORK)
-
-    def _zeros(self, rows: int, size: int) -> Tensor:
-        self._working_memory = empty((rows, size), torch.uint8).zero_()  # kernels see it, torch owns it
-        return self._working_memory
+        self._work: dict[int, Tensor] = {}  # kernels see it, torch owns it
+        self.head_word = math.gcd(self.rules.STATE.alignment, self.rules.HEAD.itemsize)  # bytes; divides both
 
     def launch(self, kernel: Any, rows: int, *arguments: Any) -> None:
         """Run a kernel over rows, with working memory for each thread."""
-        launch(kernel, rows, *arguments, self.work, threads=self.threads)
+        launch(kernel, rows, *arguments, self.working_memory(rows), threads=self.threads)
+
+    def working_memory(self, rows: int) -> Any:
+        """[threads] records to work in, for the kernels of one stream, which run one after the other."""
+        blocks = -(-min(rows, self.threads) // LARGEST_BLOCK)
+        work, size = self._work.get(stream()), self.rules.WORK.itemsize
+        if work is None or len(work) < blocks * LARGEST_BLOCK:
+            work = self._work[stream()] = empty((blocks * LARGEST_BLOCK, size), torch.uint8).zero_()
+        return records(work, self.rules.WORK)
 
     # ---- states ----
 
+    def rows(self, states: Tensor) -> Tensor:
+        """States as kernels can read them: on the GPU, end to end. Kernels check nothing, so all is checked here."""
+        sizes = self.rules.STATE.itemsize, self.rules.HEAD.itemsize
+        right = isinstance(states, Tensor) and states.ndim == 2 and states.dtype == torch.uint8  # pyright: ignore
+        if not right or states.shape[1] not in sizes or states.device.type != CUDA.type:
+            where = f" on {states.device}" if isinstance(states, Tensor) else ""  # pyright: ignore
+            given = f"{states.dtype} of shape {tuple(states.shape)}{where}"
+            raise InvalidValue(f"{self.game} reads rows of its own records as bytes on the GPU, not {given}")
+        states = states.contiguous()
+        return states.clone() if states.data_ptr() % self.rules.STATE.alignment else states
+
     def records(self, states: Tensor) -> Any:
-        """[N] states as kernels read them, which must lie end to end: a copy made here would be gone too soon."""
-        for dtype in (self.rules.STATE, self.rules.HEAD):
-            if states.ndim == 2 and states.dtype == torch.uint8 and states.shape[1] == dtype.itemsize:
-                return records(states, dtype)
-        given = f"{states.dtype} of shape {tuple(states.shape)}"
-        raise InvalidValue(f"{self.game} reads rows of its own records as bytes, not {given}")
+        """[N] states, which `rows` gave, as kernels read them. A copy made here would be gone too soon."""
+        whole = states.shape[1] == self.rules.STATE.itemsize
+        return records(states, self.rules.STATE if whole else self.rules.HEAD)
 
     def words(self, states: Tensor) -> Any:
         """[N, size] the same in the whole numbers that kernels copy."""
@@ -103,7 +117,7 @@ class GpuGame:
 
     def heads(self, states: Tensor) -> Tensor:
         """[N, bytes of a head] the part of each state that memory keeps, as a copy."""
-        return states[:, : self.rules.HEAD.itemsize].clone(memory_format=torch.contiguous_format)
+        return self.rows(states)[:, : self.rules.HEAD.itemsize].clone(memory_format=torch.contiguous_format)
 
     def field(self, states: Tensor, name: str) -> Tensor:
         """[N] what the states' field of one number holds; a view where a byte holds it."""
@@ -119,7 +133,7 @@ class GpuGame:
         if self.mask_kernels is None:
             self._look(states, masks=masks.zero_())
         else:
-            rows = states.contiguous()
+            rows = self.rows(states)
             launch(self.mask_kernels.legal_masks, len(rows), self.records(rows), array(masks))
         return masks
 
@@ -138,40 +152,47 @@ class GpuGame:
 
     def first_illegal(self, states: Tensor, actions: Tensor) -> int:
         """The first row [N] whose action is not legal, or -1."""
+        row = int(self.find_illegal(states, actions).item())
+        return -1 if row == len(states) else row
+
+    def find_illegal(self, states: Tensor, actions: Tensor) -> Tensor:
+        """[1] the same without waiting for it; how many rows there are, where all actions are legal."""
         illegal = torch.full((1,), len(states), dtype=torch.int32, device=CUDA)
         self._look(states, chosen=actions, illegal=illegal)
-        row = int(illegal.item())
-        return -1 if row == len(states) else row
+        return illegal
 
     def _look(self, states: Tensor, **asked: Tensor) -> None:
         """See `look_all` in `kernels/cuda_rules.py`."""
-        answers, rows = {**_unasked(), **asked}, states.contiguous()
+        answers, rows = {**_unasked(), **asked}, self.rows(states)
         self.launch(self.kernels.look_all, len(rows), self.records(rows), *map(array, answers.values()))
 
     def seats(self, states: Tensor) -> Tensor:
         """[N] who acts."""
-        seats, rows = empty((len(states),), torch.int32), states.contiguous()
+        seats, rows = empty((len(states),), torch.int32), self.rows(states)
         launch(self.kernels.seats_to_act, len(rows), self.records(rows), array(seats))
         return seats
 
     def perft(self, states: Tensor, depth: int) -> Tensor:
         """[N] how many sequences of exactly `depth` actions each state has. The last level is counted, not played."""
+        return self._count(self.heads(states) if "play_head" in self.rules.compiled else self.rows(states), depth)
+
+    def _count(self, states: Tensor, depth: int) -> Tensor:
         leaves = torch.zeros(len(states), dtype=torch.int64, device=CUDA)
         if depth == 0:
             return leaves + 1
-        if "play_head" in self.rules.compiled:
-            states = self.heads(states)
         if depth == 1:
             self.launch(self.kernels.count_all, len(states), self.records(states), array(leaves))
             return leaves
-        for first in range(0, len(states), FRONTIER):
-            part = states[first : first + FRONTIER]
+        most = int(free_memory()[0] * MOST_CHILDREN) // (self.rules.MAX_LEGAL * states.shape[1])
+        frontier = max(1, min(FRONTIER, most))
+        for first in range(0, len(states), frontier):
+            part = states[first : first + frontier]
             actions, counts = self.legal_list(part)
             parents = torch.repeat_interleave(torch.arange(len(part), device=CUDA), counts)  # [children]
-            children, moves = part[parents].clone(), actions[actions >= 0]
+            children, moves = part[parents], actions[actions >= 0]
             unused = torch.zeros(len(moves), dtype=torch.uint64, device=CUDA)
             self.launch(self.kernels.play_heads, len(moves), self.records(children), array(moves), array(unused))
-            leaves[first : first + FRONTIER].index_add_(0, parents, self.perft(children, depth - 1))
+            leaves[first : first + frontier].index_add_(0, parents, self._count(children, depth - 1))
         return leaves
 
     # ---- encoders ----
@@ -186,20 +207,17 @@ class GpuGame:
         chosen = self.game.encoder(encoder)
         if seat is not None and not 0 <= seat < self.rules.SEATS:
             raise InvalidValue(f"{self.game} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
-        short = self.short_form(chosen)
+        short = self.game.index_form(chosen)
         if short is not None:
             return self.expand(short, self._encode(short, states, seat), dtype or torch.float32, out)
         wanted = TORCH_TYPES[np.dtype(chosen.dtype)]
         if dtype not in (None, wanted):
-            return self._encode(chosen, states, seat).to(dtype)
+            found = self._encode(chosen, states, seat).to(dtype)
+            return found if out is None else _room(out, tuple(found.shape), dtype).copy_(found)
         return self._encode(chosen, states, seat, out)
 
-    def short_form(self, chosen: Encoder) -> Encoder | None:
-        """The index encoder that stands for a dense one."""
-        return next((each for each in self.game.encoders.values() if each.dense == str(chosen)), None)
-
     def _encode(self, chosen: Encoder, states: Tensor, seat: int | None, out: Tensor | None = None) -> Tensor:
-        kernels, states = _encode_kernels(self.game, chosen), states.contiguous()
+        kernels, states = _encode_kernels(self.game, chosen), self.rows(states)
         rows = self.records(states)
         out = _room(out, (len(states), *chosen.shape), TORCH_TYPES[np.dtype(chosen.dtype)])
         flat, looking = out.view(len(states), math.prod(chosen.shape)), -1 if seat is None else seat

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
+from plyground.kernels.openings import TRIES
 from plyground.kernels.slots import (
     CHANCE,
     MAX_LEGAL,
@@ -44,7 +45,6 @@ Words = NDArray[Any]  # [N, record's size in words]; of `fresh` one row
 
 WORD = {8: np.uint64, 4: np.uint32, 2: np.uint16, 1: np.uint8}[STATE.alignment]
 SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
-TRIES = 100
 LIMITED: Any = {} if numba.config.ENABLE_CUDASIM else {"max_registers": 128}  # pyright: ignore
 """so that 512 threads that play on their own fit a multiprocessor"""
 
@@ -62,7 +62,8 @@ def reset_all(states: Records, words: Words, fresh: Words, rngs: Rngs) -> None:
 def step_all(
     states: Records,
     words: Words,
-    after: Words,  # [N, head's size in words]: where the actions led, before a fresh game takes a finished one's place
+    heads: Words,  # the same once more, in whole numbers that divide a head
+    after: Words,  # [N, head's size in those]: where the actions led, before a fresh game takes a finished one's place
     actions: Ints,
     rngs: Rngs,
     fresh: Words,
@@ -80,7 +81,7 @@ def step_all(
         play(state, actions[i], rngs[i : i + 1], work[cuda.grid(1)])
         played = plies[i] + 1
         for k in range(after.shape[1]):
-            after[i, k] = words[i, k]
+            after[i, k] = heads[i, k]
         over = state["outcome"] != RUNNING
         stopped = not over and played >= max_plies
         rewards[i], terminated[i], truncated[i] = value_for(state["outcome"], side), over, stopped

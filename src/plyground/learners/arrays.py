@@ -14,7 +14,7 @@ from torch import Tensor
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.gpu.device import CUDA, TORCH_TYPES, array, empty, launch
+from plyground.gpu.device import CUDA, TORCH_TYPES, array, launch
 from plyground.gpu.game import on_gpu
 from plyground.kernels.cache import load_kernels
 
@@ -143,14 +143,14 @@ class OnGpu(OnCpu):
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         record = np.dtype(dtype)
         if record.names:
-            return empty((*shape, record.itemsize), torch.uint8).zero_()
-        return empty(shape, TORCH_TYPES[record]).zero_()
+            return torch.zeros((*shape, record.itemsize), dtype=torch.uint8, device=CUDA)
+        return torch.zeros(shape, dtype=TORCH_TYPES[record], device=CUDA)
 
     def from_numpy(self, values: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(CUDA)
 
     def stored(self, values: Any, like: Any) -> Any:
-        return self.from_numpy(values).reshape(-1, *like.shape[1:])
+        return torch.from_numpy(np.ascontiguousarray(values)).reshape(-1, *like.shape[1:])  # goes over when it is used
 
     def whole(self, numbers: list[Any]) -> list[int]:
         return torch.stack(numbers).tolist()

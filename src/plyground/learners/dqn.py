@@ -30,7 +30,7 @@ from plyground.errors import InvalidValue
 from plyground.learners.learner import Broken
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings
-from plyground.learners.returns import entropy, masked, td_targets
+from plyground.learners.returns import entropy, masked, read, td_targets
 from plyground.learners.shaping import differences
 from plyground.networks import Network, make_network
 
@@ -101,6 +101,7 @@ class DQN(NetworkSettings):
     q_limit: float = 10.0
     """a mean value beyond it rolls back"""
 
+    ALL_ON_GPU: ClassVar[bool] = True
     AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"n_step": 1, "target_update": 1, "recent": 1}
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = (
         *(*NetworkSettings.AT_MOST_ONE, "epsilon", "epsilon_end", "epsilon_share", "shaping_share"),
@@ -121,7 +122,6 @@ class DQNLearner(MemoryLearner[DQN]):
     """A network, its target, and a memory of plies."""
 
     counts = (*MemoryLearner.counts, "debt")
-    all_on_gpu = True
 
     def __init__(self, config: DQN) -> None:
         super().__init__(config, config.memory, config.prioritised)
@@ -168,7 +168,7 @@ class DQNLearner(MemoryLearner[DQN]):
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         states, bonus = self.on.heads(games.states), self._bonus(games.states, actions)
         lengths = games.plies + 1
-        rewards, terminated, truncated = games.step(actions)
+        rewards, terminated, truncated = self.selfplay.step(actions)
         lap("moves")
         usable = self.view.output_of(states, actions) < self.view.outputs
         if config.bootstrap == "own":
@@ -179,6 +179,7 @@ class DQNLearner(MemoryLearner[DQN]):
         if self.on.any(over):
             self.memory.end_games(terminated & (self.on.field(games.after, "outcome") > 1), lengths)
             self.tally.add(self.memory, terminated, truncated, lengths)
+            self.selfplay.check()
             self.selfplay.renew(over)
         self.step += 1
         lap("storing")
@@ -263,7 +264,7 @@ class DQNLearner(MemoryLearner[DQN]):
         if self.updates % LOOK_EVERY == 1:
             spread = entropy(values.detach(), view.legal(sample.states)).mean()
             numbers = {"loss": loss, "gradient": gradient, "td_error": errors.abs().mean(), "q": chosen.mean()}
-            self.look({name: value.item() for name, value in {**numbers, "entropy": spread}.items()})
+            self.look(read({**numbers, "entropy": spread}))
             lap("looking")
 
     def _sync_target(self) -> None:

@@ -14,6 +14,8 @@ from plyground.learners.arrays import OnCpu
 from plyground.learners.memory import Memory
 
 MOST = 50_000  # plies looked at
+REASONS = 1000  # games of a cycle whose ends are put into words: they tell enough, and words cost time
+REASONS_OF_A_PLY = 50  # of them: where many games begin together, the first that end are all short
 
 
 def statistics(memory: Memory, rows: int) -> dict[str, float]:
@@ -68,8 +70,10 @@ class Tally:
         for name, count in zip(names[:-1], found[:-1], strict=True):
             self.counts[name] += count
         self.counts["longest"] = max(self.counts["longest"], found[-1])
-        if self.games <= 1000:  # a thousand tell enough, and words cost time
-            self.reasons.update(on.game.rules.reason(each) or "over" for each in on.records(after, terminated))
+        wanted = min(REASONS_OF_A_PLY, REASONS - sum(self.reasons.values()))
+        if wanted > 0:
+            chosen = on.places(terminated)[:wanted]
+            self.reasons.update(on.game.rules.reason(each) or "over" for each in on.records(after, chosen))
 
     def record(self) -> dict[str, Any]:
         games = max(1, self.games)

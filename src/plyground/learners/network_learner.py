@@ -68,6 +68,7 @@ class NetworkSettings(Settings):
     entropy_floor: float = 0.01
     """and an entropy below it, in nats"""
 
+    ALL_ON_GPU: ClassVar[bool] = False  # whether games and memory go where the network is
     AT_LEAST: ClassVar[dict[str, float]] = Settings.AT_LEAST | {
         "concurrency": 1,
         "batch": 1,
@@ -83,6 +84,9 @@ class NetworkSettings(Settings):
     def resolved(self) -> Self:
         game = load(self.game)
         device, told = choose(self.device)
+        if device == "cuda":
+            rest = ", with games and memory" if self.ALL_ON_GPU else " for the network; games and memory are on the CPU"
+            told += rest
         if told:
             print(told, flush=True)
         view = View(game, self.encoder, self.outputs)
@@ -114,6 +118,8 @@ def prepare_torch(threads: int) -> None:
     """What exact repetition and speed need; before torch starts its threads."""
     torch.set_flush_denormal(True)  # denormals slow Adam threefold
     torch.set_num_threads(threads)
+    torch.backends.cudnn.deterministic = True  # else some convolutions on a GPU differ from run to run; no slower
+    torch.backends.cuda.matmul.allow_tf32 = True  # as convolutions do; twice as fast
 
 
 N = TypeVar("N", bound=NetworkSettings)
@@ -122,14 +128,12 @@ N = TypeVar("N", bound=NetworkSettings)
 class NetworkLearner(Learner[N]):
     """A network that gets better, the best it was, its optimizer, and games in lockstep."""
 
-    all_on_gpu = False  # whether games and memory go where the network is
-
     def __init__(self, config: N) -> None:
-        choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
+        device, _ = choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
         super().__init__(config)
-        self.view = View(self.game, config.encoder, config.outputs, config.device)
+        self.view = View(self.game, config.encoder, config.outputs, device)
         self.network = self.fresh_network()
         if config.init:
             begin_with(self.network, config.init, self.identity)
@@ -139,7 +143,7 @@ class NetworkLearner(Learner[N]):
         how: dict[str, Any] = {"max_plies": config.max_steps or None, "opening_plies": config.opening_plies}
         how |= {"mix": config.opponents, "snapshots": config.snapshots}
         self.on: OnCpu = OnCpu(self.game, self.rng, self.view.device)
-        if config.device == "cuda" and self.all_on_gpu:
+        if device == "cuda" and config.ALL_ON_GPU:
             self.on, self.clock = OnGpu(self.game, self.rng), GpuClock()
         kind = GpuSelfPlay if isinstance(self.on, OnGpu) else SelfPlay
         self.selfplay: SelfPlay = kind(self.on, config.concurrency, config.seed, **how)

@@ -15,13 +15,15 @@ import torch
 from torch import Tensor
 
 from plyground.agents.agent import Agent
-from plyground.agents.network import NetworkAgent
+from plyground.agents.network import NetworkAgent, View
 from plyground.agents.simple import Policy, Random
+from plyground.errors import IllegalAction
 from plyground.games import chance
 from plyground.games.interface import Function
 from plyground.gpu.batch import GpuBatch
 from plyground.gpu.device import CUDA, SIMULATED, array, launch
 from plyground.kernels.cache import load_kernels
+from plyground.learners.arrays import OnCpu
 from plyground.learners.clock import Clock
 from plyground.learners.memory import SMALLEST_PRIORITY, Came, Memory
 from plyground.learners.selfplay import SelfPlay
@@ -71,7 +73,8 @@ class GpuMemory(Memory):
     def update(self, picked: Any, errors: Any, exponent: float) -> None:
         priorities = (errors.abs().double() + SMALLEST_PRIORITY) ** exponent
         self.highest = torch.clamp(priorities.max(), min=self.highest)  # stays on the GPU
-        self.tree[len(self.tree) // 2 + picked] = priorities
+        leaves = self.tree[len(self.tree) // 2 :]
+        leaves.scatter_reduce_(0, picked, priorities, "amax", include_self=False)  # a ply may have been picked twice
         self._add_up()
 
     def _add_up(self) -> None:
@@ -88,8 +91,12 @@ class GpuSelfPlay(SelfPlay):
 
     batch: GpuBatch
 
+    def __init__(self, on: OnCpu, n: int, seed: int, **options: Any) -> None:
+        super().__init__(on, n, seed, **options)
+        self.agents = {word: _moved(agent) for word, agent in self.agents.items()}
+
     def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Any:
-        batch = GpuBatch(self.game, n, seed, max_plies=max_plies, check=False)  # masks come from the same rules
+        batch = GpuBatch(self.game, n, seed, max_plies=max_plies, check=False)  # `check` looks later
         self.shares = torch.tensor(self.chances, dtype=torch.float32, device=CUDA)
         return batch
 
@@ -132,23 +139,40 @@ class GpuSelfPlay(SelfPlay):
             actions[rows] = torch.from_numpy(chosen).to(CUDA)
             own[rows] = torch.from_numpy(rngs.view(np.int64)).to(CUDA)
 
-    def arrays(self) -> dict[str, Any]:
+    def step(self, actions: Tensor) -> Any:
+        self.played = actions
+        self.illegal = self.batch.gpu.find_illegal(self.batch.states, actions)
+        return self.batch.step(actions)
+
+    def check(self) -> None:
+        row = int(self.illegal.item())
+        if row < len(self.batch):
+            raise IllegalAction(f"row {row}: {int(self.played[row])} is not legal")
+
+    def _own(self) -> dict[str, Tensor]:
         games = self.batch
         found = {"states": games.states, "rngs": games.rngs, "plies": games.plies}
-        found |= {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
-        return {name: values.cpu().numpy() for name, values in found.items()}
+        return found | {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: values.cpu().numpy() for name, values in self._own().items()}
 
     def restore(self, found: dict[str, Any]) -> None:
-        games = self.batch
-        own = {"states": games.states, "rngs": games.rngs, "plies": games.plies}
-        own |= {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
-        for name, values in own.items():
+        for name, values in self._own().items():
             values.copy_(torch.from_numpy(found[name].copy()).reshape(values.shape))
 
 
 @functools.cache
 def _policy_kernel(choose: Function, subject: str) -> Any:
     return load_kernels("cuda_choose", {"choose": choose}, subject).choose_all
+
+
+def _moved(agent: Agent) -> Agent:
+    """A network and its view, moved to the GPU; other agents as they are."""
+    if not isinstance(agent, NetworkAgent):
+        return agent
+    seen = agent.view
+    return NetworkAgent(View(seen.game, str(seen.encoder), seen.outputs, "cuda"), agent.network.to(CUDA))
 
 
 class GpuClock(Clock):

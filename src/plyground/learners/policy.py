@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.learner import Groups
 from plyground.learners.memory_learner import MemoryLearner
 from plyground.learners.network_learner import NetworkSettings, part
-from plyground.learners.returns import draw, entropy_of, log_probabilities
+from plyground.learners.returns import draw, entropy_of, log_probabilities, read
 from plyground.networks import WITH_VALUE
 from plyground.runs.directory import Checkpoint
 
@@ -151,7 +151,7 @@ class PolicyLearner(MemoryLearner[P]):
         theirs = self.selfplay.answer(actions, self.earlier_selves())
         lap("opponents")
         lengths = games.plies + 1
-        rewards, terminated, truncated = games.step(actions)
+        rewards, terminated, truncated = self.selfplay.step(actions)
         lap("moves")
         row = self.memory.time % len(self.logs)
         self.logs[row], self.values[row] = logs, values
@@ -161,6 +161,7 @@ class PolicyLearner(MemoryLearner[P]):
         over = terminated | truncated
         if on.any(over):
             self.tally.add(self.memory, terminated, truncated, lengths)
+            self.selfplay.check()
             self.selfplay.renew(over)
         self.step += 1
         lap("storing")
@@ -213,8 +214,8 @@ class PolicyLearner(MemoryLearner[P]):
         gradient = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip or math.inf)
         self.optimizer.step()
         self.updates += 1
-        numbers = dict(zip(MEANS, cast("list[float]", sums.tolist()), strict=True))
-        self.look({**numbers, "gradient": gradient.item()})
+        numbers = read({**dict(zip(MEANS, sums, strict=True)), "gradient": gradient})
+        self.look(numbers)
         self.clock.lap("update")
         return numbers["kl"]
 

@@ -30,6 +30,7 @@ class PPO(PolicySettings):
     target_kl: float = 0.03
     """passes end where the policy has moved further than this (0: never)"""
 
+    ALL_ON_GPU: ClassVar[bool] = True
     AT_LEAST: ClassVar[dict[str, float]] = PolicySettings.AT_LEAST | {"epochs": 1}
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = (*PolicySettings.AT_MOST_ONE, "trace")
 
@@ -41,8 +42,6 @@ def clipped_loss(logs: Tensor, old_logs: Tensor, advantages: Tensor, clip: float
 
 
 class PPOLearner(PolicyLearner[PPO]):
-    all_on_gpu = True
-
     def judge(self) -> Judged:
         """Generalised advantage estimation over the rollout."""
         memory, config = self.memory, self.config

@@ -9,6 +9,9 @@ How a game is followed for several plies, with the sign of who acts and the disc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import cast
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -34,6 +37,12 @@ def td_targets(
 ) -> Tensor:
     """[B] what came of each action, and the value of the best legal action behind, signed and discounted."""
     return returns + factors * best_legal(values, legal, chooser)
+
+
+def read(numbers: Mapping[str, Tensor]) -> dict[str, float]:
+    """Single numbers, wherever they are; all in one go, since on a GPU each look waits."""
+    found = torch.stack([number.detach() for number in numbers.values()])
+    return dict(zip(numbers, cast("list[float]", found.tolist()), strict=True))
 
 
 # ---- actions drawn by chance ----

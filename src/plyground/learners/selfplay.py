@@ -98,6 +98,13 @@ class SelfPlay:
             actions[rows] = agent.act(self.batch.states[rows], rngs)
             self.batch.rngs[rows] = rngs
 
+    def step(self, actions: NDArray[np.int32]) -> Any:
+        """One ply in every game; see `Batch.step`."""
+        return self.batch.step(actions)
+
+    def check(self) -> None:
+        """Refuse illegal actions of the last step, where `step` did not wait to see them."""
+
     # ---- to disk and back ----
 
     def arrays(self) -> dict[str, NDArray[Any]]:

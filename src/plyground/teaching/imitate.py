@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from plyground.agents.network import View, begin_with, identity, load_weights
 from plyground.agents.teacher import UNIT
@@ -117,7 +117,10 @@ class Imitate:
         view = View(game, self.encoder, self.outputs)
         network = make_network(self.network, view.shape, view.outputs)
         threads = self.threads or faster_threads(network, view, self.batch)
-        found = {"device": choose(self.device)[0], "encoder": str(view.encoder), "outputs": view.outputs}
+        device, told = choose(self.device)
+        if told:
+            print(told, flush=True)
+        found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs}
         return replace(self, game=str(game), threads=threads, **found)
 
 
@@ -125,14 +128,13 @@ class Imitation:
     """A network and what it learns from."""
 
     def __init__(self, config: Imitate, folder: Path, processes: int = 1) -> None:
+        choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
         self.config, self.folder, self.game = config, folder, load(config.game)
         self.view = View(self.game, config.encoder, config.outputs, config.device)
         self.network = make_network(config.network, self.view.shape, self.view.outputs, config.dueling)
         self.network.to(self.view.device)
-        if self.view.device.type == "cuda":
-            self.network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]  # what GPUs like
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # outputs that are saved for a logit of 1
         if config.init:
             begin_with(self.network, config.init, self.identity)
@@ -190,7 +192,7 @@ class Imitation:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = config.lr * (1 - (1 - RATE_LEFT) * self.updates / self.updates_in_all)
-        logits, values = self._said(taught)
+        logits, values = said(self.network, taught.shown, taught.top[:, 0], 1.0)
         loss = policy_loss(logits, taught.legal, taught.top, taught.policy, config.smooth).mean()
         loss = loss + config.mu * (values - taught.values).square().mean()
         self.optimizer.zero_grad(set_to_none=True)
@@ -200,20 +202,12 @@ class Imitation:
         self.updates += 1
         return loss.item()
 
-    def _said(self, taught: Lesson) -> tuple[Tensor, Tensor]:
-        """Logits and values in full precision; on a GPU the network itself computes in half of it."""
-        if self.view.device.type == "cpu":
-            return said(self.network, taught.shown, taught.top[:, 0], 1.0)
-        with torch.autocast("cuda", torch.bfloat16):
-            logits, values = said(self.network, taught.shown, taught.top[:, 0], 1.0)
-        return logits.float(), values.float()
-
     def measure(self) -> dict[str, float]:
         """The means over the held-out examples."""
         sums: dict[str, float] = {}
         for taught in lessons(self.view, self.examples, self.held, max(256, self.config.batch)):
             with torch.inference_mode():
-                logits, values = self._said(taught)
+                logits, values = said(self.network, taught.shown, taught.top[:, 0], 1.0)
                 given = logits, taught.legal, taught.top, taught.policy
                 found = {"loss": policy_loss(*given, self.config.smooth), **measures(*given)}
                 found["value_error"] = (values - taught.values).abs()
