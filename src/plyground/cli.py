@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -318,15 +319,8 @@ def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     arguments = sys.argv[1:]
     _speak_plainly()
-    teaching = int(arguments[:1] == ["teach"])  # it has commands of its own
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            _commands(arguments),
-            prog=" ".join(["plyground", *arguments[:teaching]]),
-            description=LEARNING["teach"] if teaching else MEANING,
-            args=arguments[teaching:],
-            config=(FlagCreatePairsOff,),
-        )
+        _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
@@ -358,6 +352,18 @@ def _speak_plainly() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
+
+
+def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
+    """The command that is asked for, or help. tyro looks at every command it is given, which takes time."""
+    before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
+    name, *rest = arguments[len(before) :] or [""]
+    if name in commands:
+        tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
+        return
+    named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}
+    words = arguments[len(before) :]
+    tyro.extras.subcommand_cli_from_dict(named, prog=" ".join(["plyground", *before]), description=meaning, args=words)
 
 
 def _fail(message: str) -> NoReturn:

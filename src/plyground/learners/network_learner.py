@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
 TRIALS = 20  # updates to time threads with
+CLEARLY = 1.3  # times as fast, for as many threads as there are cores: they wait for each other when load comes later
+ADAPT_EVERY = 10.0  # seconds between two such trials, in runs that a clock ends
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class NetworkSettings(Settings):
     device: str = "cpu"
     """where it runs: cpu, cuda (where the learner can, with games and memory), or auto (cuda where there is one)"""
     threads: int = 0
-    """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
+    """threads of the network (0: one, or one for each core where that is clearly faster when the run begins; where
+    `seconds` end the run, as is faster at the moment)"""
     concurrency: int = 512
     """games played side by side"""
     opening_plies: int = 0
@@ -97,21 +101,34 @@ class NetworkSettings(Settings):
             device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,
-            threads=self.threads or (1 if device == "cuda" else faster_threads(network, view, self.batch)),
+            threads=self.threads or self._threads(device, network, view),
         )
+
+    def _threads(self, device: str, network: nn.Module, view: View) -> int:
+        """How many the run will have; 0 where a clock ends it, which no seed can repeat anyway: see `adapt`."""
+        if device == "cuda":
+            return 1
+        return 0 if self.seconds else faster_threads(network, view, self.batch)
 
 
 def faster_threads(network: nn.Module, view: View, batch: int) -> int:
     """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
-    shown = torch.zeros((batch, *view.shape))
-    seconds: dict[int, float] = {}
-    for threads in {1, available()}:
+    shown, trial = torch.zeros((batch, *view.shape)), copy.deepcopy(network)
+
+    def seconds(threads: int, most: float) -> float:
+        """Of the trials, or of the first ones that take more than `most`."""
         prepare_torch(threads)
-        begun = time.perf_counter()
+        trial(shown)  # what is slow only once
+        begun, passed = time.perf_counter(), 0.0
         for _ in range(TRIALS):
-            network(shown).sum().backward()
-        seconds[threads] = time.perf_counter() - begun
-    return min(seconds, key=lambda threads: seconds[threads])
+            trial(shown).sum().backward()
+            passed = time.perf_counter() - begun
+            if passed > most:
+                break
+        return passed
+
+    most = seconds(1, math.inf) / CLEARLY
+    return available() if available() > 1 and seconds(available(), most) <= most else 1
 
 
 def prepare_torch(threads: int) -> None:
@@ -130,9 +147,10 @@ class NetworkLearner(Learner[N]):
 
     def __init__(self, config: N) -> None:
         device, _ = choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
-        prepare_torch(config.threads or available())
+        prepare_torch(config.threads or 1)
         torch.manual_seed(config.seed)
         super().__init__(config)
+        self.adapted = -math.inf  # seconds of the run then
         self.view = View(self.game, config.encoder, config.outputs, device)
         self.network = self.fresh_network()
         if config.init:
@@ -179,16 +197,31 @@ class NetworkLearner(Learner[N]):
         return record
 
     def cycle_numbers(self) -> dict[str, Any]:
-        return {"learning_rate": self.optimizer.param_groups[0]["lr"]}
+        return {"learning_rate": self.learning_rate, "threads": torch.get_num_threads()}
+
+    def adapt(self) -> None:
+        wanted = self.config.seconds and not self.config.threads and not self.view.uses_gpu
+        if wanted and self.seconds - self.adapted >= ADAPT_EVERY:
+            self.adapted = self.seconds
+            prepare_torch(faster_threads(self.network, self.view, self.config.batch))
 
     # ---- learning ----
+
+    @property
+    def learning_rate(self) -> float:
+        """The one that was set last."""
+        return self.optimizer.param_groups[0]["lr"]
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
 
     def set_learning_rate(self) -> None:
         """It falls over the second half of the run, and is halved by each rollback."""
         config, done = self.config, self.progress
         fall = 1.0 if done < 0.5 else 1.0 - (1.0 - config.learning_rate_end) * (done - 0.5) / 0.5
-        for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * fall * 0.5**self.rollbacks
+        self.learning_rate = config.learning_rate * fall * 0.5**self.rollbacks
 
     def look(self, numbers: Mapping[str, float]) -> None:
         """Moving averages; numbers that cannot be right are an error."""
@@ -216,7 +249,7 @@ class NetworkLearner(Learner[N]):
         }
 
     def numbers(self) -> dict[str, Any]:
-        return super().numbers() | {"snapshots": len(self.snapshots)}
+        return super().numbers() | {"snapshots": len(self.snapshots), "learning_rate": self.learning_rate}
 
     def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
         training, memory = checkpoint.tensors("training"), checkpoint.tensors("memory")
@@ -227,7 +260,7 @@ class NetworkLearner(Learner[N]):
         restore_optimizer(self.optimizer, tensors_of(training, "optimizer"))
         self.selfplay.restore(part(memory, "games"))
         super().take(checkpoint, state)
-        self.set_learning_rate()
+        self.learning_rate = state.get("learning_rate", self.config.learning_rate)
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
