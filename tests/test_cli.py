@@ -306,3 +306,13 @@ def test_mistakes_are_marked_in_the_picture() -> None:
     draw_board(axes, pg.load("connect_four").position("4453"), {"4": "✗", "1": "✓"})
     signs = {text.get_text(): text.get_position() for text in axes.texts}
     assert (signs["✗"], signs["✓"]) == ((3, 2), (0, 0)), "where the discs would come to lie"
+
+
+def test_the_version_and_the_defaults_are_told_once(command) -> None:
+    assert command("--version")[:2] == (0, f"plyground {pg.__version__}\n")
+    for name in cli.COMMANDS:
+        code, out, _ = command(name, "--help")
+        words = " ".join(out.replace("│", " ").split())
+        assert code == 0
+        assert "None" not in words, name
+        assert not re.search(r"\(default:[^()]*\) \(default", words), name

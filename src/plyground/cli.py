@@ -18,7 +18,14 @@ from typing import Annotated, Literal, NoReturn
 import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
+import plyground
 from plyground.errors import Error, InvalidValue
+
+
+def _otherwise(metavar: str, what: str) -> object:
+    """How an option is shown that need not be given, and what happens then."""
+    return arg(metavar=metavar, help_behavior_hint=f"(default: {what})")
+
 
 GameWord = Annotated[
     str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
@@ -69,18 +76,18 @@ def match(
     a: Positional[Annotated[str, arg(metavar="A", help="an agent: random, greedy, punisher, minimax:depth=3, ...")]],
     b: Positional[Annotated[str, arg(metavar="B", help="its opponent")]],
     game: GameWord = "connect_four",
-    games: int | None = None,
+    games: Annotated[int | None, _otherwise("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
-    opening_plies: int | None = None,
-    sprt: tuple[float, float] | None = None,
+    opening_plies: Annotated[int | None, _otherwise("INT", "what suits the game")] = None,
+    sprt: Annotated[tuple[float, float] | None, _otherwise("ELO ELO", "a fixed number of games")] = None,
     json: bool = False,
 ) -> None:
     """Let agents A and B play each other: random openings, each from both sides.
 
     Args:
-        games: how many, in pairs (default: 100; with --sprt at most 10000)
+        games: how many, in pairs
         seed: the same seed gives the same match
-        opening_plies: random moves before the agents begin (default: what suits the game)
+        opening_plies: random moves before the agents begin
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
     """
@@ -104,7 +111,11 @@ def match(
     terminal.show_match(result, a, b, rules, json, test, verdict)
 
 
-def solve(position: Positional[str] = "startpos", seconds: float | None = None, json: bool = False) -> None:
+def solve(
+    position: Positional[str] = "startpos",
+    seconds: Annotated[float | None, _otherwise("FLOAT", "never")] = None,
+    json: bool = False,
+) -> None:
     """Say what each column of a Connect Four position is worth with perfect play.
 
     Args:
@@ -128,18 +139,18 @@ def solve(position: Positional[str] = "startpos", seconds: float | None = None, 
 def grade(
     agent: Positional[str],
     game: GameWord = "connect_four",
-    positions: Path | None = None,
+    positions: Annotated[Path | None, _otherwise("PATH", "made from the seed")] = None,
     number: int = 1000,
     games: int = 20,
     seed: int = 0,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
     json: bool = False,
 ) -> None:
     """Report how well AGENT plays, measured with the perfect player.
 
     Args:
         agent: random, greedy, punisher, minimax:depth=3, ...
-        positions: a file with a position at the start of each line (default: made from the seed)
+        positions: a file with a position at the start of each line
         number: how many positions to make
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
@@ -175,8 +186,8 @@ def ladder(
     game: GameWord = "connect_four",
     games: int = 100,
     seed: int = 0,
-    file: Path | None = None,
-    picture: Path | None = None,
+    file: Annotated[Path | None, _otherwise("PATH", "none")] = None,
+    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
     json: bool = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
@@ -208,7 +219,7 @@ def play(
     against: str = "greedy",
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
-    seed: int | None = None,
+    seed: Annotated[int | None, _otherwise("INT", "the clock")] = None,
 ) -> None:
     """Play against an agent in the terminal.
 
@@ -216,7 +227,7 @@ def play(
         against: the agent: random, greedy, punisher, minimax:depth=5, ...
         side: which side you take
         position: where to begin, in the game's own text
-        seed: what the agent's chance begins with (default: the clock)
+        seed: what the agent's chance begins with
     """
     from plyground import playing
     from plyground.agents.agent import make
@@ -232,7 +243,7 @@ def play(
 def bench(
     what: Positional[Literal["rules"]],
     game: GameWord = "connect_four",
-    encoder: str | None = None,
+    encoder: Annotated[str | None, _otherwise("NAME", "the game's first")] = None,
     batch: int = 4096,
     seconds: float = 2.0,
     json: bool = False,
@@ -241,7 +252,7 @@ def bench(
 
     Args:
         what: what to measure
-        encoder: the observation (default: the game's first)
+        encoder: the observation
         batch: games a thread plays side by side
         seconds: how long to measure, about
         json: print one JSON object instead
@@ -319,6 +330,9 @@ def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     arguments = sys.argv[1:]
     _speak_plainly()
+    if arguments in (["--version"], ["-V"]):
+        print(f"plyground {plyground.__version__}")
+        return
     try:
         _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
         sys.stdout.flush()

@@ -318,7 +318,7 @@ def grouped(names: list[list[str]]) -> list[str]:
 def hint(position: Position) -> str:
     """The game's own advice, and what a sensible agent would do."""
     word = _counsel(position.game)
-    move = int(make(word, position.game).act(position.states.copy(), chance.seeds(0, 1))[0])
+    move = position.ask(make(word, position.game))
     return ". ".join([*_advice(position), f"{word} would play {spoken(position, move)}"])
 
 

@@ -68,7 +68,10 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         profile: Annotated[
             str | None, arg(help=f"settings to begin with: {', '.join(profiles())}, or a .toml file")
         ] = None,
-        out: Annotated[Path | None, arg(help="the run's directory (default: a new one in runs/)")] = None,
+        out: Annotated[
+            Path | None,
+            arg(metavar="PATH", help="the run's directory", help_behavior_hint="(default: a new one in runs/)"),
+        ] = None,
     ) -> None:
         """Teach a machine a game by letting it play."""
         if learner not in LEARNERS:
