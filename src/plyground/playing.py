@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plyground.agents.agent import Agent, Learning, adviser_of, ask, known, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, Learning, adviser_of, ask, known, make, tell
 from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games import chance
@@ -100,6 +100,8 @@ class Sitting:
     def answer(self) -> None:
         """Let the agent act once."""
         move = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
+        if move == GIVES_UP:
+            raise Error(f"{self.name} gives up: {getattr(self.agent, 'faults', ['it does not say why'])[-1]}")
         _say(f"{self.name} plays {spoken(self.position, move)}")
         self.act(move)
         self.begun = False
@@ -128,7 +130,7 @@ class Sitting:
         """Do what was typed: a word from COMMANDS, or moves."""
         word, _, rest = typed.partition(" ")
         commands: dict[str, Callable[[], None]] = {
-            "moves": lambda: _say("\n".join(["legal:", *grouped(_words(self.position))]).replace(":\n", ": ", 1)),
+            "moves": lambda: _say("legal: " + "\n".join(grouped(_words(self.position)))),
             "hint": lambda: _say(hint(self.position)),
             "undo": self.undo,
             "resign": self.resign,
