@@ -15,6 +15,7 @@ import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from plyground.errors import Error, InvalidValue, shorten
+from plyground.hints import install
 
 GameWord = Annotated[
     str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
@@ -277,18 +278,15 @@ LEARNING = {
 }
 
 
+EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
 MEANING = "Teach machines to play board games; watch, measure and play them."
 
 
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are real only if one of them is asked for."""
     if arguments and arguments[0] in LEARNING:
-        try:
-            from plyground import teach, training
-        except ModuleNotFoundError as error:
-            raise Error(
-                f"{arguments[0]} needs the extra `learn` ({error.name} is missing): pip install plyground[learn]"
-            ) from None
+        from plyground import teach, training
+
         if arguments[0] == "teach":
             return teach.COMMANDS
         return COMMANDS | {"train": training.make_train(arguments)} | training.COMMANDS
@@ -317,6 +315,10 @@ def main() -> None:
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in EXTRA:
+            raise
+        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:

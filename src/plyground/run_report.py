@@ -20,6 +20,7 @@ from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.arena.grade import grade
 from plyground.game import load
+from plyground.hints import command
 from plyground.learners.evaluation import yardsticks
 from plyground.runs import files
 from plyground.runs.directory import best_of, read_config, read_metrics
@@ -217,4 +218,4 @@ def table_of(folder: Path) -> list[list[str]]:
 
 def how_to_play(path: Path) -> str:
     """How to play against a run."""
-    return f"plyground play {load(read_config(path)['game'])} --against run:{path}"
+    return command("play", load(read_config(path)["game"]), "--against", f"run:{path}")

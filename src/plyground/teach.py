@@ -16,6 +16,7 @@ from plyground.display import console
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.gpu.device import said_when_full
+from plyground.hints import command
 from plyground.kernels.threads import available
 from plyground.runs.directory import Run, newest_whole, open_run, read_config, steps_of
 from plyground.runs.settings import build
@@ -125,12 +126,12 @@ def _learn(learner: Imitation, run: Run) -> None:
 
         finished = learn(learner, run, report, lambda: bool(stop))
     if not finished:
-        console.print(f"Stopped. Go on with: plyground resume {run.path}", soft_wrap=True)
+        console.print(f"Stopped. Go on with: {command('resume', run.path)}", soft_wrap=True)
         return
     best = learner.best
     console.print(
         f"The best is epoch {best['epoch']}: KL {best['kl']:.4f}, match@1 {best['match@1']:.1%}. "
-        f"Next: plyground teach verify {run.path}",
+        f"Next: {command('teach', 'verify', run.path)}",
         soft_wrap=True,
     )
 

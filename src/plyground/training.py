@@ -25,6 +25,7 @@ from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
 from plyground.gpu.device import said_when_full
+from plyground.hints import command
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
@@ -59,7 +60,8 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     table = profile(chosen) if chosen else {}
     wanted = table.pop("learner", word)
     if wanted != word and word in arguments:
-        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: plyground train {wanted} ...")
+        how = command("train", wanted, "...")
+        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: {how}")
     defaults = build(settings, table, f"the profile {chosen}")
 
     def train(
@@ -74,7 +76,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if learner not in LEARNERS:
             raise unknown("learner", learner, LEARNERS)
         if learner != word:
-            raise InvalidValue(f"say the learner first: plyground train {learner} ...")
+            raise InvalidValue(f"say the learner first: {command('train', learner, '...')}")
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
@@ -126,9 +128,8 @@ def _work(learner: Learner[Any], run: Run) -> None:
     with wishes_to_stop() as stop, Display() as display, said_when_full(LESS):
         finished = learn(learner, run, display, lambda: bool(stop))
     if not finished:
-        console.print(
-            f"Stopped and saved at step {learner.step}. Go on with: plyground resume {run.path}", soft_wrap=True
-        )
+        how = command("resume", run.path)
+        console.print(f"Stopped and saved at step {learner.step}. Go on with: {how}", soft_wrap=True)
         return
     console.print(write_report(run.path), markup=False, soft_wrap=True)
     console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
@@ -205,7 +206,8 @@ def runs(
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see plyground runs --help")
+        how = command("runs", "--help")
+        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
     paths = [Path(name) for name in names]
     if action == "pack":
         size = packing.pack(paths[0], paths[1], not without_memory)

@@ -27,6 +27,7 @@ from plyground.agents.solver import Perfect
 from plyground.errors import InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
+from plyground.hints import command
 from plyground.runs.directory import read_config
 from plyground.solver.solver import solves
 
@@ -80,7 +81,8 @@ def _learned(word: str, game: Game) -> Agent:
     if options.get("learn") != "true":
         return load_run(path, game, which or "best")
     if read_config(Path(path)).get("learner") != "tabular":
-        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use plyground resume {path}")
+        how = command("resume", path)
+        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use {how}")
     from plyground.agents.tabular import learning
 
     return learning(path, game, which)

@@ -19,6 +19,7 @@ from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.gpu.device import CUDA
 from plyground.gpu.game import on_gpu
+from plyground.hints import command
 from plyground.networks import describe, make_network
 from plyground.runs.directory import Checkpoint, find_checkpoint, read_config
 
@@ -147,8 +148,8 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
     if not (Path(path) / "config.toml").is_file():
-        how = f"make one, such as `plyground teach imitate --data FILE --out {path}`, or name another with --init"
-        raise InvalidValue(f"{path!r} is no run to begin with: {how}")
+        how = command("teach", "imitate", "--data", "FILE", "--out", path)
+        raise InvalidValue(f"{path!r} is no run to begin with: make one with `{how}`, or name another with --init")
     checkpoint = find_checkpoint(Path(path), "best")
     checkpoint.check(identity)
     load_weights(network, checkpoint)

@@ -24,11 +24,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
+from plyground.hints import command
 from plyground.runs import files
 from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences, read_toml, to_toml
@@ -72,6 +71,8 @@ class Checkpoint:
 
     def tensors(self, group: str) -> dict[str, NDArray[Any]]:
         """The arrays of one group, all of them finite."""
+        import safetensors.numpy  # where tensors are read or written: who only plays needs it not
+
         name = f"{group}.safetensors"
         if name in self.manifest["files"] and not (self.path / name).exists():
             raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
@@ -136,6 +137,8 @@ class Run:
 
     def save(self, step: int, identity: Mapping[str, str], groups: Mapping[str, Tensors], state: Any) -> Checkpoint:
         """Write a checkpoint; the one of this step, if there is one, was the same moment and stays."""
+        import safetensors.numpy
+
         folder = self.path / "checkpoints" / str(step)
         if not folder.exists():
             contents = {"state.json": json.dumps({**state, "metrics_bytes": self._synced_metrics()}).encode()}
@@ -200,7 +203,7 @@ def _plain(value: Any) -> Any:
 def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory; one that is there already is never written over, unless it is unborn."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
-        raise InvalidValue(f"{path} exists already: choose another --out, or `plyground resume {path}`")
+        raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
     try:
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
     except OSError as error:
