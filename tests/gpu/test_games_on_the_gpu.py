@@ -144,6 +144,38 @@ def test_indices_from_the_cpu_expand_on_the_gpu(word: str, dtype: torch.dtype) -
         assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype, between).cpu(), expected)
 
 
+INDEX = """
+
+@njit
+def write_index(state: State, seat: int, out: NDArray[np.int16]) -> None:
+    for cell in range(9):
+        mark = state["cells"][cell]
+        out[cell] = 0 if mark == 0 else 1 if mark == 1 + seat else 2
+
+
+@njit
+def spread(place: int, token: int, tokens: int) -> tuple[int, int, int]:
+    return (token - 1) * tokens + place, 1 if token > 0 else 0, 100
+
+
+ENCODERS += (Encoder("index", 1, (9,), np.int16, write_index, "marks", dense="planes-v1", spread=spread),)
+"""
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_rows_of_any_size_at_any_place_are_expanded(tmp_path: Path, dtype: torch.dtype) -> None:
+    """Eighteen cells of two bytes are no whole words of eight, nor does every row begin at one."""
+    (tmp_path / "marks.py").write_text((ROOT / "examples" / "three_in_a_row.py").read_text() + INDEX)
+    cpu, gpu = both(pg.load(str(tmp_path / "marks.py")))
+    cpu.random_play(5)
+    tokens, expected = torch.from_numpy(cpu.encode("index")), torch.from_numpy(cpu.encode("planes")).to(dtype)
+    assert torch.equal(gpu.gpu.expand("index", tokens, dtype).cpu(), expected)
+    room = torch.full((2 + expected.numel(),), 0.5, dtype=dtype, device=CUDA)
+    gpu.gpu.expand("index", tokens, dtype, room[1:-1].view(expected.shape))
+    assert torch.equal(room[1:-1].cpu(), expected.flatten())
+    assert room[[0, -1]].tolist() == [0.5, 0.5], "nothing beside it is written"
+
+
 def test_tokens_out_of_any_vocabulary_do_no_harm() -> None:
     game = pg.load("chess")
     gpu: Any = pg.Batch(game, 1, device="cuda")

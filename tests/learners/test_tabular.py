@@ -333,6 +333,17 @@ def test_another_key_is_refused(three: Path, tmp_path: Path) -> None:
         make(f"run:{run.path}", pg.load(ROW))
 
 
+def test_a_run_does_not_begin_with_a_table_of_another_key(tmp_path: Path, three: Path) -> None:
+    learner, run = begin(tmp_path / "run", RICH)
+    with run:
+        learner.save(run)
+    assert len(TabularLearner(replace(RICH, init=str(run.path)).resolved()).table) == len(learner.table)
+    with pytest.raises(Error, match=r"run has a table of cards-v\d, not of patterns-v1"):
+        TabularLearner(replace(RICH, key="patterns", init=str(run.path)).resolved())
+    with pytest.raises(Error, match=r"has learned .*three_in_a_row.*, not sequence"):
+        TabularLearner(replace(RICH, init=str(three)).resolved())
+
+
 # ---- learning while it plays ----
 
 

@@ -17,6 +17,7 @@ from plyground.agents.agent import make
 from plyground.agents.network import View, load_run
 from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
+from plyground.games.interface import FIRST_WINS
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
@@ -302,3 +303,22 @@ def test_the_bonus_rewards_the_teachers_choice(connect_four: pg.Game) -> None:
     learner.cycle = 5  # half of the run is over
     assert learner.guidance == 0.5
     assert replace(config, shaping_share=0.25).shaping_share == 0.25
+
+
+def test_the_bonus_is_for_own_plies_only(connect_four: pg.Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An opponent that plays as the teacher would is not rewarded for it."""
+    config = DQN(network="8", threads=1, concurrency=32, memory=32 * 40, batch=4, warm_up=32 * 40, epsilon=0.2)
+    config = replace(config, imitation_bonus=0.25, opponents=("0.5 self", "0.5 greedy"), games_per_cycle=10**9)
+    learner, theirs = DQNLearner(config.resolved()), list[Any]()
+    answer = learner.selfplay.answer
+    monkeypatch.setattr(learner.selfplay, "answer", lambda *given: theirs.append(answer(*given)) or theirs[-1])
+    for _ in range(40):
+        learner.play()
+    memory, others, teacher = learner.memory, np.array(theirs), learner.teacher
+    assert teacher is not None
+    states = memory.states.reshape(-1)
+    agrees = teacher.act(states, np.zeros(len(states), np.uint64)).reshape(others.shape) == memory.actions
+    plain = memory.after["outcome"] == FIRST_WINS + memory.states["to_move"]  # nobody loses by an own move
+    assert memory.rewards - plain == pytest.approx(0.25 * (agrees & ~others), abs=1e-6)
+    assert (agrees & others).sum() > 20
+    assert (agrees & ~others).sum() > 20

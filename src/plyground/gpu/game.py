@@ -259,15 +259,17 @@ class GpuGame:
             raise InvalidValue(f"an observation is float32, float16 or bfloat16, not {dtype}")
         shape = self.game.encoder(chosen.dense).shape
         out = _room(out, (len(tokens), *shape), dtype)
-        if out.data_ptr() % 8:  # whole words are written
-            return out.copy_(self.expand(chosen, tokens, dtype))
-        size = math.prod(shape)
-        opaque = out.view(DENSE_TYPES[dtype]).view(len(tokens), size)
+        flat = out.view(len(tokens), math.prod(shape))
+        fill = -flat.shape[1] % (8 // out.element_size())  # cells that a row lacks to whole words of eight bytes
+        whole = empty((len(flat), flat.shape[1] + fill), dtype) if fill or out.data_ptr() % 8 else flat
+        opaque = whole.view(DENSE_TYPES[dtype])
         kernel = _expand_kernels(self.game, chosen).expand_all
-        blocks, shared = min(len(tokens), 1 << 15), size * out.element_size()
+        blocks, shared = min(len(tokens), 1 << 15), whole.shape[1] * out.element_size()
         here = tokens.to(CUDA, non_blocking=True).contiguous()
         arrays = array(here), array(_palette(dtype)), array(opaque), words(opaque.view(torch.uint8), 8)
         launch_blocks(kernel, blocks, EXPAND_BLOCK, shared, *arrays)
+        if whole is not flat:
+            flat.copy_(whole[:, : flat.shape[1]])
         return out
 
 

@@ -19,7 +19,7 @@ MOST_WIDE = 16  # tokens of a row that fill more than one cell
 
 @cuda.jit(cache=True)
 def expand_all(tokens: NDArray[Any], palette: NDArray[Any], out: NDArray[Any], words: NDArray[np.uint64]) -> None:
-    """tokens [N, T] to out [N, size], which `words` is once more, eight bytes at a time.
+    """tokens [N, T] to out [N, size], which `words` is once more, in whole words of eight bytes for each row.
 
     A block of threads makes a row in shared memory and copies it together. First each token that fills one cell does
     so, a thread for each; then all threads fill the cells of a wide one. The numbers of `out` are opaque: whatever type

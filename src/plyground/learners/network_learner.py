@@ -179,16 +179,25 @@ class NetworkLearner(Learner[N]):
         return record
 
     def cycle_numbers(self) -> dict[str, Any]:
-        return {"learning_rate": self.optimizer.param_groups[0]["lr"]}
+        return {"learning_rate": self.learning_rate}
 
     # ---- learning ----
+
+    @property
+    def learning_rate(self) -> float:
+        """The one that was set last."""
+        return self.optimizer.param_groups[0]["lr"]
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
 
     def set_learning_rate(self) -> None:
         """It falls over the second half of the run, and is halved by each rollback."""
         config, done = self.config, self.progress
         fall = 1.0 if done < 0.5 else 1.0 - (1.0 - config.learning_rate_end) * (done - 0.5) / 0.5
-        for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * fall * 0.5**self.rollbacks
+        self.learning_rate = config.learning_rate * fall * 0.5**self.rollbacks
 
     def look(self, numbers: Mapping[str, float]) -> None:
         """Moving averages; numbers that cannot be right are an error."""
@@ -216,7 +225,7 @@ class NetworkLearner(Learner[N]):
         }
 
     def numbers(self) -> dict[str, Any]:
-        return super().numbers() | {"snapshots": len(self.snapshots)}
+        return super().numbers() | {"snapshots": len(self.snapshots), "learning_rate": self.learning_rate}
 
     def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
         training, memory = checkpoint.tensors("training"), checkpoint.tensors("memory")
@@ -227,7 +236,7 @@ class NetworkLearner(Learner[N]):
         restore_optimizer(self.optimizer, tensors_of(training, "optimizer"))
         self.selfplay.restore(part(memory, "games"))
         super().take(checkpoint, state)
-        self.set_learning_rate()
+        self.learning_rate = state.get("learning_rate", self.config.learning_rate)
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
