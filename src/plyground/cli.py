@@ -195,7 +195,7 @@ def ladder(
 
 def play(
     game: Positional[GameWord] = "connect_four",
-    against: str = "greedy",
+    against: str | None = None,
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
     seed: int | None = None,
@@ -203,20 +203,20 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
-        against: the agent: random, greedy, punisher, minimax:depth=5, ...
+        against: the agent: random, greedy, minimax:depth=5, ... (default: greedy where the game has it, else random)
         side: which side you take
         position: where to begin, in the game's own text
         seed: what the agent's chance begins with (default: the clock)
     """
     from plyground import terminal
-    from plyground.agents.agent import make
+    from plyground.agents.agent import make, usual
     from plyground.game import load
 
     rules = load(game)
-    begun = time.time_ns() if seed is None else seed
-    start, agent = rules.position(position, begun), make(against, rules)
+    begun, opponent = time.time_ns() if seed is None else seed, against or usual(rules)[-1]
+    start, agent = rules.position(position, begun), make(opponent, rules)
     _stop_at_once(agent)
-    terminal.play(start, agent, against, 0 if side == "first" else 1, begun)
+    terminal.play(start, agent, opponent, 0 if side == "first" else 1, begun)
 
 
 def bench(

@@ -41,7 +41,8 @@ def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
     word, options = words.split(os.fspath(name))
-    return Game(word, read(_module(word)), {**options, **settings})
+    rules = read(_module(word))
+    return Game(word if word in GAMES else str(Path(word).resolve()), rules, {**options, **settings})
 
 
 def _module(word: str) -> ModuleType:
@@ -88,17 +89,30 @@ class Game:
             self.blank[name] = rules.SETTINGS[name].code(value)
 
     def __str__(self) -> str:
-        """The name with every setting that differs from its default: `sequence:seats=4`."""
-        return words.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
+        """The name with every setting that differs from its default: `sequence:seats=4`. A file's name is its path, from
+        here where it lies below.
+        """
+        path = Path(self.word)
+        short = str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else None
+        return words.join(short or self.word, self._chosen)
+
+    @property
+    def full(self) -> str:
+        """The same, with a file's whole path: it means this game wherever it is read."""
+        return words.join(self.word, self._chosen)
+
+    @property
+    def _chosen(self) -> dict[str, Value]:
+        return {name: value for name, value in self.settings.items() if value != self.rules.SETTINGS[name].default}
 
     def __repr__(self) -> str:
         return f"<game {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and str(self) == str(other) and self.rules.module is other.rules.module
+        return isinstance(other, Game) and self.full == other.full and self.rules.module is other.rules.module
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.full)
 
     @property
     def label(self) -> str:
@@ -113,8 +127,11 @@ class Game:
     def encoders(self) -> Mapping[str, Encoder]:
         return encoders_of(self.rules)
 
-    def encoder(self, name: str) -> Encoder:
-        """The encoder `planes-v1`; `planes` means its newest version."""
+    def encoder(self, name: str = "") -> Encoder:
+        """The encoder `planes-v1`; `planes` means its newest version, no name the game's first."""
+        if not self.encoders:
+            raise InvalidValue(f"{self} has no encoder to see it with: add ENCODERS, as docs/adding_a_game.md says")
+        name = name or next(iter(self.encoders))
         return pick(self.encoders, name)
 
     def index_form(self, encoder: Encoder) -> Encoder | None:

@@ -19,11 +19,10 @@ from plyground.agents.agent import load_run
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.arena.grade import grade
-from plyground.game import load
 from plyground.hints import command
 from plyground.learners.evaluation import yardsticks
 from plyground.runs import files
-from plyground.runs.directory import best_of, read_config, read_metrics
+from plyground.runs.directory import best_of, game_of, read_config, read_metrics
 from plyground.solver.solver import solves
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     game, limit = agent.game, config["max_steps"] or None
     scores = yardsticks(game, agent, config["yardsticks"], games, limit)
     lines = [
-        f"# {path.name}: {config['learner']} on {config['game']}",
+        f"# {path.name}: {config['learner']} on {game}",
         "",
         f"{agent_words(agent, config)}, seed {config['seed']}. "
         + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")
@@ -207,7 +206,7 @@ def table_of(folder: Path) -> list[list[str]]:
             [
                 path.name,
                 config.get("learner", "?"),
-                config.get("game", "?"),
+                Path(config.get("game", "?")).name,
                 progress,
                 str(best_of(path).get("step", "")),
                 words,
@@ -218,4 +217,4 @@ def table_of(folder: Path) -> list[list[str]]:
 
 def how_to_play(path: Path) -> str:
     """How to play against a run."""
-    return command("play", load(read_config(path)["game"]), "--against", f"run:{path}")
+    return command("play", game_of(path), "--against", f"run:{path}")

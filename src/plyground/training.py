@@ -6,7 +6,7 @@ import json as json_module
 import platform
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,7 @@ from tyro.conf import Positional, arg
 
 import plyground
 from plyground import table_report
-from plyground.agents.agent import load_run, make
+from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.display import Display, console
 from plyground.errors import InvalidValue, unknown
@@ -29,15 +29,24 @@ from plyground.hints import command
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.learners.learner import Learner, Settings
+from plyground.learners.learner import LIMITS, Learner, Settings
 from plyground.learners.loop import train as learn
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.run_report import how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
-from plyground.runs.directory import Run, create, find_checkpoint, is_unborn, newest_whole, open_run, read_config
-from plyground.runs.settings import build, profile, profiles
+from plyground.runs.directory import (
+    Run,
+    create,
+    find_checkpoint,
+    game_of,
+    is_unborn,
+    newest_whole,
+    open_run,
+    read_config,
+)
+from plyground.runs.settings import build, profile, profiles, to_toml
 from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
 
@@ -82,8 +91,6 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = config.resolved()
         with said_when_full(LESS):
             begun = learner_of(full)
-        for yardstick in full.yardsticks:
-            make(yardstick, begun.game)  # a wrong word is better said now than after a cycle
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with new_run(path, learner, full) as run:
             _work(begun, run)
@@ -133,6 +140,9 @@ def _work(learner: Learner[Any], run: Run) -> None:
         return
     console.print(write_report(run.path), markup=False, soft_wrap=True)
     console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
+    ended = "cycles" if 0 < learner.config.cycles <= learner.cycle else "seconds"
+    longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
+    console.print(f"This run is finished. To train it longer: {longer}", soft_wrap=True)
     console.print(f"Play against it: {how_to_play(run.path)}", soft_wrap=True)
 
 
@@ -154,32 +164,63 @@ def wishes_to_stop() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
-def resume(run: Positional[RunPath]) -> None:
-    """Continue a run where it stopped, as if nothing had happened."""
+def resume(
+    run: Positional[RunPath], cycles: int | None = None, seconds: float | None = None, epochs: int | None = None
+) -> None:
+    """Continue a run where it stopped, as if nothing had happened; a finished one needs a later end.
+
+    What falls over a run (learning rate, exploration) follows the share of it that is done: with a later end it rises
+    again.
+
+    Args:
+        cycles: a later end, counted from the run's beginning
+        seconds: the same in seconds of playing and learning
+        epochs: the same for an imitation
+    """
+    given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    limits = {name: value for name, value in given.items() if value is not None}
     if read_config(run).get("learner") == "imitate":
         from plyground.teach import go_on
 
-        go_on(run)
+        go_on(run, limits)
         return
     with said_when_full(LESS):
-        learner = _learner_of(run)
+        learner = _learner_of(run, limits)
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         with said_when_full(LESS):
             learner.restore(checkpoint)
+        set_limits(held, limits, {"cycles": learner.cycle, "seconds": learner.seconds})
         held.rewind(checkpoint)
         _work(learner, held)
 
 
-def _learner_of(run: Path) -> Learner[Any]:
-    """A fresh learner with a run's settings."""
+def set_limits(run: Run, limits: Mapping[str, float], done: Mapping[str, float]) -> None:
+    """Write a later end into a run's settings."""
+    for name, value in limits.items():
+        if value <= done[name]:
+            raise InvalidValue(f"{run.path} has done {done[name]:g} {name}: its end is later, not {value:g}")
+    if limits:
+        run.write("config.toml", to_toml(read_config(run.path) | limits))
+
+
+def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
+    """A run's settings, with another end; without what is not the learner's own."""
     table = read_config(run)
-    word = str(table.get("learner"))
+    for name in limits:
+        if name not in table:
+            raise unknown(f"end of {run}", name, [each for each in (*LIMITS, "epochs") if each in table])
+    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+    return {**own, **limits, "game": game_of(run).full}
+
+
+def _learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Learner[Any]:
+    """A fresh learner with a run's settings."""
+    word = str(read_config(run).get("learner"))
     if word not in LEARNERS:
         raise unknown("learner", word, LEARNERS)
     settings, learner_of = LEARNERS[word]
-    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
-    return learner_of(build(settings, own, f"{run}/config.toml"))
+    return learner_of(build(settings, settings_of(run, limits or {}), f"{run}/config.toml"))
 
 
 def runs(
@@ -238,7 +279,7 @@ def _inspect(run: Path) -> None:
 
 def evaluate(
     run: Positional[RunPath],
-    against: tuple[str, ...] = ("random", "greedy"),
+    against: tuple[str, ...] = (),
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
@@ -247,7 +288,7 @@ def evaluate(
     """Measure what a run has learned in paired matches.
 
     Args:
-        against: agents, such as random greedy minimax:depth=3
+        against: agents, such as random minimax:depth=3 (default: random, and greedy where the game has it)
         games: against each
         checkpoint: best, last, or a step
         seed: of the openings
@@ -255,9 +296,10 @@ def evaluate(
     """
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
     game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
-    for word in against:
+    opponents = {word: make(word, game) for word in against or usual(game)}
+    for word, opponent in opponents.items():
         with progress(games, f"{run.name} against {word}", hide=json) as advance:
-            match = play_match(game, agent, make(word, game), games, seed, progress=advance, max_plies=limit)
+            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
         results[word] = summary(match)
         if not json:
             show_match(match, run.name, word, game, as_json=False)

@@ -135,6 +135,11 @@ def known(game: Game) -> list[str]:
     return list(dict.fromkeys(["random", *policies_of(game), *search, *special]))
 
 
+def usual(game: Game) -> tuple[str, ...]:
+    """The agents that everybody plays against first, as far as a game has them; the stronger one last."""
+    return tuple(word for word in ("random", "greedy") if word in known(game))
+
+
 def policies_of(game: Game) -> Mapping[str, Function]:
     """The policies a game brings along."""
     return _brought(game, "POLICIES") or {}

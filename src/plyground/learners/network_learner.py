@@ -22,7 +22,7 @@ from plyground.kernels.threads import available
 from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.learner import Broken, Groups, Learner, Settings
 from plyground.learners.on_the_gpu import GpuClock, GpuSelfPlay
-from plyground.learners.selfplay import SelfPlay, opponents_of
+from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
 from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
@@ -82,7 +82,8 @@ class NetworkSettings(Settings):
         opponents_of(self.opponents)
 
     def resolved(self) -> Self:
-        game = load(self.game)
+        known, game = super().resolved(), load(self.game)
+        others_of(self.opponents, game)
         device, told = choose(self.device)
         if device == "cuda":
             rest = ", with games and memory" if self.ALL_ON_GPU else " for the network; games and memory are on the CPU"
@@ -92,8 +93,7 @@ class NetworkSettings(Settings):
         view = View(game, self.encoder, self.outputs)
         network = make_network(self.network, view.shape, view.outputs)
         return replace(
-            self,
-            game=str(game),
+            known,
             device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,

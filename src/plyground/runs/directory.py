@@ -26,7 +26,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground import words
 from plyground.errors import InvalidValue
+from plyground.game import Game, load
 from plyground.hints import command
 from plyground.runs import files
 from plyground.runs.files import DamagedFile
@@ -60,8 +62,9 @@ class Checkpoint:
         return self.manifest["identity"]
 
     def check(self, identity: Mapping[str, str]) -> None:
-        """Refuse a checkpoint of something else."""
-        found = differences(identity, self.identity)
+        """Refuse a checkpoint of something else; but a game's file may lie elsewhere by now."""
+        files_only = ({**each, "game": Path(each["game"]).name} for each in (identity, self.identity))
+        found = differences(*files_only)
         if found:
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
@@ -235,6 +238,27 @@ def read_config(path: Path) -> dict[str, Any]:
     if not (path / "config.toml").is_file():
         raise InvalidValue(f"{str(path)!r} is no run: it has no config.toml")
     return read_toml(path / "config.toml")
+
+
+def game_of(run: Path, wanted: Game | None = None) -> Game:
+    """The game that a run has learned; it must be the wanted one.
+
+    Where a game's file is gone, one of its name is looked for, from here and in the run.
+    """
+    word = read_config(run).get("game", "")
+    name, options = words.split(word)
+    if name.endswith(".py") and not Path(name).is_file():
+        parts = Path(name).parts
+        places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
+        places += [Path(wanted.word)] if wanted and Path(wanted.word).name == parts[-1] else []
+        there = next((place for place in places if place.is_file()), None)
+        if there is None:
+            raise InvalidValue(f"{run} has learned {name}, a file that is gone: put {parts[-1]} here or into {run}")
+        word = words.join(str(there), options)
+    found = load(word)
+    if wanted is not None and found != wanted:
+        raise InvalidValue(f"{run} has learned {found}, not {wanted}")
+    return found
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -122,7 +122,7 @@ class Imitate:
         if told:
             print(told, flush=True)
         found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs}
-        return replace(self, game=str(game), threads=threads, **found)
+        return replace(self, game=game.full, threads=threads, **found)
 
 
 class Imitation:
