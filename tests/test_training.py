@@ -278,7 +278,7 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
     few = [word for word in SHORT if word not in ("--yardsticks", "random")]
     few[1] = "./plain.py"
     code, _, err = command("train", "dqn", *few, "--opponents", "1 greedy", "--cycles", "1", "--out", "run")
-    assert (code, "no agent for plain.py 'greedy'" in err) == (2, True), "what a person names is not left out"
+    assert (code, "no agent for ./plain.py 'greedy'" in err) == (2, True), "what a person names is not left out"
     code, out, err = command("train", "dqn", *few, "--cycles", "1", "--out", "run")
     assert code == 0, err
     assert "# run: dqn on plain.py" in out

@@ -41,8 +41,7 @@ def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
     word, options = words.split(os.fspath(name))
-    rules = read(_module(word))
-    return Game(word if word in GAMES else str(Path(word).resolve()), rules, {**options, **settings})
+    return Game(word, read(_module(word)), {**options, **settings})
 
 
 def _module(word: str) -> ModuleType:
@@ -89,21 +88,18 @@ class Game:
             self.blank[name] = rules.SETTINGS[name].code(value)
 
     def __str__(self) -> str:
-        """The name with every setting that differs from its default: `sequence:seats=4`. A file's name is its path, from
-        here where it lies below.
-        """
-        path = Path(self.word)
-        short = str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else None
-        return words.join(short or self.word, self._chosen)
+        """The name with every setting that differs from its default: `sequence:seats=4`."""
+        return words.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
 
     @property
     def full(self) -> str:
         """The same, with a file's whole path: it means this game wherever it is read."""
-        return words.join(self.word, self._chosen)
+        return str(self).replace(self.word, self.path or self.word, 1)
 
     @property
-    def _chosen(self) -> dict[str, Value]:
-        return {name: value for name, value in self.settings.items() if value != self.rules.SETTINGS[name].default}
+    def path(self) -> str:
+        """Where a game's own file lies; empty for one that comes along."""
+        return str(Path(self.rules.module.__file__ or "").resolve()) if self.word.endswith(".py") else ""
 
     def __repr__(self) -> str:
         return f"<game {self}>"

@@ -44,7 +44,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     game, limit = agent.game, config["max_steps"] or None
     scores = yardsticks(game, agent, config["yardsticks"], games, limit)
     lines = [
-        f"# {path.name}: {config['learner']} on {game}",
+        f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
         "",
         f"{agent_words(agent, config)}, seed {config['seed']}. "
         + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")

@@ -250,7 +250,7 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
     if name.endswith(".py") and not Path(name).is_file():
         parts = Path(name).parts
         places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
-        places += [Path(wanted.word)] if wanted and Path(wanted.word).name == parts[-1] else []
+        places += [Path(wanted.path)] if wanted and Path(wanted.path).name == parts[-1] else []
         there = next((place for place in places if place.is_file()), None)
         if there is None:
             raise InvalidValue(f"{run} has learned {name}, a file that is gone: put {parts[-1]} here or into {run}")
