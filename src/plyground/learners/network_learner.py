@@ -26,7 +26,7 @@ from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
 from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
-TRIALS = 20  # updates to time threads with
+TRIALS, TRIAL_ROWS, TRIAL_SECONDS = 20, 256, 0.25  # updates to time threads with: people wait for them
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,15 @@ class NetworkSettings(Settings):
 
 def faster_threads(network: nn.Module, view: View, batch: int) -> int:
     """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
-    shown = torch.zeros((batch, *view.shape))
+    shown = torch.zeros((min(batch, TRIAL_ROWS), *view.shape))
     seconds: dict[int, float] = {}
     for threads in {1, available()}:
         prepare_torch(threads)
-        begun = time.perf_counter()
-        for _ in range(TRIALS):
+        trials, begun = 0, time.perf_counter()
+        while trials < TRIALS and time.perf_counter() - begun < TRIAL_SECONDS:
             network(shown).sum().backward()
-        seconds[threads] = time.perf_counter() - begun
+            trials += 1
+        seconds[threads] = (time.perf_counter() - begun) / trials
     return min(seconds, key=lambda threads: seconds[threads])
 
 
