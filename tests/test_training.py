@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import ROOT
 from killed import go_on
+from plyground import training
 from plyground.learners.dqn import DQN
 from plyground.learners.loop import train
 from plyground.runs.directory import open_run, read_config, read_metrics, steps_of
@@ -95,6 +97,39 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     code, _, err = command("resume", str(tmp_path / "light"))
     assert code == 2
     assert "packed without memory" in err or "is missing" in err
+
+
+def test_the_list_shows_whole_names_and_what_is_wrong(
+    trained: Path,
+    tmp_path: Path,
+    command,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, out, _ = command("runs", "--folder", str(tmp_path / "nothing"))
+    assert (code, out) == (0, f"no runs in {tmp_path / 'nothing'}\n")
+    long = "a-name-that-says-what-was-tried-with-which-network-and-which-seed-0"
+    for name, file, text in (
+        (long, "config.toml", None),
+        ("no-toml", "config.toml", "cycles ="),
+        ("no-json", "metrics.jsonl", "{\n"),
+        ("odd-json", "metrics.jsonl", "[3]\n"),
+    ):
+        shutil.copytree(trained, tmp_path / name)
+        if text:
+            (tmp_path / name / file).write_text(text)
+    code, out, _ = command("runs", "--folder", str(tmp_path))
+    assert code == 0
+    lines = {
+        name: line for line in out.splitlines() for name in (long, "no-toml", "no-json", "odd-json") if name in line
+    }
+    assert "2/2" in lines[long]
+    assert "random" in lines[long]
+    assert "is not TOML" in lines["no-toml"]
+    assert "metrics.jsonl cannot be read" in lines["no-json"]
+    assert "odd-json" in lines
+    for columns in ("80", "60"):
+        monkeypatch.setattr(training, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        assert long in command("runs", "--folder", str(tmp_path))[1]
 
 
 def test_metrics_for_tensorboard(trained: Path, command) -> None:  # noqa: F811

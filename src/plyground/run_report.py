@@ -193,26 +193,25 @@ def save_table(target: Path, path: Path) -> bool:
 
 
 def table_of(folder: Path) -> list[list[str]]:
-    """One row for each run in a folder: name, learner, game, progress, best, scores."""
+    """One row for each run in a folder: name, learner, game, progress, best, scores; or what is wrong with it."""
     rows: list[list[str]] = []
     for path in sorted(each.parent for each in folder.glob("*/config.toml")):
-        config, records = read_config(path), read_metrics(path)
-        cycles, evaluations = events(records, "cycle"), events(records, "evaluation")
-        done = cycles[-1]["cycle"] if cycles else 0
-        progress = f"{done}/{config['cycles']}" if config.get("cycles") else str(done)
-        scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["yardsticks"] if evaluations else {}
-        words = " · ".join(f"{word} {score['score']:.0%}" for word, score in scores.items())
-        rows.append(
-            [
-                path.name,
-                config.get("learner", "?"),
-                Path(config.get("game", "?")).name,
-                progress,
-                str(best_of(path).get("step", "")),
-                words,
-            ]
-        )
+        try:
+            rows.append([path.name, *_row_of(path)])
+        except Exception as error:  # whatever one run holds, the others are listed
+            rows.append([path.name, "?", "?", "?", "?", str(error) or type(error).__name__])
     return rows
+
+
+def _row_of(path: Path) -> list[str]:
+    config, records = read_config(path), read_metrics(path)
+    cycles, evaluations = events(records, "cycle"), events(records, "evaluation")
+    done = cycles[-1]["cycle"] if cycles else 0
+    progress = f"{done}/{config['cycles']}" if config.get("cycles") else str(done)
+    scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["yardsticks"] if evaluations else {}
+    words = " · ".join(f"{word} {score['score']:.0%}" for word, score in scores.items())
+    game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
+    return [config.get("learner", "?"), game, progress, best, words]
 
 
 def how_to_play(path: Path) -> str:

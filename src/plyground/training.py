@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import numba
 import numpy as np
 import torch
+from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from tyro.conf import Positional, arg
 
@@ -57,6 +59,7 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
+WIDE = 1000
 LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -237,10 +240,7 @@ def runs(
         without_memory: leave the memory out of the packed file: it can then play, but not be resumed
     """
     if not words:
-        table = Table("run", "learner", "game", "cycles", "best step", "scores")
-        for row in table_of(folder):
-            table.add_row(*row)
-        console.print(table)
+        _list(folder)
         return
     action, *names = words
     wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
@@ -261,6 +261,22 @@ def runs(
     else:
         where, count = export(paths[0])
         console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
+
+
+def _list(folder: Path) -> None:
+    """A table of runs, of which only the scores give way where the screen is narrow."""
+    rows = table_of(folder)
+    if not rows:
+        console.print(f"no runs in {folder}", soft_wrap=True)
+        return
+    table = Table()
+    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
+        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows) if place == 0 else None)
+    table.add_column("scores")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
+    wide.print(table, crop=False)
 
 
 def _inspect(run: Path) -> None:
