@@ -199,7 +199,7 @@ def table_of(folder: Path) -> list[list[str]]:
         try:
             rows.append([path.name, *_row_of(path)])
         except Exception as error:  # whatever one run holds, the others are listed
-            rows.append([path.name, "?", "?", "?", "?", str(error) or type(error).__name__])
+            rows.append([path.name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/") or type(error).__name__])
     return rows
 
 

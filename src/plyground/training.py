@@ -59,7 +59,7 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
-WIDE = 1000
+WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -269,10 +269,10 @@ def _list(folder: Path) -> None:
     if not rows:
         console.print(f"no runs in {folder}", soft_wrap=True)
         return
-    table = Table()
+    table = Table(box=None)
     for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
-        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows) if place == 0 else None)
-    table.add_column("scores")
+        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
+    table.add_column("scores", min_width=SCORES)
     for row in rows:
         table.add_row(*map(escape, row))
     wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room

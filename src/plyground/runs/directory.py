@@ -265,11 +265,14 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     """All whole lines of a run's metrics; a last one cut short by a crash is left out."""
     if not (path / "metrics.jsonl").exists():
         return []
-    lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     try:
-        return [json.loads(line) for line in lines]
-    except json.JSONDecodeError as error:
+        lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+        records = [json.loads(line) for line in lines]
+    except ValueError as error:  # neither UTF-8 nor JSON
         raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: {error}") from None
+    if not all(isinstance(record, dict) for record in records):
+        raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: a line is not an object")
+    return records
 
 
 def steps_of(path: Path) -> list[int]:
