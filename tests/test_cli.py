@@ -126,6 +126,34 @@ def test_bad_input_is_one_clear_error(command, arguments: list[str], message: st
     assert len(err.splitlines()) < 25
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grade", "random", "--picture", "/nope/x.png"], "cannot write /nope/x.png: there is no folder /nope"),
+        (["ladder", "random", "greedy", "--picture", "x.foo"], "cannot write x.foo: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--picture", "x"], "cannot write x: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--file", "/nope/l.json"], "cannot write /nope/l.json"),
+        (["ladder", "random", "greedy", "--file", "/"], "cannot write /: it is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(
+    command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr("plyground.game.load", None)  # there is no work without a game
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_what_was_written_is_said(command, tmp_path: Path) -> None:
+    file, picture = tmp_path / "l.json", tmp_path / "l.png"
+    code, _, err = command("ladder", "random", "greedy", "--games", "2", "--file", str(file), "--picture", str(picture))
+    assert code == 0
+    assert err.splitlines() == [f"wrote {file}", f"wrote {picture}"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
     broken = tmp_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))

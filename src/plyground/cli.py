@@ -142,6 +142,7 @@ def grade(
     from plyground.arena.positions import read
     from plyground.game import load
 
+    _check_picture(picture)
     rules = load(game)
     player = make(agent, rules)
     _stop_at_once()
@@ -158,6 +159,7 @@ def grade(
         from plyground.pictures import save_mistakes
 
         save_mistakes(picture, agent, report.mistakes)
+        print(f"wrote {picture}", file=sys.stderr)
 
 
 def ladder(
@@ -182,7 +184,11 @@ def ladder(
     from plyground import reports, terminal
     from plyground.arena.ladder import climb
     from plyground.game import load
+    from plyground.runs.files import check_writable
 
+    _check_picture(picture)
+    if file:
+        check_writable(file)
     rules = load(game)
     with terminal.steps(hide=json) as say:
         result = climb(rules, agents, games, seed, file, say)
@@ -191,6 +197,9 @@ def ladder(
         from plyground.pictures import save_ladder
 
         save_ladder(picture, result)
+    for written in (file, picture):
+        if written:
+            print(f"wrote {written}", file=sys.stderr)
 
 
 def play(
@@ -336,6 +345,13 @@ def main() -> None:
 def _fail(message: str) -> NoReturn:
     print(f"plyground: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def _check_picture(picture: Path | None) -> None:
+    if picture:
+        from plyground.table_report import check_picture
+
+        check_picture(picture)
 
 
 def _stop_at_once(*agents: object) -> None:

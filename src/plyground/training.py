@@ -335,6 +335,7 @@ def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> 
         raise InvalidValue("plot needs at least one run")
     for path in runs:
         read_config(path)
+    table_report.check_picture(out)
     save_curves(out, runs)
     print(f"wrote {out}", file=sys.stderr)
 
