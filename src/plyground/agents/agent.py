@@ -1,7 +1,8 @@
 """Who chooses a move. An agent acts on many games at once, and never learns, unless it was asked to (`Learning`).
 
 Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`, `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). A game adds policies of its own
+`minimax:depth=3`, `trained` (a network that comes with Plyground), `solver`, `uci:stockfish`, `run:DIR` (what a run
+has learned). A game adds policies of its own
 (`greedy`, `punisher`) in the module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`,
 each a compiled function `(state, rng) -> action`. Where it brings no `greedy`, that is the move that wins at once, or
 else the one that looks best by `evaluate`. There it may also have advice for people: `advise(position) -> str`.
@@ -59,6 +60,8 @@ def make(word: str, game: Game) -> Agent:
         agent = Minimax(game, depth, quiescence, table)
     elif name == "solver" and solves(game):
         agent = Perfect()
+    elif name == "trained" and _trained(game).is_dir():
+        agent = load_run(str(_trained(game)), game)
     elif name in policies:
         agent = Policy(game, name, policies[name])
     elif name == "greedy" and can_search(game):
@@ -132,7 +135,13 @@ def known(game: Game) -> list[str]:
     special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (
         game.word == "chess" and uci.find("stockfish") is not None
     )
-    return list(dict.fromkeys(["random", *policies_of(game), *search, *special]))
+    learned = ["trained"] * _trained(game).is_dir()
+    return list(dict.fromkeys(["random", *policies_of(game), *search, *learned, *special]))
+
+
+def _trained(game: Game) -> Path:
+    """Where the network is that comes with Plyground, for some games."""
+    return Path(__file__).parents[1] / "trained" / str(game)
 
 
 def usual(game: Game) -> tuple[str, ...]:
