@@ -105,6 +105,7 @@ def test_check_runs_the_laws(command, tmp_path: Path) -> None:
         (["match", "random"], "B"),
         (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
         (["match", "random", "random", "--games", "5"], "an even number of games"),
+        (["match", "random", "random", "--games", "0"], "at least 2, not 0"),
         (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
         (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
         (["play", "connect_four", "--against", "nobody"], "no agent"),
@@ -191,13 +192,25 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert "Exception" not in errors
 
 
-def test_ctrl_c_ends_compiled_code_too() -> None:
-    command = [sys.executable, "-m", "plyground", "perft", "connect_four", "--depth", "20"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perft", "connect_four", "--depth", "20"],
+        ["match", "minimax:depth=14", "random", "--opening-plies", "0"],
+        ["ladder", "minimax:depth=4", "minimax:depth=5", "--games", "100000"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_ctrl_c_ends_compiled_code_too_and_says_what_is_kept(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "plyground", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(4)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=5) in (-signal.SIGINT, 130)  # 130: it had not come to the counting yet
+        _, errors = process.communicate(timeout=5)
+        assert process.returncode == 130
+    assert "plyground: stopped; " in errors
+    assert "Traceback" not in errors
 
 
 def _fresh(code: str) -> str:

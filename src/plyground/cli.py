@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -83,7 +84,7 @@ def match(
     rules = load(game)
     agents = make(a, rules), make(b, rules)
     _stop_at_once(*agents)
-    most = games or (10_000 if sprt else 100)
+    most = (10_000 if sprt else 100) if games is None else games
     with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
         if sprt:
             test = Sprt(*sprt)
@@ -190,8 +191,12 @@ def ladder(
     if file:
         check_writable(file)
     rules = load(game)
-    with terminal.steps(hide=json) as say:
-        result = climb(rules, agents, games, seed, file, say)
+    try:
+        with terminal.steps(hide=json) as say:
+            result = climb(rules, agents, games, seed, file, say)
+    except KeyboardInterrupt:
+        _say_stopped(f"matches that were finished are in {file}" if file else "nothing was kept, which --file would do")
+        sys.exit(130)
     reports.show_ladder(result, json)
     if picture:
         from plyground.pictures import save_ladder
@@ -331,7 +336,7 @@ def main() -> None:
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        _say_stopped("what was saved before is there")
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -355,11 +360,34 @@ def _check_picture(picture: Path | None) -> None:
 
 
 def _stop_at_once(*agents: object) -> None:
-    """Let Ctrl-C end the process: compiled code does not listen to Python, and unless an agent learns there is nothing
-    to save here."""
+    """Let Ctrl-C end the process even in compiled code, which does not listen to Python but lets other threads run.
+
+    Unless an agent learns there is nothing to save here.
+    """
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, lambda *_: None)  # what Python would do comes too late
+        _listen_for_ctrl_c()
+
+
+@functools.cache  # once
+def _listen_for_ctrl_c() -> None:
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)  # where signals are told at once
+
+    def wait() -> NoReturn:
+        while os.read(heard, 1)[0] != signal.SIGINT:
+            pass
+        _say_stopped("nothing was kept")
+        os._exit(130)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _say_stopped(kept: str) -> None:
+    show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # which a progress bar hides
+    print(f"{show_cursor}plyground: stopped; {kept}", file=sys.stderr, flush=True)
 
 
 def _from_the_compiler(error: Exception) -> bool:
