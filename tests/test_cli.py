@@ -109,6 +109,7 @@ def test_check_runs_the_laws(command, tmp_path: Path) -> None:
         (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
         (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
         (["play", "connect_four", "--against", "nobody"], "no agent"),
+        (["play", "connect_four", "--against", "minmax"], "did you mean 'minimax'?"),
         (["play", "connect_four", "--side", "third"], "third"),
         (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
         (["bench", "rules", "--batch", "0"], "at least 1"),

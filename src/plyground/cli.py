@@ -336,7 +336,7 @@ def main() -> None:
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
-        _say_stopped("what was saved before is there")
+        _say_stopped("what was saved is there")
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -366,7 +366,7 @@ def _stop_at_once(*agents: object) -> None:
     """
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
-        signal.signal(signal.SIGINT, lambda *_: None)  # what Python would do comes too late
+        signal.signal(signal.SIGINT, lambda number, frame: None)  # what Python would do comes too late
         _listen_for_ctrl_c()
 
 

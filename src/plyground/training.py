@@ -204,7 +204,7 @@ def set_limits(run: Run, limits: Mapping[str, float], done: Mapping[str, float])
         if value <= done[name]:
             raise InvalidValue(f"{run.path} has done {done[name]:g} {name}: its end is later, not {value:g}")
     if limits:
-        run.write("config.toml", to_toml(read_config(run.path) | limits))
+        run.write("config.toml", to_toml({**read_config(run.path), **limits}))
 
 
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:

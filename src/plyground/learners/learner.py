@@ -265,6 +265,8 @@ class Learner(Generic[S]):
         """Become what was saved; everything is checked before anything is used."""
         checkpoint.check(self.identity)
         state = checkpoint.state()
+        if "config" not in state:
+            raise InvalidValue(f"{checkpoint.path} holds no more than its network: it can play, not be resumed")
         now = {**json.loads(json.dumps(asdict(self.config))), "game": state["config"]["game"]}  # that was compared
         edited = differences(state["config"], now | {name: state["config"][name] for name in LIMITS})
         if edited:

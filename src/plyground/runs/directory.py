@@ -36,6 +36,7 @@ from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
 FORMAT = 1
+MEMORY = "memory.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
 UNBORN = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}  # before the first checkpoint
 
@@ -77,8 +78,6 @@ class Checkpoint:
         import safetensors.numpy  # where tensors are read or written: who only plays needs it not
 
         name = f"{group}.safetensors"
-        if name in self.manifest["files"] and not (self.path / name).exists():
-            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
         try:
             found = safetensors.numpy.load(self._read(name))
         except safetensors.SafetensorError as error:
@@ -95,6 +94,8 @@ class Checkpoint:
         entry = self.manifest["files"].get(name)
         if entry is None:
             raise DamagedFile(f"{self.path}: its manifest does not list {name}")
+        if name == MEMORY and not (self.path / name).exists():
+            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
         return files.read_checked(self.path / name, entry["size"], entry["sha256"])
 
 
