@@ -51,6 +51,7 @@ def test_a_run_leaves_what_it_promises(trained: Path) -> None:
     printed = (trained / "printed").read_text()
     for words in ("cycle 2/2", "next-state masking is active", "illegal_moves 0", "95% interval", "What to try next"):
         assert words in printed, words
+    assert "a step is a ply in each of 8 games" in printed
     assert f"--against run:{trained}" in printed
     assert "cycle 3" not in printed
 
@@ -92,6 +93,9 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert code == 0
     for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
         assert words in out
+    assert re.search(r"commonest actions.*[abc][123] \(\d+\.\d%\)", out), "by their names"
+    assert "dqn on three_in_a_row.py. Network 16 (" in out
+    assert f"Checkpoints: {', '.join(map(str, steps_of(trained)))}; the best is" in out
     assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"
     assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
     code, _, err = command("resume", str(tmp_path / "light"))

@@ -48,7 +48,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
         "",
         f"{agent_words(agent, config)}, seed {config['seed']}. "
         + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")
-        + f"The best checkpoint is step {best.get('step')}.",
+        + f"The best checkpoint is step {best.get('step')}; a step is a ply in each of {config['concurrency']} games.",
         "",
         f"| against | score | 95% interval | wins, draws, losses of {games} |",
         "|---|---|---|---|",
@@ -124,7 +124,7 @@ def advice(
     last: Mapping[str, Any] = cycles[-1] if cycles else {}
     curve = [e["against_best"]["score"] for e in events(records, "evaluation")]
     if curve and curve[-1] > 0.55:
-        found.append(f"train longer: it still beat its former best by {curve[-1]:.0%}")
+        found.append(f"train longer: it still scored {curve[-1]:.0%} against its former best")
     if last.get("step_limit", 0) > 0.5:
         found.append("most games reach the limit of plies: raise max_steps, or add shaping or random openings")
     if last.get("distinct", 1) < 0.5:

@@ -38,7 +38,7 @@ RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that
 def _bar(title: str, total: int) -> Generator[Callable[[int, str], None]]:
     """A bar that is told how much is done, and words to go with it."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}")
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_interactive) as bar:
         task = bar.add_task(title, total=total, words="")
         yield lambda done, words: bar.update(task, completed=done, words=words)
 

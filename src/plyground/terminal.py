@@ -100,9 +100,16 @@ def show_match(
     if sprt and verdict:
         pairs = result.scores.mean(axis=1)
         console.print(
-            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {verdict} after {result.games} games "
+            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: "
+            f"{_decided(sprt, verdict, a, b)} after {result.games} games "
             f"(log-likelihood ratio {sprt.ratio(pairs):.2f}, decided at ±{sprt.limit:.2f})"
         )
+
+
+def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
+    """What a sequential test has accepted."""
+    nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
+    return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
 
 def match_numbers(result: Match) -> Mapping[str, object]:

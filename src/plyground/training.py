@@ -36,10 +36,11 @@ from plyground.learners.loop import train as learn
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
-from plyground.run_report import how_to_play, save_curves, table_of, write_report
+from plyground.run_report import agent_words, how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
 from plyground.runs.directory import (
     Run,
+    best_of,
     create,
     find_checkpoint,
     game_of,
@@ -47,6 +48,7 @@ from plyground.runs.directory import (
     newest_whole,
     open_run,
     read_config,
+    steps_of,
 )
 from plyground.runs.settings import build, profile, profiles, to_toml
 from plyground.runs.tensorboard import export
@@ -281,8 +283,15 @@ def _list(folder: Path) -> None:
 
 def _inspect(run: Path) -> None:
     """What the newest checkpoint remembers."""
-    learner = _learner_of(run)
+    learner, config, best = _learner_of(run), read_config(run), best_of(run)
     learner.restore(newest_whole(run))
+    scores = "".join(f", {word} {score['score']:.1%}" for word, score in best.get("yardsticks", {}).items())
+    console.print(
+        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
+        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
+        soft_wrap=True,
+        markup=False,
+    )
     table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
     for name, value in learner.experience().items():
         words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
