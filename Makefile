@@ -8,7 +8,7 @@ BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each gam
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two minutes
+demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
 	$(BIN)/plyground train dqn --profile connect_four_demo
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
@@ -46,5 +46,6 @@ clean:  ## remove what these targets made
 
 # .venv/.learn holds the extra [learn], and so on
 .venv/.%: pyproject.toml constraints.txt | .venv/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$*]"
+	@echo "Installing Plyground with its extra [$*] into .venv: PyTorch is most of it, about 1.3 GB in all and some minutes"
+	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt --editable ".[$*]"
 	touch $@

@@ -11,12 +11,12 @@ from plyground.runs.settings import build
 from plyground.training import LEARNERS
 
 
-def go_on(path: Path) -> tuple[Any, Run]:
-    """A run where its newest checkpoint left it."""
+def go_on(path: Path, config: dict[str, Any] | None = None) -> tuple[Any, Run]:
+    """A run where its newest checkpoint left it, with the settings of then or with others."""
     run = open_run(path)
     checkpoint = newest_whole(path)
     settings, learner_of = LEARNERS[read_config(path)["learner"]]
-    learner = learner_of(build(settings, checkpoint.state()["config"], "the checkpoint"))
+    learner = learner_of(build(settings, config or checkpoint.state()["config"], "the checkpoint"))
     run.rewind(checkpoint)
     learner.restore(checkpoint)
     return learner, run

@@ -106,9 +106,11 @@ def test_check_runs_the_laws(command, tmp_path: Path) -> None:
         (["match", "random"], "B"),
         (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
         (["match", "random", "random", "--games", "5"], "an even number of games"),
+        (["match", "random", "random", "--games", "0"], "at least 2, not 0"),
         (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
         (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
         (["play", "connect_four", "--against", "nobody"], "no agent"),
+        (["play", "connect_four", "--against", "minmax"], "did you mean 'minimax'?"),
         (["play", "connect_four", "--side", "third"], "third"),
         (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
         (["bench", "rules", "--batch", "0"], "at least 1"),
@@ -154,6 +156,34 @@ def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: 
         assert err == f"plyground: the game in {path}{message}\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grade", "random", "--picture", "/nope/x.png"], "cannot write /nope/x.png: there is no folder /nope"),
+        (["ladder", "random", "greedy", "--picture", "x.foo"], "cannot write x.foo: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--picture", "x"], "cannot write x: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--file", "/nope/l.json"], "cannot write /nope/l.json"),
+        (["ladder", "random", "greedy", "--file", "/"], "cannot write /: it is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(
+    command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr("plyground.game.load", None)  # there is no work without a game
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_what_was_written_is_said(command, tmp_path: Path) -> None:
+    file, picture = tmp_path / "l.json", tmp_path / "l.png"
+    code, _, err = command("ladder", "random", "greedy", "--games", "2", "--file", str(file), "--picture", str(picture))
+    assert code == 0
+    assert err.splitlines() == [f"wrote {file}", f"wrote {picture}"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
     broken = tmp_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
@@ -196,13 +226,25 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert "Exception" not in errors
 
 
-def test_ctrl_c_ends_compiled_code_too() -> None:
-    command = [sys.executable, "-m", "plyground", "perft", "connect_four", "--depth", "20"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perft", "connect_four", "--depth", "20"],
+        ["match", "minimax:depth=14", "random", "--opening-plies", "0"],
+        ["ladder", "minimax:depth=4", "minimax:depth=5", "--games", "100000"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_ctrl_c_ends_compiled_code_too_and_says_what_is_kept(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "plyground", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(4)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=5) in (-signal.SIGINT, 130)  # 130: it had not come to the counting yet
+        _, errors = process.communicate(timeout=5)
+        assert process.returncode == 130
+    assert "plyground: stopped; " in errors
+    assert "Traceback" not in errors
 
 
 def _fresh(code: str) -> str:

@@ -11,7 +11,7 @@ import plyground
 
 HOME = Path(plyground.__file__).parent
 LAYERS = [
-    ["errors", "words"],
+    ["errors", "words", "hints"],
     ["games"],
     ["kernels"],
     ["encoders"],

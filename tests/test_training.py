@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +12,17 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import ROOT
+from killed import go_on
+from plyground import training
 from plyground.learners.dqn import DQN
-from plyground.runs.directory import read_config, read_metrics, steps_of
+from plyground.learners.loop import train
+from plyground.runs.directory import open_run, read_config, read_metrics, steps_of
 from plyground.runs.settings import build, profile, profiles
-from plyground.training import LEARNERS
+from plyground.training import LEARNERS, set_limits, settings_of
+from resumed import after_steps, contents, silent
 from test_cli import command  # noqa: F401  (a fixture)
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -45,6 +51,7 @@ def test_a_run_leaves_what_it_promises(trained: Path) -> None:
     printed = (trained / "printed").read_text()
     for words in ("cycle 2/2", "next-state masking is active", "illegal_moves 0", "95% interval", "What to try next"):
         assert words in printed, words
+    assert "a step is a ply in each of 8 games" in printed
     assert f"--against run:{trained}" in printed
     assert "cycle 3" not in printed
 
@@ -86,11 +93,45 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert code == 0
     for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
         assert words in out
+    assert re.search(r"commonest actions.*[abc][123] \(\d+\.\d%\)", out), "by their names"
+    assert "dqn on three_in_a_row.py. Network 16 (" in out
+    assert f"Checkpoints: {', '.join(map(str, steps_of(trained)))}; the best is" in out
     assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"
     assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
     code, _, err = command("resume", str(tmp_path / "light"))
     assert code == 2
-    assert "packed without memory" in err or "is missing" in err
+    assert "a run packed without memory can play, not be resumed" in err
+
+
+def test_the_list_shows_whole_names_and_what_is_wrong(
+    trained: Path,
+    tmp_path: Path,
+    command,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, out, _ = command("runs", "--folder", str(tmp_path / "nothing"))
+    assert (code, out) == (0, f"no runs in {tmp_path / 'nothing'}\n")
+    long = "a-name-that-says-what-was-tried-with-which-network-and-which-seed-0"
+    for name, file, text in (
+        (long, "config.toml", None),
+        ("no-toml", "config.toml", "cycles ="),
+        ("no-json", "metrics.jsonl", "{\n"),
+        ("odd-json", "metrics.jsonl", "[3]\n"),
+    ):
+        shutil.copytree(trained, tmp_path / name)
+        if text:
+            (tmp_path / name / file).write_text(text)
+    code, out, _ = command("runs", "--folder", str(tmp_path))
+    assert code == 0
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert "2/2" in lines[long]
+    assert "random" in lines[long]
+    assert "is not TOML" in lines["no-toml"]
+    assert "metrics.jsonl cannot be read" in lines["no-json"]
+    assert "not an object" in lines["odd-json"]
+    for columns in ("80", "60"):
+        monkeypatch.setattr(training, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        assert long in command("runs", "--folder", str(tmp_path))[1]
 
 
 def test_metrics_for_tensorboard(trained: Path, command) -> None:  # noqa: F811
@@ -225,3 +266,87 @@ def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command)
         assert message in err
         config.write_text(text)
     assert before
+
+
+def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command) -> None:  # noqa: F811
+    """In one go, or stopped on the way: the same, bit by bit."""
+    whole, parts = (shutil.copytree(trained, tmp_path / name) for name in ("whole", "parts"))
+    for limit, message in (
+        (["--cycles", "2"], "has done 2 cycles: its end is later, not 2"),
+        (["--epochs", "3"], "known: cycles, seconds"),
+        (["--cycles", "-1"], "cycles is a number of at least 0"),
+    ):
+        code, _, err = command("resume", str(whole), *limit)
+        assert (code, message in err) == (2, True), err
+    assert (whole / "config.toml").read_text() == (trained / "config.toml").read_text()
+    code, out, _ = command("resume", str(whole))
+    assert "This run is finished." in out
+    assert f"plyground resume {whole} --cycles 4" in out
+    code, out, err = command("resume", str(whole), "--cycles", "4")
+    assert (code, "cycle 4/4" in out) == (0, True), err
+    assert read_config(whole) == read_config(trained) | {"cycles": 4}
+    notes = [record["text"] for record in read_metrics(whole) if record["event"] == "note"]
+    assert notes.count("another end: cycles: 4 instead of 2") == 1
+
+    with open_run(parts) as run:
+        set_limits(run, {"cycles": 4}, {"cycles": 2})  # as if it had been killed just then
+    learner, run = go_on(parts, settings_of(parts, {}))
+    with run:
+        assert not train(learner, run, silent, after_steps(learner, 7))
+    code, out, err = command("resume", str(parts))
+    assert code == 0, err
+    assert contents(whole) == contents(parts)
+
+
+HOPS = (ROOT / "tests" / "tiny" / "hops.py").read_text()
+
+
+def test_a_game_without_evaluate_is_trained_measured_and_played(
+    tmp_path: Path,
+    command,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the defaults; from any folder, by any spelling of its path, and where the file has moved."""
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    for folder in (home, elsewhere):
+        folder.mkdir()
+    (home / "plain.py").write_text(HOPS.replace("def evaluate", "def worth"))
+    monkeypatch.chdir(home)
+    few = [word for word in SHORT if word not in ("--yardsticks", "random")]
+    few[1] = "./plain.py"
+    code, _, err = command("train", "dqn", *few, "--opponents", "1 greedy", "--cycles", "1", "--out", "run")
+    assert (code, "no agent for ./plain.py 'greedy'" in err) == (2, True), "what a person names is not left out"
+    code, out, err = command("train", "dqn", *few, "--cycles", "1", "--out", "run")
+    assert code == 0, err
+    assert "# run: dqn on plain.py" in out
+    config = read_config(Path("run"))
+    assert (config["game"], config["yardsticks"]) == (str(home / "plain.py"), ["random"])
+    assert command("resume", "run", "--cycles", "2")[0] == 0
+    code, out, err = command("evaluate", "run", "--games", "2")
+    assert (code, "against random" in out) == (0, True), err
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    code, out, err = command("play", "plain.py")
+    assert (code, "random is" in out) == (0, True), err
+
+    monkeypatch.chdir(elsewhere)
+    for spelling in (str(home / "plain.py"), "../home/./plain.py"):
+        code, _, err = command("match", "run:../home/run", "random", "--game", spelling, "--games", "2")
+        assert code == 0, err
+    (home / "plain.py").rename(elsewhere / "plain.py")
+    assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies here"
+    assert command("resume", "../home/run", "--cycles", "3")[0] == 0
+    (elsewhere / "plain.py").rename(home / "run" / "plain.py")
+    assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies in the run"
+    (home / "run" / "plain.py").unlink()
+    code, _, err = command("evaluate", "../home/run", "--games", "2")
+    assert (code, "put plain.py here or into ../home/run" in err) == (2, True)
+
+
+def test_a_game_without_encoders_cannot_be_learned_by_networks(tmp_path: Path, command) -> None:  # noqa: F811
+    path = tmp_path / "blind.py"
+    path.write_text(HOPS.replace("ENCODERS = ", "NOTHING = "))
+    code, _, err = command("train", "dqn", "--game", str(path))
+    assert code == 2
+    assert f"{path} has no encoder" in err
+    assert "docs/adding_a_game.md" in err
+    assert (ROOT / "docs" / "adding_a_game.md").is_file()

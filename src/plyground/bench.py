@@ -32,14 +32,14 @@ class Speed(TypedDict):
 
 def measure_rules(game: Game, encoder: str | None, batch: int, seconds: float) -> Speed:
     """Plies per CPU-second on one thread, and per second of wall time on all of them."""
-    name = encoder or next(iter(game.encoders), "")
+    name = str(game.encoder(encoder or ""))
     threads = available()
     each = max(batch, 4 * CHUNK)
     alone, together = stepper(game, name, batch, 1), stepper(game, name, each * threads, threads)
     share = seconds / (2 * ROUNDS)
     return Speed(
         game=str(game),
-        encoder=str(game.encoder(name)),
+        encoder=name,
         batch=batch,
         threads=threads,
         batch_of_a_thread=each,

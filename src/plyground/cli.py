@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import io
 import os
 import re
@@ -20,6 +21,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 import plyground
 from plyground.errors import Error, InvalidValue
+from plyground.hints import install
 
 
 def _otherwise(metavar: str, what: str) -> object:
@@ -100,7 +102,7 @@ def match(
     rules = load(game)
     agents = make(a, rules), make(b, rules)
     _stop_at_once(*agents)
-    most = games or (10_000 if sprt else 100)
+    most = (10_000 if sprt else 100) if games is None else games
     with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
         if sprt:
             test = Sprt(*sprt)
@@ -163,6 +165,7 @@ def grade(
     from plyground.arena.positions import read
     from plyground.game import load
 
+    _check_picture(picture)
     rules = load(game)
     player = make(agent, rules)
     _stop_at_once()
@@ -179,6 +182,7 @@ def grade(
         from plyground.pictures import save_mistakes
 
         save_mistakes(picture, agent, report.mistakes)
+        print(f"wrote {picture}", file=sys.stderr)
 
 
 def ladder(
@@ -203,20 +207,31 @@ def ladder(
     from plyground import reports, terminal
     from plyground.arena.ladder import climb
     from plyground.game import load
+    from plyground.runs.files import check_writable
 
+    _check_picture(picture)
+    if file:
+        check_writable(file)
     rules = load(game)
-    with terminal.steps(hide=json) as say:
-        result = climb(rules, agents, games, seed, file, say)
+    try:
+        with terminal.steps(hide=json) as say:
+            result = climb(rules, agents, games, seed, file, say)
+    except KeyboardInterrupt:
+        _say_stopped(f"matches that were finished are in {file}" if file else "nothing was kept, which --file would do")
+        sys.exit(130)
     reports.show_ladder(result, json)
     if picture:
         from plyground.pictures import save_ladder
 
         save_ladder(picture, result)
+    for written in (file, picture):
+        if written:
+            print(f"wrote {written}", file=sys.stderr)
 
 
 def play(
     game: Positional[GameWord] = "connect_four",
-    against: str = "greedy",
+    against: Annotated[str | None, _otherwise("AGENT", "greedy where the game has it, else random")] = None,
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
     seed: Annotated[int | None, _otherwise("INT", "the clock")] = None,
@@ -224,20 +239,20 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
-        against: the agent: random, greedy, punisher, minimax:depth=5, ...
+        against: the agent: random, greedy, minimax:depth=5, ...
         side: which side you take
         position: where to begin, in the game's own text
         seed: what the agent's chance begins with
     """
     from plyground import playing
-    from plyground.agents.agent import make
+    from plyground.agents.agent import make, usual
     from plyground.game import load
 
     rules = load(game)
-    begun = time.time_ns() if seed is None else seed
-    start, agent = rules.position(position, begun), make(against, rules)
+    begun, opponent = time.time_ns() if seed is None else seed, against or usual(rules)[-1]
+    start, agent = rules.position(position, begun), make(opponent, rules)
     _stop_at_once(agent)
-    playing.play(start, agent, against, 0 if side == "first" else 1, begun)
+    playing.play(start, agent, opponent, 0 if side == "first" else 1, begun)
 
 
 def bench(
@@ -301,18 +316,15 @@ LEARNING = {
 }
 
 
+EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
 MEANING = "Teach machines to play board games; watch, measure and play them."
 
 
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are real only if one of them is asked for."""
     if arguments and arguments[0] in LEARNING:
-        try:
-            from plyground import teach, training
-        except ModuleNotFoundError as error:
-            raise Error(
-                f"{arguments[0]} needs the extra `learn` ({error.name} is missing): pip install plyground[learn]"
-            ) from None
+        from plyground import teach, training
+
         if arguments[0] == "teach":
             return teach.COMMANDS
         return COMMANDS | {"train": training.make_train(arguments)} | training.COMMANDS
@@ -338,10 +350,14 @@ def main() -> None:
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in EXTRA:
+            raise
+        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        _say_stopped("what was saved is there")
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -385,12 +401,42 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
+def _check_picture(picture: Path | None) -> None:
+    if picture:
+        from plyground.table_report import check_picture
+
+        check_picture(picture)
+
+
 def _stop_at_once(*agents: object) -> None:
-    """Let Ctrl-C end the process: compiled code does not listen to Python, and unless an agent learns there is nothing
-    to save here."""
+    """Let Ctrl-C end the process even in compiled code, which does not listen to Python but lets other threads run.
+
+    Unless an agent learns there is nothing to save here.
+    """
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, lambda number, frame: None)  # what Python would do comes too late
+        _listen_for_ctrl_c()
+
+
+@functools.cache  # once
+def _listen_for_ctrl_c() -> None:
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)  # where signals are told at once
+
+    def wait() -> NoReturn:
+        while os.read(heard, 1)[0] != signal.SIGINT:
+            pass
+        _say_stopped("nothing was kept")
+        os._exit(130)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _say_stopped(kept: str) -> None:
+    show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # which a progress bar hides
+    print(f"{show_cursor}plyground: stopped; {kept}", file=sys.stderr, flush=True)
 
 
 def _from_the_compiler(error: Exception) -> bool:

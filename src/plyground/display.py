@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group
@@ -71,7 +72,7 @@ class Display:
         time_left = (
             f" · {learner.seconds:.0f} of {config.seconds:.0f} s" if config.seconds else f" · {learner.seconds:.0f} s"
         )
-        head = Text(f"{config.game} · {place}{time_left} · {self.speed}", style="bold")
+        head = Text(f"{Path(config.game).name} · {place}{time_left} · {self.speed}", style="bold")
         averages = " · ".join(f"{name} {learner.averages[name]:.4f}" for name in NUMBERS if name in learner.averages)
         games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, {learner.memory_words()}"
         table = Table("cycle", *config.yardsticks, box=None, title="points of 100 against", title_justify="left")

@@ -33,7 +33,7 @@ class BrokenGame(Error):
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a name that is not among `known`, with the nearest one suggested."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, [each.partition(":")[0] for each in names], n=1)  # without options
     hint = f"did you mean {near[0]!r}? " if near else ""
     return UnknownName(f"no {kind} {shorten(name)!r}; {hint}known: {', '.join(names) or 'none'}")
 

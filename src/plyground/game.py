@@ -96,14 +96,24 @@ class Game:
         """The name with every setting that differs from its default: `sequence:seats=4`."""
         return words.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
 
+    @property
+    def full(self) -> str:
+        """The same, with a file's whole path: it means this game wherever it is read."""
+        return str(self).replace(self.word, self.path or self.word, 1)
+
+    @property
+    def path(self) -> str:
+        """Where a game's own file lies; empty for one that comes along."""
+        return str(Path(self.rules.module.__file__ or "").resolve()) if self.word.endswith(".py") else ""
+
     def __repr__(self) -> str:
         return f"<game {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and str(self) == str(other) and self.rules.module is other.rules.module
+        return isinstance(other, Game) and self.full == other.full and self.rules.module is other.rules.module
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.full)
 
     @property
     def label(self) -> str:
@@ -118,8 +128,11 @@ class Game:
     def encoders(self) -> Mapping[str, Encoder]:
         return encoders_of(self.rules)
 
-    def encoder(self, name: str) -> Encoder:
-        """The encoder `planes-v1`; `planes` means its newest version."""
+    def encoder(self, name: str = "") -> Encoder:
+        """The encoder `planes-v1`; `planes` means its newest version, no name the game's first."""
+        if not self.encoders:
+            raise InvalidValue(f"{self} has no encoder to see it with: add ENCODERS, as docs/adding_a_game.md says")
+        name = name or next(iter(self.encoders))
         return pick(self.encoders, name)
 
     def index_form(self, encoder: Encoder) -> Encoder | None:

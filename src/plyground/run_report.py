@@ -20,10 +20,10 @@ from plyground.agents.agent import load_run
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.arena.grade import grade
-from plyground.game import load
+from plyground.hints import command
 from plyground.learners.evaluation import yardsticks
 from plyground.runs import files
-from plyground.runs.directory import best_of, read_config, read_metrics
+from plyground.runs.directory import best_of, game_of, read_config, read_metrics
 from plyground.solver.solver import solves
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def write_report(path: Path, games: int = GAMES) -> str:
     game, limit = agent.game, config["max_steps"] or None
     scores = yardsticks(game, agent, config["yardsticks"], games, limit)
     lines = [
-        f"# {path.name}: {config['learner']} on {config['game']}",
+        f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
         "",
         f"{agent_words(agent, config)}, seed {config['seed']}. "
         + (f"{_totals(cycles[-1])} " if cycles else "Nothing was learned yet. ")
-        + f"The best checkpoint is step {best.get('step')}.",
+        + f"The best checkpoint is step {best.get('step')}; a step is a ply in each of {config['concurrency']} games.",
         "",
         f"| against | score | 95% interval | wins, draws, losses of {games} |",
         "|---|---|---|---|",
@@ -126,7 +126,7 @@ def advice(
     last: Mapping[str, Any] = cycles[-1] if cycles else {}
     curve = [e["against_best"]["score"] for e in events(records, "evaluation")]
     if curve and curve[-1] > 0.55:
-        found.append(f"train longer: it still beat its former best by {curve[-1]:.0%}")
+        found.append(f"train longer: it still scored {curve[-1]:.0%} against its former best")
     if last.get("step_limit", 0) > 0.5:
         found.append("most games reach the limit of plies: raise max_steps, or add shaping or random openings")
     if last.get("distinct", 1) < 0.5:
@@ -216,28 +216,27 @@ def save_table(target: Path, path: Path) -> bool:
 
 
 def table_of(folder: Path) -> list[list[str]]:
-    """One row for each run in a folder: name, learner, game, progress, best, scores."""
+    """One row for each run in a folder: name, learner, game, progress, best, scores; or what is wrong with it."""
     rows: list[list[str]] = []
     for path in sorted(each.parent for each in folder.glob("*/config.toml")):
-        config, records = read_config(path), read_metrics(path)
-        cycles, evaluations = events(records, "cycle"), events(records, "evaluation")
-        done = cycles[-1]["cycle"] if cycles else 0
-        progress = f"{done}/{config['cycles']}" if config.get("cycles") else str(done)
-        scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["yardsticks"] if evaluations else {}
-        words = " · ".join(f"{word} {score['score']:.0%}" for word, score in scores.items())
-        rows.append(
-            [
-                path.name,
-                config.get("learner", "?"),
-                config.get("game", "?"),
-                progress,
-                str(best_of(path).get("step", "")),
-                words,
-            ]
-        )
+        try:
+            rows.append([path.name, *_row_of(path)])
+        except Exception as error:  # whatever one run holds, the others are listed
+            rows.append([path.name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/") or type(error).__name__])
     return rows
+
+
+def _row_of(path: Path) -> list[str]:
+    config, records = read_config(path), read_metrics(path)
+    cycles, evaluations = events(records, "cycle"), events(records, "evaluation")
+    done = cycles[-1]["cycle"] if cycles else 0
+    progress = f"{done}/{config['cycles']}" if config.get("cycles") else str(done)
+    scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["yardsticks"] if evaluations else {}
+    words = " · ".join(f"{word} {score['score']:.0%}" for word, score in scores.items())
+    game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
+    return [config.get("learner", "?"), game, progress, best, words]
 
 
 def how_to_play(path: Path) -> str:
     """How to play against a run."""
-    return f"plyground play {load(read_config(path)['game'])} --against run:{path}"
+    return command("play", game_of(path), "--against", f"run:{path}")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
+from plyground.runs import files
 from plyground.tables import Table
 
 if TYPE_CHECKING:
@@ -102,6 +103,14 @@ def save_pictures(target: Path, name: str, cycles: Sequence[Mapping[str, Any]], 
     _draw_values(axes[1, 1], cycles)
     _draw_squares(axes[1, 2], figure, cycles[-1]["squares"])
     save_figure(target, figure)
+
+
+def check_picture(target: Path) -> None:
+    """Say before the work that its picture could not be written."""
+    files.check_writable(target)
+    known = Figure().canvas.get_supported_filetypes()
+    if target.suffix.removeprefix(".").lower() not in known:
+        raise InvalidValue(f"cannot write {target}: a picture's name ends in {', '.join(f'.{each}' for each in known)}")
 
 
 def save_figure(target: Path, figure: Figure) -> None:

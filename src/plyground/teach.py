@@ -16,8 +16,9 @@ from plyground.display import console
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.gpu.device import said_when_full
+from plyground.hints import command
 from plyground.kernels.threads import available
-from plyground.runs.directory import Run, newest_whole, open_run, read_config, steps_of
+from plyground.runs.directory import Run, newest_whole, open_run, steps_of
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as write
@@ -26,7 +27,7 @@ from plyground.teaching.imitate import LEARNER, Imitate, Imitation
 from plyground.teaching.imitate import imitate as learn
 from plyground.teaching.inspect import inspect as look_at
 from plyground.teaching.verify import verify as measure
-from plyground.training import new_run, wishes_to_stop
+from plyground.training import new_run, set_limits, settings_of, wishes_to_stop
 
 LESS = "try a smaller batch or a smaller network"
 DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
@@ -37,7 +38,7 @@ RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that
 def _bar(title: str, total: int) -> Generator[Callable[[int, str], None]]:
     """A bar that is told how much is done, and words to go with it."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}")
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_interactive) as bar:
         task = bar.add_task(title, total=total, words="")
         yield lambda done, words: bar.update(task, completed=done, words=words)
 
@@ -105,14 +106,14 @@ def _begin(config: Imitate, path: Path) -> Imitation:
         return Imitation(config, path, available())
 
 
-def go_on(path: Path) -> None:
-    """Continue an imitation run with the epoch that was not finished."""
-    table = read_config(path)
-    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+def go_on(path: Path, limits: Mapping[str, float]) -> None:
+    """Continue an imitation run with the epoch that was not finished, or to a later end."""
+    own = settings_of(path, limits)
     with open_run(path) as run:
         checkpoint = newest_whole(path)
         learner = _begin(build(Imitate, own, f"{path}/config.toml"), path)
         learner.restore(checkpoint)
+        set_limits(run, limits, {"epochs": learner.epoch})
         run.rewind(checkpoint)
         _learn(learner, run)
 
@@ -128,12 +129,12 @@ def _learn(learner: Imitation, run: Run) -> None:
 
         finished = learn(learner, run, report, lambda: bool(stop))
     if not finished:
-        console.print(f"Stopped. Go on with: plyground resume {run.path}", soft_wrap=True)
+        console.print(f"Stopped. Go on with: {command('resume', run.path)}", soft_wrap=True)
         return
     best = learner.best
     console.print(
         f"The best is epoch {best['epoch']}: KL {best['kl']:.4f}, match@1 {best['match@1']:.1%}. "
-        f"Next: plyground teach verify {run.path}",
+        f"Next: {command('teach', 'verify', run.path)}, or longer: {command('resume', run.path, '--epochs', 'N')}",
         soft_wrap=True,
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +21,7 @@ from plyground.bench import Speed
 from plyground.encoders.encoder import Encoder
 from plyground.game import Game
 from plyground.games.interface import Setting
+from plyground.hints import command
 from plyground.position import Position
 
 SIDES = ("first", "second")
@@ -39,7 +40,7 @@ def show_games(games: list[Game]) -> None:
         for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
             if found:
                 _fold(f"  {title:10}", ", ".join(found))
-    console.print("Defaults stand first. What it all means: plyground games NAME")
+    console.print(f"Defaults stand first. What it all means: {command('games', 'NAME')}", soft_wrap=True)
 
 
 def show_game(game: Game) -> None:
@@ -91,7 +92,7 @@ def _fold(lead: str, text: str) -> None:
 def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[int], None]]:
     """A bar on standard error that is told how much is done."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hide) as bar:
+    with _bar(columns, hide) as bar:
         task = bar.add_task(title, total=total)
         yield lambda done: bar.update(task, completed=done)
 
@@ -100,9 +101,15 @@ def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[
 def steps(hide: bool = False) -> Generator[Callable[[int, int, str], None]]:
     """A bar on standard error whose title says what is being done."""
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hide) as bar:
+    with _bar(columns, hide) as bar:
         task = bar.add_task("")
         yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
+
+
+def _bar(columns: Iterable[ProgressColumn], hide: bool) -> Progress:
+    """Nothing where nobody looks: there it would leave an empty line."""
+    there = Console(stderr=True)
+    return Progress(*columns, console=there, transient=True, disable=hide or not there.is_interactive)
 
 
 def show_match(
@@ -137,9 +144,16 @@ def show_match(
     if sprt and verdict:
         pairs = result.scores.mean(axis=1)
         console.print(
-            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {verdict} after {result.games} games "
+            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: "
+            f"{_decided(sprt, verdict, a, b)} after {result.games} games "
             f"(log-likelihood ratio {sprt.ratio(pairs):.2f}, decided at ±{sprt.limit:.2f})"
         )
+
+
+def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
+    """What a sequential test has accepted."""
+    nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
+    return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
 
 def match_numbers(result: Match) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ import json as json_module
 import platform
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,28 +15,42 @@ from typing import Annotated, Any
 import numba
 import numpy as np
 import torch
+from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from tyro.conf import Positional, arg
 
 import plyground
 from plyground import table_report
-from plyground.agents.agent import load_run, make
+from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.display import Display, console, show_report
 from plyground.errors import InvalidValue, unknown
 from plyground.gpu.device import said_when_full
+from plyground.hints import command
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.learners.learner import Learner, Settings
+from plyground.learners.learner import LIMITS, Learner, Settings
 from plyground.learners.loop import train as learn
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
-from plyground.run_report import how_to_play, save_curves, table_of, write_report
+from plyground.run_report import agent_words, how_to_play, save_curves, table_of, write_report
 from plyground.runs import pack as packing
-from plyground.runs.directory import Run, create, find_checkpoint, is_unborn, newest_whole, open_run, read_config
-from plyground.runs.settings import build, profile, profiles
+from plyground.runs.directory import (
+    Run,
+    best_of,
+    create,
+    find_checkpoint,
+    game_of,
+    is_unborn,
+    newest_whole,
+    open_run,
+    read_config,
+    steps_of,
+)
+from plyground.runs.settings import build, profile, profiles, to_toml
 from plyground.runs.tensorboard import export
 from plyground.terminal import progress, show_match
 
@@ -47,6 +61,7 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
+WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -59,7 +74,8 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     table = profile(chosen) if chosen else {}
     wanted = table.pop("learner", word)
     if wanted != word and word in arguments:
-        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: plyground train {wanted} ...")
+        how = command("train", wanted, "...")
+        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: {how}")
     defaults = build(settings, table, f"the profile {chosen}")
 
     def train(
@@ -77,14 +93,12 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if learner not in LEARNERS:
             raise unknown("learner", learner, LEARNERS)
         if learner != word:
-            raise InvalidValue(f"say the learner first: plyground train {learner} ...")
+            raise InvalidValue(f"say the learner first: {command('train', learner, '...')}")
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
         with said_when_full(LESS):
             begun = learner_of(full)
-        for yardstick in full.yardsticks:
-            make(yardstick, begun.game)  # a wrong word is better said now than after a cycle
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with new_run(path, learner, full) as run:
             _work(begun, run)
@@ -129,12 +143,14 @@ def _work(learner: Learner[Any], run: Run) -> None:
     with wishes_to_stop() as stop, Display() as display, said_when_full(LESS):
         finished = learn(learner, run, display, lambda: bool(stop))
     if not finished:
-        console.print(
-            f"Stopped and saved at step {learner.step}. Go on with: plyground resume {run.path}", soft_wrap=True
-        )
+        how = command("resume", run.path)
+        console.print(f"Stopped and saved at step {learner.step}. Go on with: {how}", soft_wrap=True)
         return
     show_report(write_report(run.path))
     console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
+    ended = "cycles" if 0 < learner.config.cycles <= learner.cycle else "seconds"
+    longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
+    console.print(f"This run is finished. To train it longer: {longer}", soft_wrap=True)
     console.print(f"Play against it: {how_to_play(run.path)}", soft_wrap=True)
 
 
@@ -156,32 +172,63 @@ def wishes_to_stop() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
-def resume(run: Positional[RunPath]) -> None:
-    """Continue a run where it stopped, as if nothing had happened."""
+def resume(
+    run: Positional[RunPath], cycles: int | None = None, seconds: float | None = None, epochs: int | None = None
+) -> None:
+    """Continue a run where it stopped, as if nothing had happened; a finished one needs a later end.
+
+    What falls over a run (learning rate, exploration) follows the share of it that is done: with a later end it rises
+    again.
+
+    Args:
+        cycles: a later end, counted from the run's beginning
+        seconds: the same in seconds of playing and learning
+        epochs: the same for an imitation
+    """
+    given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    limits = {name: value for name, value in given.items() if value is not None}
     if read_config(run).get("learner") == "imitate":
         from plyground.teach import go_on
 
-        go_on(run)
+        go_on(run, limits)
         return
     with said_when_full(LESS):
-        learner = _learner_of(run)
+        learner = _learner_of(run, limits)
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         with said_when_full(LESS):
             learner.restore(checkpoint)
+        set_limits(held, limits, {"cycles": learner.cycle, "seconds": learner.seconds})
         held.rewind(checkpoint)
         _work(learner, held)
 
 
-def _learner_of(run: Path) -> Learner[Any]:
-    """A fresh learner with a run's settings."""
+def set_limits(run: Run, limits: Mapping[str, float], done: Mapping[str, float]) -> None:
+    """Write a later end into a run's settings."""
+    for name, value in limits.items():
+        if value <= done[name]:
+            raise InvalidValue(f"{run.path} has done {done[name]:g} {name}: its end is later, not {value:g}")
+    if limits:
+        run.write("config.toml", to_toml({**read_config(run.path), **limits}))
+
+
+def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
+    """A run's settings, with another end; without what is not the learner's own."""
     table = read_config(run)
-    word = str(table.get("learner"))
+    for name in limits:
+        if name not in table:
+            raise unknown(f"end of {run}", name, [each for each in (*LIMITS, "epochs") if each in table])
+    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+    return {**own, **limits, "game": game_of(run).full}
+
+
+def _learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Learner[Any]:
+    """A fresh learner with a run's settings."""
+    word = str(read_config(run).get("learner"))
     if word not in LEARNERS:
         raise unknown("learner", word, LEARNERS)
     settings, learner_of = LEARNERS[word]
-    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
-    return learner_of(build(settings, own, f"{run}/config.toml"))
+    return learner_of(build(settings, settings_of(run, limits or {}), f"{run}/config.toml"))
 
 
 def runs(
@@ -198,17 +245,15 @@ def runs(
         without_memory: leave the memory out of the packed file: it can then play, but not be resumed
     """
     if not words:
-        table = Table("run", "learner", "game", "cycles", "best step", "scores")
-        for row in table_of(folder):
-            table.add_row(*row)
-        console.print(table)
+        _list(folder)
         return
     action, *names = words
     wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see plyground runs --help")
+        how = command("runs", "--help")
+        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
     paths = [Path(name) for name in names]
     if action == "pack":
         size = packing.pack(paths[0], paths[1], not without_memory)
@@ -223,10 +268,33 @@ def runs(
         console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
 
 
+def _list(folder: Path) -> None:
+    """A table of runs, of which only the scores give way where the screen is narrow."""
+    rows = table_of(folder)
+    if not rows:
+        console.print(f"no runs in {folder}", soft_wrap=True)
+        return
+    table = Table(box=None)
+    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
+        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
+    table.add_column("scores", min_width=SCORES)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
+    wide.print(table, crop=False)
+
+
 def _inspect(run: Path) -> None:
     """What the newest checkpoint remembers."""
-    learner = _learner_of(run)
+    learner, config, best = _learner_of(run), read_config(run), best_of(run)
     learner.restore(newest_whole(run))
+    scores = "".join(f", {word} {score['score']:.1%}" for word, score in best.get("yardsticks", {}).items())
+    console.print(
+        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
+        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
+        soft_wrap=True,
+        markup=False,
+    )
     table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
     for name, value in learner.experience().items():
         words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
@@ -239,7 +307,7 @@ def _inspect(run: Path) -> None:
 
 def evaluate(
     run: Positional[RunPath],
-    against: tuple[str, ...] = ("random", "greedy"),
+    against: tuple[str, ...] = (),
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
@@ -248,7 +316,7 @@ def evaluate(
     """Measure what a run has learned in paired matches.
 
     Args:
-        against: agents, such as random greedy minimax:depth=3
+        against: agents, such as random minimax:depth=3; unless some are named, random and, where there is one, greedy
         games: against each
         checkpoint: best, last, or a step
         seed: of the openings
@@ -256,9 +324,10 @@ def evaluate(
     """
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
     game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
-    for word in against:
+    opponents = {word: make(word, game) for word in against or usual(game)}
+    for word, opponent in opponents.items():
         with progress(games, f"{run.name} against {word}", hide=json) as advance:
-            match = play_match(game, agent, make(word, game), games, seed, progress=advance, max_plies=limit)
+            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
         results[word] = summary(match)
         if not json:
             show_match(match, run.name, word, game, as_json=False)
@@ -278,6 +347,7 @@ def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> 
         raise InvalidValue("plot needs at least one run")
     for path in runs:
         read_config(path)
+    table_report.check_picture(out)
     save_curves(out, runs)
     print(f"wrote {out}", file=sys.stderr)
 

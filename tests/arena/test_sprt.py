@@ -58,6 +58,14 @@ def test_the_command_tells_the_verdict(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr("sys.argv", ["plyground", "match", "greedy", "random", "--sprt", "0", "20", "--json"])
     cli.main()
     assert json.loads(capsys.readouterr().out)["sprt"] == {"elo0": 0, "elo1": 20, "verdict": "accepted"}
+    for agents, words in (
+        (("greedy", "random"), "is +20 rather than +0"),
+        (("random", "greedy"), "is +0 rather than +20"),
+    ):
+        monkeypatch.setattr("sys.argv", ["plyground", "match", *agents, "--sprt", "0", "20"])
+        cli.main()
+        printed = " ".join(capsys.readouterr().out.split())
+        assert f"SPRT, +0 against +20 Elo: {agents[0]} {words} Elo above {agents[1]}, after" in printed
 
 
 @pytest.mark.parametrize("bad", [(20, 0, 0.05), (5, 5, 0.05), (0, 5, 0.7)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import torch
 import plyground as pg
 from conftest import ROOT, TINY
 from plyground.agents.agent import make
+from plyground.agents.network import View
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED
+from plyground.kernels.threads import available
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.loop import train
+from plyground.learners.network_learner import faster_threads
 from plyground.learners.policy import PolicyLearner, PolicySettings, SamplingAgent
 from plyground.learners.ppo import PPO, PPOLearner, clipped_loss
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
@@ -293,3 +297,19 @@ def test_another_algorithm_is_refused(tmp_path: Path) -> None:
         checkpoint = learner.save(run)
     with pytest.raises(Error, match="k_step"):
         learner_of("ppo").restore(checkpoint)
+
+
+def test_choosing_threads_takes_no_time_worth_waiting_for(connect_four: pg.Game) -> None:
+    """However large the batch, and however slow the network."""
+    view, rows = View(connect_four, ""), list[int]()
+
+    class Slow(torch.nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002
+            rows.append(len(input))
+            time.sleep(0.1)
+            return super().forward(input.flatten(1))
+
+    begun = time.perf_counter()
+    assert faster_threads(Slow(view.shape[0] * 42, 7), view, 1 << 20) in (1, available())
+    assert time.perf_counter() - begun < 2
+    assert max(rows) <= 256

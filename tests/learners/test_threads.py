@@ -49,22 +49,22 @@ class Clock:
 @pytest.mark.parametrize(
     ("one", "two", "chosen", "uses"),
     [
-        (1.0, 0.5, 2, 21),  # twice as fast
-        (1.0, 0.8, 1, 21),  # faster, but not clearly
-        (1.0, 1.0, 1, 17),
-        (1.0, 100.0, 1, 2),  # they wait for each other: no more trials than needed, beside the one that is not timed
+        (0.001, 0.0005, 2, (21, 21)),  # twice as fast; one use of each is not timed
+        (0.001, 0.0008, 1, (21, 21)),  # faster, but not clearly
+        (0.001, 0.2, 1, (21, 3)),  # they wait for each other: a quarter of a second says it
+        (3.0, 1.0, 2, (2, 2)),  # a large network: one update of each, whatever it takes
     ],
 )
 def test_all_cores_where_that_is_clearly_faster(
-    one: float, two: float, chosen: int, uses: int, monkeypatch: pytest.MonkeyPatch
+    one: float, two: float, chosen: int, uses: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, network = Clock({1: one, 2: two}), nn.Sequential(nn.Flatten(), nn.Linear(18, 9))
     monkeypatch.setattr(network_learner, "time", clock)
     monkeypatch.setattr(network_learner, "available", lambda: 2)
     network.register_forward_hook(clock.use)
-    monkeypatch.setattr(network_learner.copy, "deepcopy", lambda it: it)
+    monkeypatch.setattr("copy.deepcopy", lambda it: it)  # pyright: ignore
     assert faster_threads(network, View(pg.load(ROW), ""), 4) == chosen
-    assert clock.uses == {1: 21, 2: uses}
+    assert clock.uses == {1: uses[0], 2: uses[1]}
 
 
 def test_a_run_that_a_clock_ends_adapts_and_any_other_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

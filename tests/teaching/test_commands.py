@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from conftest import ROOT
 from plyground import table_report
 from plyground.run_report import advice, save_curves
-from plyground.runs.directory import read_metrics, steps_of
+from plyground.runs.directory import read_config, read_metrics, steps_of
 from test_cli import command  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.compiled
@@ -60,6 +60,14 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
     assert code == 0
     code, out, _ = command("resume", str(run))
     assert code == 0, "a run that is finished has nothing to do"
+    assert f"plyground resume {run} --epochs N" in out
+    code, _, err = command("resume", str(run), "--epochs", "2")
+    assert (code, "has done 2 epochs: its end is later, not 2" in err) == (2, True)
+    code, _, err = command("resume", str(run), "--cycles", "9")
+    assert (code, "known: epochs" in err) == (2, True)
+    code, out, err = command("resume", str(run), "--epochs", "3")
+    assert (code, "epoch 3/3" in out) == (0, True), err
+    assert read_config(run)["epochs"] == 3
     tuned = ["--network", "16", "--dueling", "--init", str(run), "--cycles", "1", "--games-per-cycle", "8"]
     tuned += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--evaluation-games", "2"]
     tuned += ["--shaping", "0.5", "--imitation-bonus", "0.1", "--yardsticks", "random", "--threads", "1"]

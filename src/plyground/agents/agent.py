@@ -28,6 +28,7 @@ from plyground.agents.solver import Perfect
 from plyground.errors import BrokenGame, InvalidValue, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function, uncompiled
+from plyground.hints import command
 from plyground.runs.directory import read_config
 from plyground.solver.solver import solves
 
@@ -83,7 +84,8 @@ def _learned(word: str, game: Game) -> Agent:
     if options.get("learn") != "true":
         return load_run(path, game, which or "best")
     if read_config(Path(path)).get("learner") != "tabular":
-        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use plyground resume {path}")
+        how = command("resume", path)
+        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use {how}")
     from plyground.agents.tabular import learning
 
     return learning(path, game, which)
@@ -140,6 +142,11 @@ def known(game: Game) -> list[str]:
 def _trained(game: Game) -> Path:
     """Where the network is that comes with Plyground, for some games."""
     return Path(__file__).parents[1] / "trained" / str(game)
+
+
+def usual(game: Game) -> tuple[str, ...]:
+    """The agents that everybody plays against first, as far as a game has them; the stronger one last."""
+    return tuple(word for word in ("random", "greedy") if word in known(game))
 
 
 def policies_of(game: Game) -> Mapping[str, Function]:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.errors import InvalidValue
-from plyground.game import Game, load
+from plyground.game import Game
 from plyground.gpu.device import CUDA
 from plyground.gpu.game import on_gpu
+from plyground.hints import command
 from plyground.networks import describe, make_network
-from plyground.runs.directory import Checkpoint, find_checkpoint, read_config
+from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config
 
 Records = NDArray[np.void]
 
@@ -33,7 +34,7 @@ class View:
     """
 
     def __init__(self, game: Game, encoder: str, outputs: int = 0, device: str = "cpu") -> None:
-        self.game, self.encoder = game, game.encoder(encoder or next(iter(game.encoders)))
+        self.game, self.encoder = game, game.encoder(encoder)
         self.uses_gpu, self.device = device == "cuda", CUDA if device == "cuda" else torch.device(device)
         self.outputs = outputs or game.num_actions
         if not 1 <= self.outputs <= game.num_actions:
@@ -147,8 +148,8 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
     if not (Path(path) / "config.toml").is_file():
-        how = f"make one, such as `plyground teach imitate --data FILE --out {path}`, or name another with --init"
-        raise InvalidValue(f"{path!r} is no run to begin with: {how}")
+        how = command("teach", "imitate", "--data", "FILE", "--out", path)
+        raise InvalidValue(f"{path!r} is no run to begin with: make one with `{how}`, or name another with --init")
     checkpoint = find_checkpoint(Path(path), "best")
     checkpoint.check(identity)
     load_weights(network, checkpoint)
@@ -157,10 +158,8 @@ def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> No
 def load_run(path: str, game: Game | None = None, which: str = "best") -> NetworkAgent:
     """The agent that a run has learned: `best`, `last`, or the one of a step."""
     config, checkpoint = read_config(Path(path)), find_checkpoint(Path(path), which)
-    if game is not None and str(game) != config.get("game"):
-        raise InvalidValue(f"{path} has learned {config.get('game')}, not {game}")
+    own = game_of(Path(path), game)
     try:
-        own = load(config["game"]) if game is None else game
         view = View(own, config["encoder"], config["outputs"])
         word, dueling = config["network"], config.get("dueling", False)
     except KeyError as error:

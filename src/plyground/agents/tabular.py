@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
-from plyground.game import Game, load
+from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.kernels.table import Entries, Rule
 from plyground.kernels.threads import available, over_slices
-from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, newest_whole, open_run, read_config
+from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, game_of, newest_whole, open_run, read_config
 from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
 
 Records = NDArray[np.void]
@@ -72,11 +72,9 @@ class TableAgent:
 
 def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[Table, Rule]:
     """The table of a run's checkpoint, and how the run plays with it."""
-    config = read_config(path)
-    if game is not None and str(game) != config.get("game"):
-        raise InvalidValue(f"{path} has learned {config.get('game')}, not {game}")
+    config, own = read_config(path), game_of(path, game)
     try:
-        table, rule = Table(game or load(config["game"]), config["key"]), rule_of(config)
+        table, rule = Table(own, config["key"]), rule_of(config)
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(table))

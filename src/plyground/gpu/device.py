@@ -23,12 +23,13 @@ from torch import Tensor
 
 from plyground.errors import InvalidValue, shorten
 from plyground.games.bits import popcount
+from plyground.hints import install
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
 CUDA = torch.device("cpu" if SIMULATED else "cuda")  # where tensors lie
 BLOCK = 2 if SIMULATED else 64  # threads of a block; more are slower where a thread needs many registers
 MOST_THREADS = 4 if SIMULATED else 1 << 20  # more rows than that: a thread takes several
-INSTALL = "pip install 'plyground[gpu]'"
+INSTALL = install("gpu")
 NUMPY_TYPES = {
     torch.uint8: np.uint8,
     torch.int8: np.int8,
@@ -61,7 +62,7 @@ def problem() -> str:
     except (RuntimeError, AssertionError) as error:  # no driver, too old a driver, no GPU: torch says which
         return f"CUDA does not start: {shorten(str(error).strip().splitlines()[0], 200)}"
     if importlib.util.find_spec("numba_cuda") is None:
-        return f"the rules cannot be compiled for the GPU without numba-cuda: {INSTALL}"
+        return f"the rules cannot be compiled for the GPU without numba-cuda; {INSTALL}"
     return _numba_problem()
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent
+from plyground.agents.agent import Agent, make, usual
 from plyground.arena import puzzles
 from plyground.errors import Error, InvalidValue
 from plyground.game import load
@@ -28,6 +28,7 @@ from plyground.runs.settings import differences
 SMOOTH = 0.05  # weight of a new number in a moving average
 PATIENCE = 5  # rollbacks before giving up
 COUNTS = ("step", "cycle", "updates", "rollbacks", "illegal_moves", "seconds")
+LIMITS = ("cycles", "seconds")  # a run may be given a later end
 
 Groups = dict[str, dict[str, NDArray[Any]]]
 
@@ -50,8 +51,8 @@ class Settings:
     """finished games that make a cycle"""
     max_steps: int = 0
     """plies after which a game is stopped, not ended: its last position keeps its value (0: never)"""
-    yardsticks: tuple[str, ...] = ("random", "greedy")
-    """agents to be measured against"""
+    yardsticks: tuple[str, ...] = ()
+    """agents to be measured against; unless some are named, random, and greedy where the game has it"""
     evaluation_games: int = 200
     """games against each, and against the best so far"""
     checkpoint_interval: int = 1
@@ -86,7 +87,10 @@ class Settings:
 
     def resolved(self) -> Self:
         """With the defaults that depend on game and machine filled in: what a run's config.toml says."""
-        return replace(self, game=str(load(self.game)))
+        game = load(self.game)
+        for word in self.yardsticks:
+            make(word, game)  # a wrong word is better said now than after a cycle
+        return replace(self, game=game.full, yardsticks=self.yardsticks or usual(game))
 
 
 S = TypeVar("S", bound=Settings)
@@ -264,10 +268,15 @@ class Learner(Generic[S]):
         """Become what was saved; everything is checked before anything is used."""
         checkpoint.check(self.identity)
         state = checkpoint.state()
-        edited = differences(state["config"], json.loads(json.dumps(asdict(self.config))))  # tuples become lists
+        if "config" not in state:
+            raise InvalidValue(f"{checkpoint.path} holds no more than its network: it can play, not be resumed")
+        now = {**json.loads(json.dumps(asdict(self.config))), "game": state["config"]["game"]}  # that was compared
+        edited = differences(state["config"], now | {name: state["config"][name] for name in LIMITS})
         if edited:
             raise InvalidValue(f"config.toml is not what {checkpoint.path} was made with: {'; '.join(edited)}")
         self.take(checkpoint, state)
+        for change in differences(state["config"], now):
+            self.tell(f"another end: {change}")
 
     def roll_back(self, run: Run, why: Broken) -> None:
         """Return to the last checkpoint and go on more carefully: half the learning rate, other chance."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.kernels.replay import TERMINATED
 from plyground.learners.arrays import OnGpu
@@ -44,11 +45,12 @@ class MemoryLearner(NetworkLearner[N]):
         memory = self.memory
         if not memory.filled:
             return {}
-        found, (_, actions, rewards, ended) = statistics(memory, memory.filled), memory.newest_rows(memory.filled)
+        found, (states, actions, rewards, ended) = statistics(memory, memory.filled), memory.newest_rows(memory.filled)
         results = np.abs(rewards[ended == TERMINATED])
         decided = float((results > 0.5).mean()) if len(results) else 0.0
         values, counts = np.unique(actions, return_counts=True)
-        common = [f"{values[k]} ({counts[k] / rewards.size:.1%})" for k in np.argsort(-counts)[:10]]
+        names = {k: self._name(int(values[k]), states, actions) for k in np.argsort(-counts)[:10]}
+        common = [f"{name} ({counts[k] / rewards.size:.1%})" for k, name in names.items()]
         return {
             "plies_stored": f"{len(memory):,} of {memory.room:,}",
             **found,
@@ -56,6 +58,13 @@ class MemoryLearner(NetworkLearner[N]):
             "quality": quality(found, decided),
             "commonest_actions": ", ".join(common),
         }
+
+    def _name(self, action: int, states: NDArray[np.void], actions: NDArray[np.int32]) -> str:
+        """What an action is called, or its number where that is not the same in all positions it was played in."""
+        heads = np.ascontiguousarray(states).reshape(-1).view(self.game.rules.HEAD)  # from a GPU they come as bytes
+        played = heads[actions.reshape(-1) == action]
+        names = {self.game.rules.action_name(state, action) for state in played[:: max(1, len(played) // 20)]}
+        return names.pop() if len(names) == 1 else f"action {action}"
 
     def memory_words(self) -> str:
         return f"memory {len(self.memory)}"

@@ -23,11 +23,11 @@ from plyground.kernels.threads import available
 from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.learner import Broken, Groups, Learner, Settings
 from plyground.learners.on_the_gpu import GpuClock, GpuSelfPlay
-from plyground.learners.selfplay import SelfPlay, opponents_of
+from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
 from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
-TRIALS = 20  # updates to time threads with
+TRIALS, TRIAL_ROWS, TRIAL_SECONDS = 20, 256, 0.25  # updates to time threads with: people wait for them
 CLEARLY = 1.3  # times as fast, for as many threads as there are cores: they wait for each other when load comes later
 ADAPT_EVERY = 10.0  # seconds between two such trials, in runs that a clock ends
 
@@ -86,7 +86,8 @@ class NetworkSettings(Settings):
         opponents_of(self.opponents)
 
     def resolved(self) -> Self:
-        game = load(self.game)
+        known, game = super().resolved(), load(self.game)
+        others_of(self.opponents, game)
         device, told = choose(self.device)
         if device == "cuda":
             rest = ", with games and memory" if self.ALL_ON_GPU else " for the network; games and memory are on the CPU"
@@ -96,8 +97,7 @@ class NetworkSettings(Settings):
         view = View(game, self.encoder, self.outputs)
         network = make_network(self.network, view.shape, view.outputs)
         return replace(
-            self,
-            game=str(game),
+            known,
             device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,
@@ -113,22 +113,19 @@ class NetworkSettings(Settings):
 
 def faster_threads(network: nn.Module, view: View, batch: int) -> int:
     """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
-    shown, trial = torch.zeros((batch, *view.shape)), copy.deepcopy(network)
+    shown, trial = torch.zeros((min(batch, TRIAL_ROWS), *view.shape)), copy.deepcopy(network)
 
-    def seconds(threads: int, most: float) -> float:
-        """Of the trials, or of the first ones that take more than `most`."""
+    def seconds(threads: int) -> float:
+        """Of one update."""
         prepare_torch(threads)
         trial(shown)  # what is slow only once
-        begun, passed = time.perf_counter(), 0.0
-        for _ in range(TRIALS):
+        begun, passed, updates = time.perf_counter(), 0.0, 0
+        while updates < TRIALS and passed < TRIAL_SECONDS:
             trial(shown).sum().backward()
-            passed = time.perf_counter() - begun
-            if passed > most:
-                break
-        return passed
+            updates, passed = updates + 1, time.perf_counter() - begun
+        return passed / updates
 
-    most = seconds(1, math.inf) / CLEARLY
-    return available() if available() > 1 and seconds(available(), most) <= most else 1
+    return available() if available() > 1 and seconds(1) >= CLEARLY * seconds(available()) else 1
 
 
 def prepare_torch(threads: int) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from plyground.agents.agent import Agent, make
 from plyground.batch import Batch
 from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
 from plyground.learners.arrays import OnCpu
 
 
@@ -29,6 +30,11 @@ def opponents_of(mix: tuple[str, ...]) -> dict[str, float]:
     if not found:
         raise InvalidValue("there is no opponent; '1 self' is the usual one")
     return {word: weight / sum(found.values()) for word, weight in found.items()}
+
+
+def others_of(mix: tuple[str, ...], game: Game) -> dict[str, Agent]:
+    """{word: agent} of those opponents that are not the learner itself."""
+    return {word: make(word, game) for word in opponents_of(mix) if word not in ("self", "snapshot")}
 
 
 class SelfPlay:
@@ -50,9 +56,7 @@ class SelfPlay:
         shares = opponents_of(mix)
         self.words, self.chances = list(shares), list(shares.values())
         self.batch = self._make_batch(n, seed, max_plies)
-        self.agents: dict[str, Agent] = {
-            word: make(word, self.game) for word in self.words if word not in ("self", "snapshot")
-        }
+        self.agents = others_of(mix, self.game)
         self.is_other = on.from_numpy(np.array([word != "self" for word in self.words]))  # [words]
         self.opponent = on.zeros((n,), np.int64)  # [N] place in `words`
         self.earlier = on.zeros((n,), np.int64)  # [N] which snapshot, where that is the opponent

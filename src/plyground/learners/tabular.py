@@ -26,7 +26,7 @@ from plyground.game import load
 from plyground.kernels.table import Rule
 from plyground.learners.arrays import OnCpu
 from plyground.learners.learner import Groups, Learner, Settings
-from plyground.learners.selfplay import SelfPlay, opponents_of
+from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
 from plyground.runs.directory import Checkpoint
 from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
 
@@ -81,8 +81,9 @@ class Tabular(Settings):
             raise InvalidValue("a table has no snapshots to play against; opponents are self and agents' words")
 
     def resolved(self) -> Self:
-        game = load(self.game)
-        return replace(self, game=str(game), key=str(Table(game, self.key).key))
+        known, game = super().resolved(), load(self.game)
+        others_of(self.opponents, game)
+        return replace(known, key=str(Table(game, self.key).key))
 
 
 class TabularLearner(Learner[Tabular]):

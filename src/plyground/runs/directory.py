@@ -24,17 +24,19 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 from numpy.typing import NDArray
 
+from plyground import words
 from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.hints import command
 from plyground.runs import files
 from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
 FORMAT = 1
+MEMORY = "memory.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
 UNBORN = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}  # before the first checkpoint
 
@@ -61,8 +63,9 @@ class Checkpoint:
         return self.manifest["identity"]
 
     def check(self, identity: Mapping[str, str]) -> None:
-        """Refuse a checkpoint of something else."""
-        found = differences(identity, self.identity)
+        """Refuse a checkpoint of something else; but a game's file may lie elsewhere by now."""
+        files_only = ({**each, "game": Path(each["game"]).name} for each in (identity, self.identity))
+        found = differences(*files_only)
         if found:
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
@@ -72,9 +75,9 @@ class Checkpoint:
 
     def tensors(self, group: str) -> dict[str, NDArray[Any]]:
         """The arrays of one group, all of them finite."""
+        import safetensors.numpy  # where tensors are read or written: who only plays needs it not
+
         name = f"{group}.safetensors"
-        if name in self.manifest["files"] and not (self.path / name).exists():
-            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
         try:
             found = safetensors.numpy.load(self._read(name))
         except safetensors.SafetensorError as error:
@@ -91,6 +94,8 @@ class Checkpoint:
         entry = self.manifest["files"].get(name)
         if entry is None:
             raise DamagedFile(f"{self.path}: its manifest does not list {name}")
+        if name == MEMORY and not (self.path / name).exists():
+            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
         return files.read_checked(self.path / name, entry["size"], entry["sha256"])
 
 
@@ -136,6 +141,8 @@ class Run:
 
     def save(self, step: int, identity: Mapping[str, str], groups: Mapping[str, Tensors], state: Any) -> Checkpoint:
         """Write a checkpoint; the one of this step, if there is one, was the same moment and stays."""
+        import safetensors.numpy
+
         folder = self.path / "checkpoints" / str(step)
         if not folder.exists():
             contents = {"state.json": json.dumps({**state, "metrics_bytes": self._synced_metrics()}).encode()}
@@ -200,7 +207,7 @@ def _plain(value: Any) -> Any:
 def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory; one that is there already is never written over, unless it is unborn."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
-        raise InvalidValue(f"{path} exists already: choose another --out, or `plyground resume {path}`")
+        raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
     try:
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -234,15 +241,39 @@ def read_config(path: Path) -> dict[str, Any]:
     return read_toml(path / "config.toml")
 
 
+def game_of(run: Path, wanted: Game | None = None) -> Game:
+    """The game that a run has learned; it must be the wanted one.
+
+    Where a game's file is gone, one of its name is looked for, from here and in the run.
+    """
+    word = read_config(run).get("game", "")
+    name, options = words.split(word)
+    if name.endswith(".py") and not Path(name).is_file():
+        parts = Path(name).parts
+        places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
+        places += [Path(wanted.path)] if wanted and Path(wanted.path).name == parts[-1] else []
+        there = next((place for place in places if place.is_file()), None)
+        if there is None:
+            raise InvalidValue(f"{run} has learned {name}, a file that is gone: put {parts[-1]} here or into {run}")
+        word = words.join(str(there), options)
+    found = load(word)
+    if wanted is not None and found != wanted:
+        raise InvalidValue(f"{run} has learned {found}, not {wanted}")
+    return found
+
+
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """All whole lines of a run's metrics; a last one cut short by a crash is left out."""
     if not (path / "metrics.jsonl").exists():
         return []
-    lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     try:
-        return [json.loads(line) for line in lines]
-    except json.JSONDecodeError as error:
+        lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+        records = [json.loads(line) for line in lines]
+    except ValueError as error:  # neither UTF-8 nor JSON
         raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: {error}") from None
+    if not all(isinstance(record, dict) for record in records):
+        raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: a line is not an object")
+    return records
 
 
 def steps_of(path: Path) -> list[int]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from plyground.errors import Error
+from plyground.errors import Error, InvalidValue
 
 
 class DamagedFile(Error):
@@ -25,6 +25,19 @@ def write_whole(path: Path, content: bytes) -> None:
     write_synced(aside, content)
     aside.replace(path)
     sync_folder(path.parent)
+
+
+def check_writable(path: Path) -> None:
+    """Say before the work that its result could not be written."""
+    why = ""
+    if path.is_dir():
+        why = "it is a folder"
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        why = "that is not allowed"
+    if why:
+        raise InvalidValue(f"cannot write {path}: {why}")
 
 
 def write_synced(path: Path, content: bytes) -> None:

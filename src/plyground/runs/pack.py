@@ -7,9 +7,8 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from plyground.errors import InvalidValue
-from plyground.runs.directory import read_config, steps_of
+from plyground.runs.directory import MEMORY, read_config, steps_of
 
-MEMORY = "memory.safetensors"
 LEFT_OUT = {"lock"}
 
 

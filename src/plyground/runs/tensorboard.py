@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.errors import InvalidValue
+from plyground.hints import install
 from plyground.runs.directory import read_config, read_metrics
 
 NOT_NUMBERS = ("event", "step", "cycle", "cycles", "epoch", "epochs")
@@ -31,7 +32,7 @@ def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise InvalidValue("TensorBoard is not installed: pip install 'plyground[tensorboard]'") from None
+        raise InvalidValue(f"TensorBoard is not installed; {install('tensorboard')}") from None
     read_config(run)
     target, count, seconds = folder or run / "tensorboard", 0, 0.0
     if folder is None:

@@ -35,6 +35,7 @@ from plyground.agents.teacher import UNIT
 from plyground.errors import Error, InvalidValue
 from plyground.game import load
 from plyground.gpu.device import choose
+from plyground.hints import command
 from plyground.kernels.threads import available
 from plyground.learners.network_learner import (
     faster_threads,
@@ -107,7 +108,7 @@ class Imitate:
             if getattr(self, name) >= 1:
                 raise InvalidValue(f"{name} is below 1, not {getattr(self, name)}")
         if not self.data:
-            raise InvalidValue("imitation needs a dataset: --data FILE; `plyground teach collect` makes one")
+            raise InvalidValue(f"imitation needs a dataset: --data FILE; `{command('teach', 'collect')}` makes one")
         if not self.val_split:
             raise InvalidValue("val_split is above 0: without held-out games nobody knows what was learned")
 
@@ -121,7 +122,7 @@ class Imitate:
         if told:
             print(told, flush=True)
         found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs}
-        return replace(self, game=str(game), threads=threads, **found)
+        return replace(self, game=game.full, threads=threads, **found)
 
 
 class Imitation:

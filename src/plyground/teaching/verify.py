@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from plyground.agents.agent import Agent, known, make
+from plyground.agents.agent import Agent, make, usual
 from plyground.agents.network import NetworkAgent, load_run
 from plyground.agents.teacher import UNIT, make_teacher
 from plyground.arena.match import Match, play_match
@@ -85,7 +85,7 @@ def verify(
     held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
     opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
-    opponents |= {word: make(word, game) for word in ("random", "greedy") if word in known(game)}
+    opponents |= {word: make(word, game) for word in usual(game)}
     opponents["teacher"] = teacher
     stages: list[Stage] = []
     for name, agent in agents.items():
