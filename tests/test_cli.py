@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import plyground as pg
 from conftest import ROOT, TINY
 from plyground import cli
 
@@ -156,6 +157,33 @@ def test_what_was_written_is_said(command, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
+    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+    path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
+    code, out, _ = command("check", str(path))
+    assert code == 0
+    assert "- `evaluate` lies in [-1, 1]. (not defined)" in out
+    assert "✓ `evaluate`" not in out
+    assert "It has no ENCODERS" in out
+    assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
+
+
+def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "three_in_a_row.py").read_text()
+    for number, (right, wrong, message) in enumerate(
+        (
+            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it"),
+            ("@njit\ndef write_planes", "def write_planes", ": `write_planes` is not compiled: write @njit above it"),
+            ("def legal", "def leegal", " does not define legal"),
+        )
+    ):
+        path = tmp_path / f"game{number}.py"
+        path.write_text(source.replace(right, wrong))
+        code, _, err = command("games", str(path))
+        assert code == 2
+        assert err == f"plyground: the game in {path}{message}\n"
+
+
 def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
     broken = tmp_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
@@ -163,14 +191,19 @@ def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path
     assert code == 2
     assert "Field 'plaice' was not found" in err
     assert "Traceback" not in err
+    assert "kernels.py" not in err, "only the game's own lines"
+    assert '\n    state["plaice"] += 1 if' in err
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
-    [("(LONGEST + 1,), np.float32", "(3,), np.float32"), ("MAX_LEGAL = 3", "MAX_LEGAL = 1")],
+    ("right", "wrong", "message"),
+    [
+        ("(LONGEST + 1,), np.float32", "(3,), np.float32", "IndexError"),
+        ("MAX_LEGAL = 3", "MAX_LEGAL = 1", "`legal` lists 3 actions, but MAX_LEGAL is 1: it must be at least 3"),
+    ],
     ids=["encoder", "legal"],
 )
-def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str) -> None:
+def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str, message: str) -> None:
     """In a process of its own, as people run it: bounds are checked there."""
     path = tmp_path / "beyond.py"
     source = Path(TINY[1]).read_text().replace("NUM_ACTIONS = MAX_LEGAL = 3", "NUM_ACTIONS = 3\nMAX_LEGAL = 3")
@@ -178,7 +211,7 @@ def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wro
     path.write_text(source.replace(right, wrong))
     done = subprocess.run([sys.executable, "-m", "plyground", "check", str(path)], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "IndexError" in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -295,3 +328,33 @@ def test_undo_takes_back_the_agents_answer_too(monkeypatch: pytest.MonkeyPatch, 
     assert boards[0] == boards[2]
     assert "●" in boards[1]
     assert "○" in boards[1]
+
+
+def test_mistakes_are_told_with_positions_that_can_be_read(command) -> None:
+    code, out, _ = command("grade", "random", "--number", "40", "--games", "0")
+    found = re.findall(r"^position: (\S+)$", out, re.MULTILINE)
+    assert code == 0
+    assert len(found) == out.count("mistake ") > 3
+    assert json.loads(command("solve", found[0], "--json")[1])["position"] == found[0]
+
+
+def test_mistakes_are_marked_in_the_picture() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from plyground.pictures import draw_board
+
+    axes = Figure().add_subplot()
+    draw_board(axes, pg.load("connect_four").position("4453"), {"4": "✗", "1": "✓"})
+    signs = {text.get_text(): text.get_position() for text in axes.texts}
+    assert (signs["✗"], signs["✓"]) == ((3, 2), (0, 0)), "where the discs would come to lie"
+
+
+def test_the_version_and_the_defaults_are_told_once(command) -> None:
+    assert command("--version")[:2] == (0, f"plyground {pg.__version__}\n")
+    for name in cli.COMMANDS:
+        code, out, _ = command(name, "--help")
+        words = " ".join(out.replace("│", " ").split())
+        assert code == 0
+        assert "None" not in words, name
+        assert not re.search(r"\(default:[^()]*\) \(default", words), name

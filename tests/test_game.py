@@ -139,3 +139,18 @@ def test_a_refusal_does_not_tell_what_is_hidden() -> None:
         position.play("card9")
     assert position.text not in str(caught.value)
     assert "legal: card" in str(caught.value)
+
+
+def test_the_package_lists_what_it_offers() -> None:
+    assert set(dir(pg)) == {*pg.__all__, "__version__"}
+    for name in dir(pg):
+        assert getattr(pg, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'lode'"):
+        pg.lode  # noqa: B018
+
+
+def test_agents_choose_moves_and_play_matches(connect_four: pg.Game) -> None:
+    position = connect_four.position("121212")
+    assert position.name(position.ask(pg.agent("greedy", connect_four))) == "1"
+    agents = [pg.agent(word, connect_four) for word in ("greedy", "random")]
+    assert pg.match(connect_four, *agents, games=20).score > 0.7

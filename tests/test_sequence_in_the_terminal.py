@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import plyground as pg
-from plyground import terminal
+from plyground import playing, terminal
 from plyground.agents.agent import make
 from plyground.games.sequence_text import known_hand
 
@@ -29,9 +29,9 @@ def test_a_typed_game_shows_the_hand_the_last_move_and_no_secret(
     start = game.start(3)
     first = start.names()[0]
     answers = iter(["place 2s a1", first, None])
-    monkeypatch.setattr(terminal, "_ask", lambda _: next(answers))
+    monkeypatch.setattr(playing, "_ask", lambda _: next(answers))
     monkeypatch.setattr(terminal.console, "_width", 3000)
-    terminal.play(start, make("window", game), "window", side=0, seed=1)
+    playing.play(start, make("window", game), "window", side=0, seed=1)
     shown = capsys.readouterr().out
     assert f"red, seat 0 (you) to move: {' '.join(known_hand(start.state, 0, 0))}" in shown
     assert ("face up:" in shown) == (word == "sequence")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
+import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,21 +19,35 @@ from typing import Annotated, Literal, NoReturn
 import tyro
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
-from plyground.errors import Error, InvalidValue, shorten
+import plyground
+from plyground.errors import Error, InvalidValue
 from plyground.hints import install
+
+
+def _otherwise(metavar: str, what: str) -> object:
+    """How an option is shown that need not be given, and what happens then."""
+    return arg(metavar=metavar, help_behavior_hint=f"(default: {what})")
+
 
 GameWord = Annotated[
     str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
 ]
 
 
-def games() -> None:
-    """List the games, with their settings, encoders and agents."""
+def games(name: Positional[Annotated[str, arg(metavar="NAME")]] = "") -> None:
+    """List the games, with their settings, encoders and agents; or say more about one.
+
+    Args:
+        name: the game to explain, also a .py file
+    """
     from plyground import terminal
     from plyground.game import load
     from plyground.games import GAMES
 
-    terminal.show_games([load(name) for name in GAMES])
+    if name:
+        terminal.show_game(load(name))
+    else:
+        terminal.show_games([load(each) for each in GAMES])
 
 
 def perft(game: Positional[GameWord], depth: int, position: str = "startpos", divide: bool = False) -> None:
@@ -61,18 +78,18 @@ def match(
     a: Positional[Annotated[str, arg(metavar="A", help="an agent: random, greedy, punisher, minimax:depth=3, ...")]],
     b: Positional[Annotated[str, arg(metavar="B", help="its opponent")]],
     game: GameWord = "connect_four",
-    games: int | None = None,
+    games: Annotated[int | None, _otherwise("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
-    opening_plies: int | None = None,
-    sprt: tuple[float, float] | None = None,
+    opening_plies: Annotated[int | None, _otherwise("INT", "what suits the game")] = None,
+    sprt: Annotated[tuple[float, float] | None, _otherwise("ELO ELO", "a fixed number of games")] = None,
     json: bool = False,
 ) -> None:
     """Let agents A and B play each other: random openings, each from both sides.
 
     Args:
-        games: how many, in pairs (default: 100; with --sprt at most 10000)
+        games: how many, in pairs
         seed: the same seed gives the same match
-        opening_plies: random moves before the agents begin (default: what suits the game)
+        opening_plies: random moves before the agents begin
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
     """
@@ -96,7 +113,11 @@ def match(
     terminal.show_match(result, a, b, rules, json, test, verdict)
 
 
-def solve(position: Positional[str] = "startpos", seconds: float | None = None, json: bool = False) -> None:
+def solve(
+    position: Positional[str] = "startpos",
+    seconds: Annotated[float | None, _otherwise("FLOAT", "never")] = None,
+    json: bool = False,
+) -> None:
     """Say what each column of a Connect Four position is worth with perfect play.
 
     Args:
@@ -120,18 +141,18 @@ def solve(position: Positional[str] = "startpos", seconds: float | None = None, 
 def grade(
     agent: Positional[str],
     game: GameWord = "connect_four",
-    positions: Path | None = None,
+    positions: Annotated[Path | None, _otherwise("PATH", "made from the seed")] = None,
     number: int = 1000,
     games: int = 20,
     seed: int = 0,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
     json: bool = False,
 ) -> None:
     """Report how well AGENT plays, measured with the perfect player.
 
     Args:
         agent: random, greedy, punisher, minimax:depth=3, ...
-        positions: a file with a position at the start of each line (default: made from the seed)
+        positions: a file with a position at the start of each line
         number: how many positions to make
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
@@ -169,8 +190,8 @@ def ladder(
     game: GameWord = "connect_four",
     games: int = 100,
     seed: int = 0,
-    file: Path | None = None,
-    picture: Path | None = None,
+    file: Annotated[Path | None, _otherwise("PATH", "none")] = None,
+    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
     json: bool = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
@@ -210,20 +231,20 @@ def ladder(
 
 def play(
     game: Positional[GameWord] = "connect_four",
-    against: str | None = None,
+    against: Annotated[str | None, _otherwise("AGENT", "greedy where the game has it, else random")] = None,
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
-    seed: int | None = None,
+    seed: Annotated[int | None, _otherwise("INT", "the clock")] = None,
 ) -> None:
     """Play against an agent in the terminal.
 
     Args:
-        against: the agent: random, greedy, minimax:depth=5, ... (default: greedy where the game has it, else random)
+        against: the agent: random, greedy, minimax:depth=5, trained, ...
         side: which side you take
         position: where to begin, in the game's own text
-        seed: what the agent's chance begins with (default: the clock)
+        seed: what the agent's chance begins with
     """
-    from plyground import terminal
+    from plyground import playing
     from plyground.agents.agent import make, usual
     from plyground.game import load
 
@@ -231,13 +252,13 @@ def play(
     begun, opponent = time.time_ns() if seed is None else seed, against or usual(rules)[-1]
     start, agent = rules.position(position, begun), make(opponent, rules)
     _stop_at_once(agent)
-    terminal.play(start, agent, opponent, 0 if side == "first" else 1, begun)
+    playing.play(start, agent, opponent, 0 if side == "first" else 1, begun)
 
 
 def bench(
     what: Positional[Literal["rules"]],
     game: GameWord = "connect_four",
-    encoder: str | None = None,
+    encoder: Annotated[str | None, _otherwise("NAME", "the game's first")] = None,
     batch: int = 4096,
     seconds: float = 2.0,
     json: bool = False,
@@ -246,7 +267,7 @@ def bench(
 
     Args:
         what: what to measure
-        encoder: the observation (default: the game's first)
+        encoder: the observation
         batch: games a thread plays side by side
         seconds: how long to measure, about
         json: print one JSON object instead
@@ -274,10 +295,12 @@ def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
     from plyground.laws import check as laws_of
 
     rules, kept = load(game), 0
-    for law in laws_of(rules, games, seed):
-        print(f"✓ {law}")
-        kept += 1
-    print(f"{rules} keeps all {kept} laws, as far as {games} random games can tell.")
+    for law, defined in laws_of(rules, games, seed):
+        print(f"✓ {law}" if defined else f"- {law} (not defined)")
+        kept += defined
+    print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
+    if not rules.encoders:
+        print("It has no ENCODERS: networks cannot learn it before it brings one.")
 
 
 COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
@@ -318,6 +341,10 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     arguments = sys.argv[1:]
+    _speak_plainly()
+    if arguments in (["--version"], ["-V"]):
+        print(f"plyground {plyground.__version__}")
+        return
     try:
         _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
         sys.stdout.flush()
@@ -338,7 +365,23 @@ def main() -> None:
     except Exception as error:
         if not _from_the_compiler(error):
             raise
-        _fail(f"the game does not compile: {shorten(_gist(error), 1000)}")
+        _fail(f"the game does not compile: {_gist(error)}")
+
+
+PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
+
+
+def _speak_plainly() -> None:
+    """Let a terminal that cannot show our signs show letters: no output fails for want of a character."""
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        return "".join(PLAIN.get(each, "?") for each in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("plain", replace)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
 
 
 def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
@@ -402,7 +445,11 @@ def _from_the_compiler(error: Exception) -> bool:
 
 
 def _gist(error: Exception) -> str:
-    """What numba found and where, without the stages it went through."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    noise = ("Failed in", "During: Pass", "During: resolving", "<source elided>", "^")
-    return " ".join(line for line in lines if line and not line.startswith(noise))
+    """What numba found, and the lines of the game where it did: not the stages, nor what called the game."""
+    text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
+    message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
+    places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
+    lines = "\n".join(dict.fromkeys(places)).splitlines()
+    return "\n".join(
+        line for line in [*message.splitlines(), *lines] if line.strip() not in ("", "^", "<source elided>")
+    )

@@ -9,12 +9,13 @@ from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 console = Console(highlight=False)
 NUMBERS = ("loss", "policy_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
-BAR = 24
+LONGEST_BAR = 24
 
 
 class Display:
@@ -75,13 +76,20 @@ class Display:
         averages = " · ".join(f"{name} {learner.averages[name]:.4f}" for name in NUMBERS if name in learner.averages)
         games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, {learner.memory_words()}"
         table = Table("cycle", *config.yardsticks, box=None, title="points of 100 against", title_justify="left")
+        room = (console.width - len(" cycle ")) // max(1, len(config.yardsticks)) - len(" 100%  ")
         for cycle, scores in self.scores[-8:]:
-            table.add_row(str(cycle), *(_bar(scores[word]) for word in config.yardsticks))
+            table.add_row(str(cycle), *(_bar(scores[word], room) for word in config.yardsticks))
         return Group(head, Text(games), Text(averages), table, Text(self.note, style="dim"))
 
 
-def _bar(score: Mapping[str, float]) -> str:
-    return f"{score['score']:4.0%} {'█' * round(BAR * score['score'])}"
+def _bar(score: Mapping[str, float], room: int) -> str:
+    """A score as a number and, as far as there is room, as a bar."""
+    return f"{score['score']:4.0%} {'█' * round(max(0, min(room, LONGEST_BAR)) * score['score'])}"
+
+
+def show_report(text: str) -> None:
+    """A report in Markdown, laid out for people where there is a terminal."""
+    console.print(Markdown(text) if console.is_terminal else Text(text), soft_wrap=not console.is_terminal)
 
 
 def line(record: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +23,7 @@ from plyground import words
 from plyground.encoders.encoder import Encoder, encoders_of, pick
 from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
-from plyground.games.interface import Rules, Value, read
+from plyground.games.interface import FILE_PREFIX, Rules, Value, read
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import over_slices
 
@@ -55,7 +56,7 @@ def _module(word: str) -> ModuleType:
         raise InvalidValue(f"no game file {word!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
-    name = f"plyground_file_{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
+    name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
     with _LOCK:
         return sys.modules[name] if name in sys.modules else _run_file(name, path)
 
@@ -72,7 +73,11 @@ def _run_file(name: str, path: Path) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, Error):
             raise
-        raise InvalidValue(f"the game file {str(path)!r} does not run: {type(error).__name__}: {error}") from error
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
+        where = f", line {lines[-1]}," if lines else ""
+        raise InvalidValue(
+            f"the game file {str(path)!r}{where} does not run: {type(error).__name__}: {error}"
+        ) from error
     return module
 
 

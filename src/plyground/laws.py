@@ -5,7 +5,7 @@ Each law is a function of samples from random games, its docstring the law in a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from plyground.batch import Batch
 from plyground.encoders.encoder import Encoder
-from plyground.errors import BrokenGame, Error
+from plyground.errors import BrokenGame, Error, InvalidText, shorten
 from plyground.game import Game
 from plyground.games import chance
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
@@ -49,6 +49,7 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
     going = np.ones(games, np.bool_)
     for _ in range(game.rules.MAX_PLIES):
+        _room_suffices(game, batch.states)
         states, actions, rngs = batch.states.copy(), batch.random_actions(), batch.rngs.copy()
         _need(bool((actions >= 0).all()), game, "a running game has no legal action", states[actions < 0])
         after = states.copy()
@@ -64,13 +65,29 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
     raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
 
 
-def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[str]:
-    """Run every law; yields the sentence of each that holds, raises `BrokenGame` at the first that does not."""
+def _room_suffices(game: Game, states: Records) -> None:
+    """Look whether MAX_LEGAL is enough, with room for every action: less would be written over."""
+    lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
+    game.kernels().legal_lists(states, lists, counts, game.work())
+    most = int(counts.max())
+    message = (
+        f"`legal` lists {most} actions, but MAX_LEGAL is {game.rules.MAX_LEGAL}: it must be at least {most}, found"
+    )
+    _need(most <= game.rules.MAX_LEGAL, game, message, states[counts == most])
+
+
+def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
+    """Run every law; yields the sentence of each that holds and whether the game defines what it is about, raises
+    `BrokenGame` at the first that does not."""
     samples = _told(game, "playing random games", lambda: sample(game, games, seed))
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
-        yield sentence
+        yield sentence, law not in ABOUT or _defines(game, ABOUT[law])
+
+
+def _defines(game: Game, names: Sequence[str]) -> bool:
+    return any(hasattr(game.rules.module, name) for name in names) or (names == ENCODED and bool(game.encoders))
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
@@ -141,9 +158,44 @@ def texts(s: Sample) -> None:
             again = s.game.position(position.text, strict=True)
         except Error as error:
             raise BrokenGame(f"{s.game}: its own text {position.text!r} is refused: {error}") from error
-        _need(
-            again == position, s.game, f"the text {position.text!r} reads back as {again.text!r}, or as another state"
-        )
+        names = [name for name in s.game.rules.HEAD.names or () if name not in s.game.rules.UNCOUNTED]
+        wrong = [
+            f"`{name}` was {position.state[name]} and is {again.state[name]}"
+            for name in names
+            if not np.array_equal(position.state[name], again.state[name])
+        ]
+        _need(again == position, s.game, f"the text {position.text!r} reads back as another state: {'; '.join(wrong)}")
+
+
+def nonsense(s: Sample) -> None:
+    """A text that means nothing is refused with `InvalidText`, and with no other error."""
+    good = [s.game.rules.text(state[0]) for state in _some(s.every, 20)]
+    cut = [each for text in good for each in (text[:-1], text[1:], text + text, text[::-1], text.swapcase())]
+    for text in (*NONSENSE, *cut):
+        try:
+            s.game.position(text, strict=True)
+        except InvalidText:
+            continue
+        except Exception as error:
+            fault = f"reading {shorten(text)!r} raises {type(error).__name__} ({error}) instead of InvalidText"
+            raise BrokenGame(f"{s.game}: {fault}") from error
+
+
+NONSENSE = (
+    "?",
+    "nonsense",
+    "0",
+    "-1",
+    "1 2 3",
+    "9" * 60,
+    "x" * 2000,
+    "/" * 20,
+    "=" * 9,
+    "∞é\0",
+    "a b=c d=",
+    "[]",
+    "{}",
+)
 
 
 def names(s: Sample) -> None:
@@ -299,9 +351,19 @@ def heads_play_on(s: Sample) -> None:
 
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
-    *(legal_lists, masks, fields, rewards, texts, names, fresh_start, chance_is_declared, rows_are_alone),
+    *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
     *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, judgement, symmetries, heads_play_on),
 )
+ENCODED = ("ENCODERS",)
+ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
+    heads_suffice: ("HEAD",),
+    encoders_fill: ENCODED,
+    slots_are_permutations: ENCODED,
+    secrets_are_kept: ("determinize",),
+    judgement: ("evaluate",),
+    symmetries: ("SYMMETRIES",),
+    heads_play_on: ("play_head", "count_legal"),
+}
 
 
 # ---- helpers ----

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import matplotlib
@@ -39,8 +40,9 @@ def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:
     figure.suptitle(f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
     for number, mistake in enumerate(mistakes, start=1):
         axes = figure.add_subplot(2, 5, number)
-        draw_board(axes, mistake.position)
-        axes.set_title(mistake.words.replace(", ", "\n"), fontsize=10)
+        draw_board(axes, mistake.position, {mistake.played: "✗", mistake.best: "✓"})
+        side = mistake.position.game.rules.SIDES[mistake.position.to_move]
+        axes.set_title(f"{side} moves: ✗ {mistake.words.replace(', ', chr(10) + '✓ ')}", fontsize=10)
     figure.savefig(path, dpi=100)
 
 
@@ -57,8 +59,8 @@ def save_ladder(path: Path, ladder: Ladder) -> None:
     figure.savefig(path, dpi=100)
 
 
-def draw_board(axes: Axes, position: Position) -> None:
-    """A board of discs as discs, any other as its text."""
+def draw_board(axes: Axes, position: Position, marks: Mapping[str, str] = MappingProxyType({})) -> None:
+    """A board of discs as discs, with signs where the discs of some moves would come to lie; any other as its text."""
     axes.set_axis_off()
     drawn = str(position)
     if "●" not in drawn and "○" not in drawn:
@@ -74,4 +76,7 @@ def draw_board(axes: Axes, position: Position) -> None:
                 axes.add_patch(Circle((x, y), 0.22, color=HOLE))
     for x, name in enumerate(names):
         axes.text(x, -0.95, name, ha="center", va="center")
+        if name in marks:
+            y, colour = sum(row[x] in "●○" for row in rows), (BLUE, ORANGE)[position.to_move]
+            axes.text(x, y, marks[name], ha="center", va="center", fontsize=20, color=colour)
     axes.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.3, len(rows) - 0.3), aspect="equal")

@@ -141,6 +141,10 @@ class Position:
         self.game.kernels().play_all(self.states, action, self.rngs, self.game.work())
         return self
 
+    def ask(self, agent: Any, seed: int = 0) -> int:
+        """The action that an agent (`plyground.agent`) chooses here; where chance decides, as the seed says."""
+        return int(agent.act(self.states.copy(), chance.seeds(seed, 1))[0])
+
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""
         return int(self.game.perft(self.states, depth)[0])

@@ -58,6 +58,9 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
     for number, mistake in enumerate(report.mistakes, start=1):
         console.print(f"\nmistake {number}: {mistake.words} ({'●○'[mistake.position.to_move]} moves)")
         console.print(board(mistake.position))
+        console.print(f"position: {mistake.text}", soft_wrap=True)
+    if report.mistakes:
+        console.print("\nLook at one of them: plyground solve POSITION")
     if report.games:
         games = report.games
         console.print(

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib
 
 matplotlib.use("Agg")  # files only: there may be no screen
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from plyground import table_report
 from plyground.agents.agent import load_run
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # a learner's numbers in the picture
+STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # told apart by nearly every eye
 
 
@@ -138,47 +140,68 @@ def advice(
     return found or [f"{more}, more cycles, or another seed to see what chance did"]
 
 
+class Curve(NamedTuple):
+    """One line of the picture."""
+
+    right: bool
+    """whether it is a number of the learning, not a score"""
+    run: str
+    word: str
+    times: list[float]
+    values: list[float]
+    band: tuple[list[float], list[float]] | None = None
+    """the ends of the scores' intervals"""
+
+
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
     """Scores and learning numbers over time, of one run or several; of one run with a table, what the table is like."""
     if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular" and save_table(target, runs[0]):
         return
-    figure = Figure(figsize=(11, 4.2), layout="tight")
+    curves = [curve for path in runs for curve in _curves(path)]
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    figure.suptitle(", ".join(path.name for path in runs) if len(runs) < 4 else f"{len(runs)} runs")
     left, right = figure.subplots(1, 2)
-    for number, path in enumerate(runs):
-        records = read_metrics(path)
-        when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in events(records, "cycle")}
-        evaluations, cycles = events(records, "evaluation"), events(records, "cycle")
-        dashes, name = ("-", "--", ":", "-.")[number % 4], f"{path.name}: " if len(runs) > 1 else ""
-        words = list(evaluations[-1]["yardsticks"]) if evaluations else []
-        for word, colour in zip(words, COLOURS * 3, strict=False):
-            points = [(when[e["cycle"]], e["yardsticks"][word]) for e in evaluations if word in e["yardsticks"]]
-            times = [time for time, _ in points]
-            left.plot(times, [s["score"] for _, s in points], dashes, marker="o", ms=3, color=colour, label=name + word)
-            left.fill_between(
-                times, *([s[end] for _, s in points] for end in ("low", "high")), color=colour, alpha=0.12
-            )
-        for key, colour in zip(DRAWN, COLOURS, strict=False):
-            points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
-            if points:
-                right.plot(*zip(*points, strict=True), dashes, marker="o", ms=3, color=colour, label=name + key)
-        _draw_epochs((left, right), events(records, "epoch"), dashes, name)
+    for axes in (left, right):
+        _draw(axes, [curve for curve in curves if curve.right == (axes is right)], [path.name for path in runs])
     left.set(xlabel="seconds of playing and learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
     right.set(xlabel="seconds of playing and learning", title="Learning", yscale="log")
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-        if axes.lines:
-            axes.legend(fontsize=8)
     table_report.save_figure(target, figure)
 
 
-def _draw_epochs(axes: Sequence[Axes], epochs: Sequence[Mapping[str, Any]], dashes: str, name: str) -> None:
-    """What an imitation run measured on held-out positions."""
-    left, right = axes
-    times = [epoch["seconds"] for epoch in epochs]
-    for where, key, colour in ((left, "match@1", COLOURS[0]), (right, "loss", COLOURS[0]), (right, "kl", COLOURS[4])):
-        if epochs:
-            label = f"{name}{key}, held out"
-            where.plot(times, [e[key] for e in epochs], dashes, marker="o", ms=3, color=colour, label=label)
+def _curves(path: Path) -> Generator[Curve]:
+    """All that a run has measured over time."""
+    records, name = read_metrics(path), path.name
+    evaluations, cycles, epochs = (events(records, kind) for kind in ("evaluation", "cycle", "epoch"))
+    when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in cycles}
+    for word in evaluations[-1]["yardsticks"] if evaluations else ():
+        points = [(when[each["cycle"]], each["yardsticks"][word]) for each in evaluations if word in each["yardsticks"]]
+        score, low, high = ([point[end] for _, point in points] for end in ("score", "low", "high"))
+        yield Curve(False, name, word, [time for time, _ in points], score, (low, high))
+    for key in DRAWN:
+        points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
+        if points:
+            yield Curve(True, name, key, [time for time, _ in points], [value for _, value in points])
+    for key in ("match@1", "loss", "kl") if epochs else ():  # of an imitation run
+        times = [epoch["seconds"] for epoch in epochs]
+        yield Curve(key != "match@1", name, f"{key}, held out", times, [epoch[key] for epoch in epochs])
+
+
+def _draw(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> None:
+    """Curves and, below them, what they are: a colour for each run and a style for what was measured; of one run, a
+    colour for that."""
+    words = list(dict.fromkeys(curve.word for curve in curves))
+    colours = dict(zip(runs if len(runs) > 1 else words, COLOURS * 9, strict=False))
+    styles = dict(zip(words, STYLES * 9, strict=False)) if len(runs) > 1 else {}
+    for curve in curves:
+        colour, style = colours[curve.run if len(runs) > 1 else curve.word], styles.get(curve.word, "-")
+        axes.plot(curve.times, curve.values, ls=style, marker="o", ms=3, color=colour)
+        if curve.band:
+            axes.fill_between(curve.times, *curve.band, color=colour, alpha=0.12)
+    axes.grid(alpha=0.3)
+    key = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
+    key += [Line2D([], [], color="black", ls=style, label=word) for word, style in styles.items()]
+    if curves:
+        axes.legend(handles=key, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
 
 
 def save_table(target: Path, path: Path) -> bool:

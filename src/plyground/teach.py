@@ -84,7 +84,10 @@ def inspect(
 
 def imitate(
     config: Annotated[Imitate, arg(name="")],
-    out: Annotated[Path | None, arg(help="the run's directory (default: runs/GAME-imitation)")] = None,
+    out: Annotated[
+        Path | None,
+        arg(metavar="PATH", help="the run's directory", help_behavior_hint="(default: runs/GAME-imitation)"),
+    ] = None,
 ) -> None:
     """Teach a network to choose as the teacher of a dataset does; the result is a run."""
     full = config.resolved()
@@ -161,7 +164,7 @@ def verify(
 
     Args:
         tuned: a run that was begun with this one (`train dqn --init RUN`)
-        data: positions to compare on (default: those that the run held out)
+        data: positions to compare on, if not those that the run held out
         games: against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher

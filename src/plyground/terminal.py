@@ -1,31 +1,29 @@
-"""What a person sees in the terminal: tables, progress, boards, and the game played there."""
+"""What a person sees in the terminal: tables, progress and boards."""
 
 from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from plyground.agents.agent import Agent, adviser_of, ask, known, make, tell
+from plyground import words
+from plyground.agents.agent import known
 from plyground.arena.match import Match
 from plyground.arena.sprt import Sprt, Verdict
 from plyground.bench import Speed
-from plyground.errors import Error
+from plyground.encoders.encoder import Encoder
 from plyground.game import Game
-from plyground.games import chance
-from plyground.games.interface import RUNNING, Outcome
+from plyground.games.interface import Setting
 from plyground.position import Position
 
 SIDES = ("first", "second")
-HINT = "minimax:depth=4"
-THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that go on learning
 
 console = Console(highlight=False)
 
@@ -34,14 +32,59 @@ console = Console(highlight=False)
 
 
 def show_games(games: list[Game]) -> None:
-    table = Table("game", "actions", "settings", "encoders", "agents")
+    """Each game with the words that belong to it."""
     for game in games:
-        settings = [f"{k}={'|'.join(map(str, v.choices))} ({v.default})" for k, v in game.rules.SETTINGS.items()]
-        encoders = dict.fromkeys(str(each) for each in game.encoders.values())
-        table.add_row(
-            str(game), str(game.num_actions), "\n".join(settings), "\n".join(encoders), "\n".join(known(game))
-        )
-    console.print(table)
+        console.print(game.word, style="bold", markup=False)
+        settings = [_choices(name, setting) for name, setting in game.rules.SETTINGS.items()]
+        for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
+            if found:
+                _fold(f"  {title:10}", ", ".join(found))
+    console.print("Defaults stand first. What it all means: plyground games NAME")
+
+
+def show_game(game: Game) -> None:
+    """One game: its settings, its encoders and its agents, with what they mean."""
+    rules = game.rules
+    console.print(f"{game}: {game.num_actions} actions", style="bold", markup=False)
+    parts = {
+        "settings": [(_choices(name, setting), setting.meaning) for name, setting in rules.SETTINGS.items()],
+        "encoders": [
+            (f"{name} [{' x '.join(map(str, encoder.shape))}]", encoder.meaning)
+            for name, encoder in _encoders(game).items()
+        ],
+        "agents": [(word, "") for word in known(game)],
+    }
+    for title, rows in parts.items():
+        console.print(f"\n{title}{'' if rows else ': none'}", style="bold")
+        for name, meaning in rows:
+            console.print(f"  {name}", markup=False)
+            if meaning:
+                _fold("      ", meaning)
+
+
+def _choices(name: str, setting: Setting) -> str:
+    """`seats=2|4`, the default first."""
+    others = [choice for choice in setting.choices if choice != setting.default]
+    return f"{name}={'|'.join(str(words.text(choice)) for choice in (setting.default, *others))}"
+
+
+def _encoders(game: Game) -> dict[str, Encoder]:
+    """Each encoder once, by its full name."""
+    return {str(encoder): encoder for encoder in game.encoders.values()}
+
+
+def _fold(lead: str, text: str) -> None:
+    """A text behind its lead, in lines of whole words: all of it can be copied."""
+    indent = " " * len(lead)
+    folded = textwrap.fill(
+        text,
+        console.width,
+        initial_indent=lead,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    console.print(folded, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -138,106 +181,18 @@ def show_speed(speed: Speed, as_json: bool) -> None:
 # ---- boards ----
 
 
-def board(position: Position, seat: int | None = None) -> Text:
-    """The drawn board in colours; for a seat, what it may see and, where the game draws that, what it may do."""
+def board(position: Position, seat: int | None = None, last: int = -1) -> Text:
+    """The drawn board in colours; for a seat, what it may see and, where the game draws that, what it may do or what
+    was played last."""
     rules = position.game.rules
-    if seat is not None and rules.draw_choices is not None:
+    if seat is None:
+        drawn = Text(str(position))
+    elif rules.draw_choices is not None:
         drawn = Text(rules.draw_choices(position.state, position.legal()))
+    elif rules.draw_last is not None:
+        drawn = Text(rules.draw_last(position.state, seat, last))
     else:
-        drawn = Text(str(position) if seat is None else rules.observe(position.state, seat))
+        drawn = Text(rules.observe(position.state, seat))
     for pattern, style in rules.STYLES.items():
         drawn.highlight_regex(pattern, style)
     return drawn
-
-
-# ---- a game against an agent ----
-
-
-def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
-    """One game between a person and an agent, typed in the terminal."""
-    sides = start.game.rules.SIDES
-    console.print(
-        f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.", markup=False
-    )
-    console.print("Type a move, or: undo, hint, moves, help, quit.")
-    history, position = list[Position](), start.copy()  # history: the person's turns, where each began
-    rngs, begun = chance.seeds(seed, 1), False
-    while not position.over:
-        if position.to_move != side:
-            begun = False
-            move = int(ask(agent, THIS_GAME, position.states.copy(), rngs)[0])
-            console.print(f"{name} plays {position.name(move)}")
-            position.play(move)
-            continue
-        console.print(board(position, position.seat))
-        answer = _ask(position)
-        if answer is None:
-            tell(agent, THIS_GAME, NOT_ENDED)
-            console.print("Good-bye.")
-            return
-        if answer == "undo":
-            tell(agent, THIS_GAME, NOT_ENDED)  # what followed is no longer what followed
-            position, begun = _undone(history, position), False
-        elif answer in ("hint", "moves", "help"):
-            _help(answer, position)
-        elif answer:
-            before = position.copy()
-            try:
-                position.play(answer)
-                history += [] if begun else [before]
-                begun = True
-            except Error as error:
-                console.print(str(error), markup=False)
-    tell(agent, THIS_GAME, position.states["outcome"])
-    console.print(board(position))
-    console.print(_ending(position, side))
-
-
-def _ask(position: Position) -> str | None:
-    """What the person typed; None to stop."""
-    try:
-        answer = console.input(f"{position.game.rules.prompt(position.state)}> ").strip()
-    except (EOFError, KeyboardInterrupt):
-        console.print()
-        return None
-    if answer.lower() in ("quit", "exit", "q"):
-        return None
-    return answer.lower() if answer.lower() in ("undo", "hint", "moves", "help") else answer
-
-
-def _undone(history: list[Position], position: Position) -> Position:
-    """The position before the person's unfinished turn or, between turns, before the last one."""
-    if not history:
-        console.print("There is nothing to take back.")
-        return position
-    return history.pop()
-
-
-def _help(word: str, position: Position) -> None:
-    if word == "hint":
-        console.print(_hint(position), markup=False)
-    elif word == "moves":
-        console.print("legal: " + ", ".join(position.names()), markup=False)
-    else:
-        console.print(
-            "a move by its name (`moves` lists them) · undo: take back your last move · hint: ask for advice · quit"
-        )
-
-
-def _hint(position: Position) -> str:
-    """The game's own advice, and what a sensible agent would do."""
-    game = position.game
-    advise = adviser_of(game)
-    said = [advice] if advise is not None and (advice := advise(position)) else []
-    names = [word.partition(":")[0] for word in known(game)]
-    word = next((word for word in (HINT, "greedy") if word.partition(":")[0] in names), "random")
-    move = int(make(word, game).act(position.states.copy(), chance.seeds(0, 1))[0])
-    return ". ".join([*said, f"{word} would play {position.name(move)}"])
-
-
-def _ending(position: Position, side: int) -> str:
-    how = f" ({position.reason})" if position.reason else ""
-    if position.outcome == Outcome.DRAW:
-        return f"A draw{how}."
-    won = position.outcome == (Outcome.FIRST_WINS, Outcome.SECOND_WINS)[side]
-    return f"You win{how}!" if won else f"You lose{how}."

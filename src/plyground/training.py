@@ -24,7 +24,7 @@ import plyground
 from plyground import table_report
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
-from plyground.display import Display, console
+from plyground.display import Display, console, show_report
 from plyground.errors import InvalidValue, unknown
 from plyground.gpu.device import said_when_full
 from plyground.hints import command
@@ -84,7 +84,10 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         profile: Annotated[
             str | None, arg(help=f"settings to begin with: {', '.join(profiles())}, or a .toml file")
         ] = None,
-        out: Annotated[Path | None, arg(help="the run's directory (default: a new one in runs/)")] = None,
+        out: Annotated[
+            Path | None,
+            arg(metavar="PATH", help="the run's directory", help_behavior_hint="(default: a new one in runs/)"),
+        ] = None,
     ) -> None:
         """Teach a machine a game by letting it play."""
         if learner not in LEARNERS:
@@ -143,7 +146,7 @@ def _work(learner: Learner[Any], run: Run) -> None:
         how = command("resume", run.path)
         console.print(f"Stopped and saved at step {learner.step}. Go on with: {how}", soft_wrap=True)
         return
-    console.print(write_report(run.path), markup=False, soft_wrap=True)
+    show_report(write_report(run.path))
     console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
     ended = "cycles" if 0 < learner.config.cycles <= learner.cycle else "seconds"
     longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))

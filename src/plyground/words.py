@@ -24,13 +24,13 @@ def split(word: str) -> tuple[str, dict[str, Value]]:
 
 def join(name: str, options: Mapping[str, Value]) -> str:
     """The word that `split` takes apart."""
-    return name + (":" if options else "") + ",".join(f"{key}={_text(value)}" for key, value in options.items())
+    return name + (":" if options else "") + ",".join(f"{key}={text(value)}" for key, value in options.items())
 
 
 def same(choice: Value, value: Value) -> bool:
     """Whether a value, as a person typed it or as Python has it, means this choice."""
-    return _text(choice) == _text(value)
+    return text(choice) == text(value)
 
 
-def _text(value: Value) -> str:
+def text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

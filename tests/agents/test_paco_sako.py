@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import plyground as pg
-from plyground import sako, terminal
+from plyground import playing, sako
 from plyground.agents.agent import make
 from plyground.agents.paco_sako import advise
 from plyground.arena.match import play_match
@@ -87,13 +87,13 @@ def test_advice(paco_sako: pg.Game) -> None:
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     written = io.StringIO()
-    monkeypatch.setattr(terminal, "console", Console(file=written, width=200, highlight=False))
+    monkeypatch.setattr(playing, "console", Console(file=written, width=200, highlight=False))
     return written
 
 
 def play_typing(position: pg.Position, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed.split())))
-    terminal.play(position, make("random", position.game), "random", position.to_move, seed=1)
+    playing.play(position, make("random", position.game), "random", position.to_move, seed=1)
 
 
 def test_a_person_lifts_places_and_takes_back(
@@ -123,5 +123,6 @@ def test_hint_and_mistakes(paco_sako: pg.Game, screen: io.StringIO, monkeypatch:
     play_typing(start, "hint e5 c4 f7 f5", monkeypatch)
     shown = screen.getvalue()
     assert "Paco Ŝako: Lc4 Pf7 Pf5. greedy would play Lc4" in shown
-    assert "'e5' is not legal in" in shown
+    assert "'e5' is not legal here; legal: Lc4" in shown
+    assert "8/5c2/8" not in shown, "the board is there for the eye"
     assert "You win (Paco Ŝako)!" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from conftest import JIT
 from plyground.games import chance
@@ -19,6 +20,7 @@ def naive_splitmix(state: int) -> tuple[int, int]:
     return state, z ^ (z >> 31)
 
 
+@pytest.mark.filterwarnings("error")  # with the compiler off, numpy must not warn of what overflows on purpose
 def test_the_numbers_are_those_of_splitmix64() -> None:
     rng, state = np.array([1234567], np.uint64), 1234567
     numbers: list[int] = []

@@ -36,6 +36,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("legal_lists", "duel", "actions[count] = card", "actions[count] = CARDS - 1 - card"),
     ("fields", "hops", 'state["to_move"] = 1 - state["to_move"]', 'state["to_move"] += 1'),
     ("texts", "hops", "int(again)\n", "0\n"),
+    ("nonsense", "hops", "InvalidText(", "ValueError("),
     ("names", "hops", '("left", "right", "rest")[action]', '("left", "right", "left")[action]'),
     ("fresh_start", "hops", 'state["place"] = state["length"] // 2', 'state["length"] = 7'),
     ("chance_is_declared", "duel", "CHANCE = True", "CHANCE = False"),
@@ -59,6 +60,14 @@ BREAKS = [  # which law, and an edit that breaks it
         'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "", slot),)',
     ),
 ]
+
+
+@pytest.mark.once
+def test_a_text_that_forgets_a_field_is_told_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "hops.py"
+    path.write_text(Path(TINY[1]).read_text().replace("int(again)\n", "0\n"))
+    with pytest.raises(BrokenGame, match="reads back as another state: `again` was 1 and is 0"):
+        laws.texts(laws.sample(pg.load(str(path)), 40))
 
 
 @pytest.mark.once

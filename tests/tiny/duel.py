@@ -130,7 +130,7 @@ def parse(source, state):
         where, taken, led, to_move = source.split()
         state["where"], state["taken"] = [int(c) for c in where], [int(c) for c in taken]
         state["led"], state["to_move"] = int(led), int(to_move)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidText(f"not a duel: {source!r}") from None
     lead = int(state["taken"][0]) - int(state["taken"][1])
     if state["taken"].sum() == TRICKS:

@@ -25,9 +25,9 @@ from plyground.agents import uci
 from plyground.agents.minimax import Minimax
 from plyground.agents.simple import Policy, Random
 from plyground.agents.solver import Perfect
-from plyground.errors import InvalidValue, shorten, unknown
+from plyground.errors import BrokenGame, InvalidValue, shorten, unknown
 from plyground.game import Game
-from plyground.games.interface import Function
+from plyground.games.interface import Function, uncompiled
 from plyground.hints import command
 from plyground.runs.directory import read_config
 from plyground.solver.solver import solves
@@ -151,7 +151,11 @@ def usual(game: Game) -> tuple[str, ...]:
 
 def policies_of(game: Game) -> Mapping[str, Function]:
     """The policies a game brings along."""
-    return _brought(game, "POLICIES") or {}
+    policies: Mapping[str, Function] = _brought(game, "POLICIES") or {}
+    faults = [fault for function in policies.values() for fault in uncompiled(function.__name__, function)]
+    if faults:
+        raise BrokenGame(f"the game {game.rules.name}: {'; '.join(faults)}")
+    return policies
 
 
 def scorers_of(game: Game) -> Mapping[str, Function]:

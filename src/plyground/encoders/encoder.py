@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from plyground.errors import unknown
-from plyground.games.interface import Function, Rules
+from plyground.errors import BrokenGame, unknown
+from plyground.games.interface import Function, Rules, uncompiled
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ def encoders_of(rules: Rules) -> Mapping[str, Encoder]:
     if found is None and home == "plyground.games":
         found = importlib.import_module(f"plyground.encoders.{name}").ENCODERS
     encoders: tuple[Encoder, ...] = tuple(found or ())
+    faults = [fault for each in encoders for fault in uncompiled(each.write.__name__, each.write)]
+    if faults:
+        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
     newest = {each.name: each for each in sorted(encoders, key=lambda each: each.version)}
     return {str(each): each for each in encoders} | newest
 

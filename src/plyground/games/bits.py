@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
-from numba import njit
+from numba import config, njit
+
+F = TypeVar("F")
+
+
+def wrapping(function: F) -> F:
+    """`njit` for arithmetic that overflows on purpose: without the compiler, numpy shall not warn of it."""
+    return np.errstate(over="ignore")(function) if config.DISABLE_JIT else njit(function)  # pyright: ignore
+
 
 M1, M2, M4 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
 ONES, S1, S2, S4, S56 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 
-@njit
+@wrapping
 def popcount(x: np.uint64) -> np.int64:
     """How many bits are set."""
     x = x - ((x >> S1) & M1)
@@ -63,7 +73,7 @@ def flip_ranks(x: np.uint64) -> np.uint64:
     return (x >> S32) | (x << S32)
 
 
-@njit
+@wrapping
 def slide(square: Whole, taken: np.uint64, line: np.uint64) -> np.uint64:
     """A file or diagonal from `square` to the first taken squares, these included.
 

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.games.bits import wrapping
+
 Rng = NDArray[np.uint64]  # [1]: the state of one generator
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -27,10 +29,10 @@ def scatter(x: Any) -> Any:
     return x ^ (x >> S31)
 
 
-mix = njit(scatter)
+mix = wrapping(scatter)
 
 
-@njit
+@wrapping
 def next_bits(rng: Rng) -> np.uint64:
     """The next 64 random bits."""
     rng[0] += STEP

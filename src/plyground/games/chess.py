@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import popcount
+from plyground.games.bits import popcount, wrapping
 from plyground.games.chance import STEP, mix
 from plyground.games.chess_board import (
     BISHOPS,
@@ -48,16 +48,34 @@ from plyground.games.chess_moves import (
     lesser_promotion,
     move,
 )
-from plyground.games.chess_text import SIDES, STYLES, action_name, draw, parse, problems, read_action, reason, text
+from plyground.games.chess_text import (
+    SIDES,
+    STYLES,
+    TYPING,
+    action_name,
+    draw,
+    draw_last,
+    observe,
+    parse,
+    problems,
+    read_action,
+    reason,
+    text,
+)
+from plyground.games.chess_text import san as notation
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 
 __all__ = [
     "SIDES",
     "STYLES",
+    "TYPING",
     "action_name",
     "draw",
+    "draw_last",
     "evaluate",
     "loudness",
+    "notation",
+    "observe",
     "parse",
     "problems",
     "read_action",
@@ -301,7 +319,7 @@ def count_repetitions(state: State) -> None:
     state["repetitions"] = count
 
 
-@njit
+@wrapping
 def key(state: State) -> np.uint64:
     """64 bits that tell positions apart: pieces, side to move, castling, en passant."""
     rest = state["to_move"] + 2 * np.int64(state["castling"]) + 32 * (np.int64(state["en_passant"]) + 1)

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.bits import popcount
+from plyground.games.bits import popcount, wrapping
 
 Square = np.uint64
 Squares = np.uint64
@@ -97,7 +97,7 @@ def upside_down(squares: Squares) -> Squares:
 # ---- sliding pieces ----
 
 
-@njit
+@wrapping
 def along(line: Squares, square: Square, occupied: Squares) -> Squares:
     """Both ways along a file or a diagonal. Subtracting a bit borrows up to the next blocker; upside down, the next
     one below."""

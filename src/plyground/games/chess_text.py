@@ -28,7 +28,9 @@ SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 SIDES = ("White", "Black")
 RIGHTS = "KQkq"
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}  # where king and rook of a castling right stand
-STYLES = {r"[PNBRQK]": "bold yellow", r"[pnrqk]|b(?! c d)": "bold blue"}
+TYPING = "a move such as e4, Nf3, O-O or e2e4"
+FIGURES = dict(zip("PNBRQKpnbrqk", "♙♘♗♖♕♔♟♞♝♜♛♚", strict=True))
+STYLES = {r"(?<= )[PNBRQK](?!\S)|[♙♘♗♖♕♔]": "bold blue", r"(?<= )([pnrqk]|b(?! c d))(?!\S)|[♟♞♝♜♛♚]": "bold yellow"}
 ENDINGS = ("", "checkmate", "stalemate", "insufficient material")
 COUNTED = (("third occurrence", "50-move rule"), ("fifth occurrence", "75-move rule"))  # by the setting `draws`
 
@@ -59,6 +61,25 @@ def draw(state: State) -> str:
         for rank in reversed(range(8))
     ]
     return "\n".join([*ranks, "   a b c d e f g h"])
+
+
+def observe(state: State, seat: int) -> str:
+    """The board as a side sits before it."""
+    return draw_last(state, seat, -1)
+
+
+def draw_last(state: State, seat: int, action: int) -> str:
+    """The board as a side sits before it, with the last move in brackets; below, who is to move."""
+    cells, side = _cells(state), int(state["to_move"])
+    moved = squares_of(action, 1 - side)[:2] if action >= 0 else ()
+    ranks, files = (range(7, -1, -1), range(8)) if seat == 0 else (range(8), range(7, -1, -1))
+
+    def shown(square: int) -> str:
+        return ("[{}]" if square in moved else " {} ").format(FIGURES.get(cells[square], "·"))
+
+    rows = [f"{rank + 1} {''.join(shown(8 * rank + file) for file in files)}".rstrip() for rank in ranks]
+    turn = reason(state) or f"{SIDES[side]} to move{', in check' if state['checkers'] else ''}"
+    return "\n".join([*rows, "   " + "  ".join("abcdefgh"[file] for file in files), turn])
 
 
 def parse(source: str, state: State) -> None:

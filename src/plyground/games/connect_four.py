@@ -171,6 +171,7 @@ def transform_action(action: int, symmetry: int) -> int:
 
 EMPTY, DISCS = ".", "xo"
 SIDES = ("●", "○")
+TYPING = "a column, 1 to 7"
 STYLES = {"●": "bold blue", "○": "bold yellow"}  # told apart by shape, and by colours that nearly everybody can
 READS = {".": -1, "x": 0, "o": 1, "X": 0, "O": 1, "●": 0, "○": 1}
 """the characters of a board and whose stones they are; -1: nobody's"""

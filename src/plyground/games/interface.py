@@ -34,7 +34,11 @@ LENIENT     True if `game.position` reads | arrangements with problems too, and 
 draw(state) -> str                        | a picture of characters for people; otherwise `text`
 SIDES       two names for people          | otherwise: "first" and "second"
 draw_choices(state, actions) -> str       | the same for the player to move, with what may be done marked in it
+draw_last(state, seat, action) -> str     | the same for a seat, with the action that was played last (-1: none) marked
 prompt(state) -> str                      | what a person is asked for at a terminal; otherwise "your move"
+TYPING      how a move is typed, in words | otherwise: "a move by its name"
+notation(state, action, legal) -> str     | how people write an action, which `read_action` reads; otherwise its name
+typed_turn(text, side) -> [str]           | the names of all actions of a turn, where it has several, or InvalidText
 STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
 reason(state) -> str                      | how the game ended; otherwise ""
 from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
@@ -61,7 +65,8 @@ depend on the seed alone. Where a seat does not see everything, the game also de
 seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
 SEATS       how many seats (2)
 observe(state, seat) -> str               | the picture that the seat may see
-view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`)
+view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`,
+                                          | or `text` where nothing is hidden)
 determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
                                           | and what the encoders show it stay the same
 
@@ -81,7 +86,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame
@@ -162,11 +167,20 @@ class Rules:
     view: Function
     SIDES: tuple[str, str]
     draw_choices: Function | None
+    draw_last: Function | None
     prompt: Function
+    TYPING: str
+    notation: Function
+    typed_turn: Function | None
     STYLES: Mapping[str, str]
     reason: Function
     from_array: Function | None
     read_action: Function
+
+    @property
+    def name(self) -> str:
+        """How people know the game: by its module or, if it is a file of its own, by its path."""
+        return _name(self.module)
 
     @property
     def SEARCHED(self) -> np.dtype[np.void]:  # noqa: N802
@@ -183,6 +197,7 @@ COMPILED = (
     *("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action"),
     *("settle", "play_head", "count_legal", "loudness"),
 )
+FILE_PREFIX = "plyground_file_"  # begins the names of modules that are game files
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
 
 
@@ -194,10 +209,10 @@ def read(module: ModuleType) -> Rules:
 
     missing = [name for name in REQUIRED if get(name) is None]
     if missing:
-        raise BrokenGame(f"the game {module.__name__} does not define {', '.join(missing)}")
+        raise BrokenGame(f"the game {_name(module)} does not define {', '.join(missing)}")
     faults = list(_faults(get))
     if faults:
-        raise BrokenGame(f"the game {module.__name__}: {'; '.join(faults)}")
+        raise BrokenGame(f"the game {_name(module)}: {'; '.join(faults)}")
     return Rules(
         module=module,
         STATE=get("STATE"),
@@ -220,10 +235,14 @@ def read(module: ModuleType) -> Rules:
         problems=get("problems", _no_problems),
         draw=(draw := get("draw", get("text"))),
         observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
-        view=get("view", get("observe", lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
+        view=get("view", (get("determinize") and get("observe")) or (lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
         SIDES=get("SIDES", ("first", "second")),
         draw_choices=get("draw_choices"),
+        draw_last=get("draw_last"),
         prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]
+        TYPING=get("TYPING", "a move by its name"),
+        notation=get("notation", lambda state, action, legal: get("action_name")(state, action)),  # pyright: ignore[reportUnknownLambdaType]
+        typed_turn=get("typed_turn"),
         STYLES=get("STYLES", {}),
         reason=get("reason", _no_reason),
         from_array=get("from_array"),
@@ -231,11 +250,22 @@ def read(module: ModuleType) -> Rules:
     )
 
 
+def _name(module: ModuleType) -> str:
+    """How people know a game: a file of its own by its path."""
+    return f"in {module.__file__}" if module.__name__.startswith(FILE_PREFIX) else module.__name__
+
+
+def uncompiled(name: str, function: Any) -> list[str]:
+    """The fault of a function that must be compiled, but is not."""
+    fine = config.DISABLE_JIT or hasattr(function, "py_func")  # pyright: ignore
+    return [] if fine else [f"`{name}` is not compiled: write @njit above it"]
+
+
 def _faults(get: Function) -> Sequence[str]:
     """What is wrong with the values a module does define."""
     state: np.dtype[np.void] = get("STATE")
     head: np.dtype[np.void] = get("HEAD", state)
-    faults: list[str] = []
+    faults = [fault for name in COMPILED if get(name) for fault in uncompiled(name, get(name))]
     if not state.isalignedstruct:
         faults.append("STATE must be an aligned record: np.dtype([...], align=True)")
     fields, leading = dict(state.fields or {}), dict(head.fields or {})

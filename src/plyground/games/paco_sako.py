@@ -19,6 +19,7 @@ from plyground.games.paco_sako_search import WORK, act, castlings
 from plyground.games.paco_sako_text import (
     SIDES,
     STYLES,
+    TYPING,
     action_name,
     draw,
     draw_choices,
@@ -28,11 +29,13 @@ from plyground.games.paco_sako_text import (
     read_action,
     reason,
     text,
+    typed_turn,
 )
 
 __all__ = [
     "SIDES",
     "STYLES",
+    "TYPING",
     "WORK",
     "action_name",
     "draw",
@@ -43,6 +46,7 @@ __all__ = [
     "read_action",
     "reason",
     "text",
+    "typed_turn",
 ]
 
 # ---- board ----

@@ -26,6 +26,7 @@ from plyground.games.paco_sako_board import (
 SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 LETTERS = ".PRNBQK"
 SIDES = ("white", "black")
+TYPING = "the square to lift, then the square to place, or the whole turn (e2e4)"
 UNIONS = {
     "a": "PP",
     "c": "PR",
@@ -447,6 +448,11 @@ def read_turn(written: str, side: int) -> list[str]:
     lifted = next(place for place, name in enumerate(names) if name[0] != "=")
     sorts = ("P" if place > lifted else "L" for place in range(len(names)))
     return [name if name[0] == "=" else sort + name for name, sort in zip(names, sorts, strict=True)]
+
+
+def typed_turn(written: str, side: int) -> list[str]:
+    """`read_turn` for people, who also type `e2e4` and `Ng1-f3`."""
+    return read_turn(re.sub(r"(?<=[a-h][1-8])-?(?=[PRNBQK]?[a-h][1-8])", ">", written), side)
 
 
 def _unless_pawn(kind: int) -> str:

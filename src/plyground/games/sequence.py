@@ -53,9 +53,21 @@ from plyground.games.sequence_cards import (
     WIN,
     hand_size,
 )
-from plyground.games.sequence_text import SIDES, STYLES, action_name, draw, observe, parse, problems, reason, text, view
+from plyground.games.sequence_text import (
+    SIDES,
+    STYLES,
+    TYPING,
+    action_name,
+    draw,
+    observe,
+    parse,
+    problems,
+    reason,
+    text,
+    view,
+)
 
-__all__ = ["SIDES", "STYLES", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
+__all__ = ["SIDES", "STYLES", "TYPING", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
 
 # ---- what a state is ----
 

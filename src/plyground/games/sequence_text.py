@@ -49,6 +49,7 @@ from plyground.games.sequence_cards import (
 
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
+TYPING = "a card, a square and the card to take (2s b7 jd), or as much of it as tells the move"
 LONGEST = 3000
 MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them
 ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")

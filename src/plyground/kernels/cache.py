@@ -64,7 +64,8 @@ def load_kernels(
         if name not in sys.modules:
             path = _written(name, f"plyground_{template}_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
-                notice = f"plyground: compiling {subject} ({template}), once for this machine ..."
+                kind = f"{template}, bounds checked" if numba.config.BOUNDSCHECK else template  # pyright: ignore
+                notice = f"plyground: compiling {subject} ({kind}), once for this machine ..."
                 print(notice, file=sys.stderr, flush=True)
             _run(name, path)
         return sys.modules[name]
@@ -199,7 +200,7 @@ def _codes(code: types.CodeType) -> list[types.CodeType]:
 
 def _plain(function: Any) -> Any:
     """The Python function behind a compiled one (itself where the compiler is switched off)."""
-    return getattr(function, "py_func", function)
+    return inspect.unwrap(getattr(function, "py_func", function))
 
 
 def _from_library(value: Any) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.games.bits import wrapping
 from plyground.games.chance import STEP, below, mix
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
@@ -53,7 +54,7 @@ def keep_loud(state: State, actions: Ints, count: int) -> int:
     return kept
 
 
-@njit
+@wrapping
 def key_of(record: NDArray[np.generic], level: int) -> np.uint64:
     """64 bits for a position (its record, as whole numbers) at a level; never 0, which marks an empty entry."""
     x = mix(np.uint64(level) + STEP)

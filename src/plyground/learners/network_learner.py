@@ -37,7 +37,7 @@ class NetworkSettings(Settings):
     """What every run with a network has."""
 
     encoder: str = ""
-    """what the network sees (default: the game's first encoder)"""
+    """what the network sees (empty: the game's first encoder)"""
     network: str = "512-256"
     """hidden sizes of an MLP, or a residual net such as b4c64"""
     outputs: int = 0

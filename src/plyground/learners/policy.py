@@ -61,7 +61,7 @@ class PolicySettings(NetworkSettings):
     value_weight: float = 0.5
     """of the critic's squared error in the loss"""
     symmetries: bool = True
-    """see each position as one of its images under the game's symmetries, drawn anew for each ply"""
+    """whether to see each position as one of its images under the game's symmetries, drawn anew for each ply"""
 
     AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"rollout": 2}
     AT_MOST_ONE: ClassVar[tuple[str, ...]] = (*NetworkSettings.AT_MOST_ONE, "entropy_bonus_end")

@@ -29,7 +29,7 @@ class Reinforce(PolicySettings):
     """plies of every game between two times of learning; plies of a game further back than twice that are not learned
     from"""
     baseline: bool = True
-    """judge a ply by how much better it turned out than the critic expected, instead of by its result alone"""
+    """whether to judge a ply by how much better it turned out than the critic expected, not by its result alone"""
 
 
 class ReinforceLearner(PolicyLearner[Reinforce]):

@@ -40,7 +40,7 @@ class Tabular(Settings):
     method: Literal["q", "sarsa"] = "q"
     """Q-learning follows the best next action, SARSA the one that is played"""
     key: str = ""
-    """what the table knows of a state and an action (default: the game's first key)"""
+    """what the table knows of a state and an action (empty: the game's first key)"""
     concurrency: int = 256
     """games played side by side"""
     opening_plies: int = 0

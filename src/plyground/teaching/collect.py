@@ -41,7 +41,7 @@ class Collect:
     games: int = 50
     """games that the teacher plays against itself"""
     teacher: str = ""
-    """who teaches: minimax, solver, or a game's own scorer such as window (default: the first that the game has)"""
+    """who teaches: minimax, solver, or a game's own scorer such as window (empty: the first that the game has)"""
     depth: int = 2
     """plies that minimax looks ahead"""
     quiescence: int = 4
@@ -53,7 +53,7 @@ class Collect:
     tau: float = 1.0
     """temperature of its choice among them, at first: 1 makes a pawn matter, see docs/teacher.md"""
     tau_end: float | None = None
-    """and in the last game (default: the same)"""
+    """and in the last game, if it shall be another"""
     max_plies: int = 160
     """a game is stopped there, its random opening not counted"""
     opening_plies: int = 12

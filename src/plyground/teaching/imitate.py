@@ -67,11 +67,11 @@ class Imitate:
     game: str = "chess"
     """the game they are about"""
     encoder: str = ""
-    """what the network sees (default: the game's first encoder)"""
+    """what the network sees (empty: the game's first encoder)"""
     network: str = "512-256-128"
     """hidden sizes of an MLP, or a residual net such as b4c64"""
     dueling: bool = True
-    """split the network's head into a state's value and the actions' advantages"""
+    """whether to split the network's head into a state's value and the actions' advantages"""
     outputs: int = 0
     """how many actions the network knows, the first ones (0: all); 4096 in chess: promotions to a queen only"""
     epochs: int = 3
