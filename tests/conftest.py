@@ -43,6 +43,11 @@ def connect_four() -> pg.Game:
 
 
 @pytest.fixture(scope="session")
+def paco_sako() -> pg.Game:
+    return pg.load("paco_sako")
+
+
+@pytest.fixture(scope="session")
 def foreign_data() -> Path:
     """Other people's test data, which is not part of the project."""
     place = os.environ.get("PLYGROUND_TEST_DATA")

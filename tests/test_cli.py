@@ -231,9 +231,20 @@ try:
     cli.main()
 except SystemExit:
     pass
-print(sorted({"numba", "torch", "numpy", "matplotlib"} & set(sys.modules)))
+print(sorted({"numba", "torch", "numpy", "matplotlib", "typeguard", "asyncio"} & set(sys.modules)))
 """
     assert _fresh(code).splitlines()[-1] == "[]"
+
+
+def test_a_command_waits_for_no_other() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "perft", "connect_four", "--depth", "2"]
+from plyground import cli
+cli.main()
+print("typeguard" in sys.modules)
+"""
+    assert _fresh(code).splitlines()[-1] == "False"
 
 
 def test_commands_do_not_import_torch() -> None:

@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -317,15 +318,8 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line and exit code 2."""
     arguments = sys.argv[1:]
-    teaching = int(arguments[:1] == ["teach"])  # it has commands of its own
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            _commands(arguments),
-            prog=" ".join(["plyground", *arguments[:teaching]]),
-            description=LEARNING["teach"] if teaching else MEANING,
-            args=arguments[teaching:],
-            config=(FlagCreatePairsOff,),
-        )
+        _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
@@ -345,6 +339,18 @@ def main() -> None:
         if not _from_the_compiler(error):
             raise
         _fail(f"the game does not compile: {shorten(_gist(error), 1000)}")
+
+
+def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
+    """The command that is asked for, or help. tyro looks at every command it is given, which takes time."""
+    before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
+    name, *rest = arguments[len(before) :] or [""]
+    if name in commands:
+        tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
+        return
+    named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}
+    words = arguments[len(before) :]
+    tyro.extras.subcommand_cli_from_dict(named, prog=" ".join(["plyground", *before]), description=meaning, args=words)
 
 
 def _fail(message: str) -> NoReturn:

@@ -16,11 +16,6 @@ from plyground.arena.match import play_match
 from plyground.games import chance
 
 
-@pytest.fixture(scope="module")
-def paco_sako() -> pg.Game:
-    return pg.load("paco_sako")
-
-
 def turn_of_greedy(position: pg.Position, seed: int = 0) -> pg.Position:
     """Let greedy play a whole turn."""
     agent, side, rngs = make("greedy", position.game), position.to_move, chance.seeds(seed, 1)

@@ -154,6 +154,9 @@ class Learner(Generic[S]):
         """What it remembers, for the display."""
         return ""
 
+    def adapt(self) -> None:
+        """Look how busy the machine is; asked now and then."""
+
     def groups(self) -> Groups:
         """All its arrays."""
         raise NotImplementedError

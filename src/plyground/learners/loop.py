@@ -37,6 +37,7 @@ def train(learner: Learner[Any], run: Run, report: Report, stop: Callable[[], bo
         if learner.cycle_is_full:
             _close_cycle(learner, run, report)
         if time.perf_counter() - told > TELL_EVERY:
+            learner.adapt()
             told = time.perf_counter()
             report({"event": "tick", "learner": learner})
     learner.save(run)

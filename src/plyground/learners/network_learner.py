@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ from plyground.networks import Network, make_network
 from plyground.runs.directory import Checkpoint
 
 TRIALS, TRIAL_ROWS, TRIAL_SECONDS = 20, 256, 0.25  # updates to time threads with: people wait for them
+CLEARLY = 1.3  # times as fast, for as many threads as there are cores: they wait for each other when load comes later
+ADAPT_EVERY = 10.0  # seconds between two such trials, in runs that a clock ends
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class NetworkSettings(Settings):
     device: str = "cpu"
     """where it runs: cpu, cuda (where the learner can, with games and memory), or auto (cuda where there is one)"""
     threads: int = 0
-    """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
+    """threads of the network (0: one, or one for each core where that is clearly faster when the run begins; where
+    `seconds` end the run, as is faster at the moment)"""
     concurrency: int = 512
     """games played side by side"""
     opening_plies: int = 0
@@ -97,22 +101,31 @@ class NetworkSettings(Settings):
             device=device,
             encoder=str(view.encoder),
             outputs=view.outputs,
-            threads=self.threads or (1 if device == "cuda" else faster_threads(network, view, self.batch)),
+            threads=self.threads or self._threads(device, network, view),
         )
+
+    def _threads(self, device: str, network: nn.Module, view: View) -> int:
+        """How many the run will have; 0 where a clock ends it, which no seed can repeat anyway: see `adapt`."""
+        if device == "cuda":
+            return 1
+        return 0 if self.seconds else faster_threads(network, view, self.batch)
 
 
 def faster_threads(network: nn.Module, view: View, batch: int) -> int:
     """One thread, or one for each core: on a busy machine, threads that wait for each other can be far slower."""
-    shown = torch.zeros((min(batch, TRIAL_ROWS), *view.shape))
-    seconds: dict[int, float] = {}
-    for threads in {1, available()}:
+    shown, trial = torch.zeros((min(batch, TRIAL_ROWS), *view.shape)), copy.deepcopy(network)
+
+    def seconds(threads: int) -> float:
+        """Of one update."""
         prepare_torch(threads)
-        trials, begun = 0, time.perf_counter()
-        while trials < TRIALS and time.perf_counter() - begun < TRIAL_SECONDS:
-            network(shown).sum().backward()
-            trials += 1
-        seconds[threads] = (time.perf_counter() - begun) / trials
-    return min(seconds, key=lambda threads: seconds[threads])
+        trial(shown)  # what is slow only once
+        begun, passed, updates = time.perf_counter(), 0.0, 0
+        while updates < TRIALS and passed < TRIAL_SECONDS:
+            trial(shown).sum().backward()
+            updates, passed = updates + 1, time.perf_counter() - begun
+        return passed / updates
+
+    return available() if available() > 1 and seconds(1) >= CLEARLY * seconds(available()) else 1
 
 
 def prepare_torch(threads: int) -> None:
@@ -131,9 +144,10 @@ class NetworkLearner(Learner[N]):
 
     def __init__(self, config: N) -> None:
         device, _ = choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
-        prepare_torch(config.threads or available())
+        prepare_torch(config.threads or 1)
         torch.manual_seed(config.seed)
         super().__init__(config)
+        self.adapted = -math.inf  # seconds of the run then
         self.view = View(self.game, config.encoder, config.outputs, device)
         self.network = self.fresh_network()
         if config.init:
@@ -180,7 +194,13 @@ class NetworkLearner(Learner[N]):
         return record
 
     def cycle_numbers(self) -> dict[str, Any]:
-        return {"learning_rate": self.learning_rate}
+        return {"learning_rate": self.learning_rate, "threads": torch.get_num_threads()}
+
+    def adapt(self) -> None:
+        wanted = self.config.seconds and not self.config.threads and not self.view.uses_gpu
+        if wanted and self.seconds - self.adapted >= ADAPT_EVERY:
+            self.adapted = self.seconds
+            prepare_torch(faster_threads(self.network, self.view, self.config.batch))
 
     # ---- learning ----
 

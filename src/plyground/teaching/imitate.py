@@ -95,7 +95,7 @@ class Imitate:
     device: str = "cpu"
     """where the network runs: cpu, cuda, or auto (cuda where there is one)"""
     threads: int = 0
-    """threads of the network (0: one or one for each core, whichever is faster when the run begins)"""
+    """threads of the network (0: one, or one for each core where that is clearly faster when the run begins)"""
     seed: int = 0
     """the same seed gives the same run"""
 
