@@ -129,6 +129,33 @@ def test_bad_input_is_one_clear_error(command, arguments: list[str], message: st
     assert len(err.splitlines()) < 25
 
 
+def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
+    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+    path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
+    code, out, _ = command("check", str(path))
+    assert code == 0
+    assert "- `evaluate` lies in [-1, 1]. (not defined)" in out
+    assert "✓ `evaluate`" not in out
+    assert "It has no ENCODERS" in out
+    assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
+
+
+def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "three_in_a_row.py").read_text()
+    for number, (right, wrong, message) in enumerate(
+        (
+            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it"),
+            ("@njit\ndef write_planes", "def write_planes", ": `write_planes` is not compiled: write @njit above it"),
+            ("def legal", "def leegal", " does not define legal"),
+        )
+    ):
+        path = tmp_path / f"game{number}.py"
+        path.write_text(source.replace(right, wrong))
+        code, _, err = command("games", str(path))
+        assert code == 2
+        assert err == f"plyground: the game in {path}{message}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -155,33 +182,6 @@ def test_what_was_written_is_said(command, tmp_path: Path) -> None:
     assert code == 0
     assert err.splitlines() == [f"wrote {file}", f"wrote {picture}"]
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
-    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
-    path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
-    code, out, _ = command("check", str(path))
-    assert code == 0
-    assert "- `evaluate` lies in [-1, 1]. (not defined)" in out
-    assert "✓ `evaluate`" not in out
-    assert "It has no ENCODERS" in out
-    assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
-
-
-def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
-    source = (ROOT / "examples" / "three_in_a_row.py").read_text()
-    for number, (right, wrong, message) in enumerate(
-        (
-            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it"),
-            ("@njit\ndef write_planes", "def write_planes", ": `write_planes` is not compiled: write @njit above it"),
-            ("def legal", "def leegal", " does not define legal"),
-        )
-    ):
-        path = tmp_path / f"game{number}.py"
-        path.write_text(source.replace(right, wrong))
-        code, _, err = command("games", str(path))
-        assert code == 2
-        assert err == f"plyground: the game in {path}{message}\n"
 
 
 def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
@@ -241,10 +241,7 @@ def test_ctrl_c_ends_compiled_code_too_and_says_what_is_kept(arguments: list[str
         time.sleep(4)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=5)
-        finally:
-            process.kill()
+        _, errors = process.communicate(timeout=5)
         assert process.returncode == 130
     assert "plyground: stopped; " in errors
     assert "Traceback" not in errors

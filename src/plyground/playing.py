@@ -85,7 +85,9 @@ class Sitting:
                 self.answer()
             if not self.shown:
                 self.show()
-            typed = _ask("the game is over" if self.over else self.position.game.rules.prompt(self.position.state))
+            typed = _ask(
+                "new, undo, save FILE or quit" if self.over else self.position.game.rules.prompt(self.position.state)
+            )
             if typed is None:
                 return
             try:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from plyground.arena.grade import Grade, Share
 from plyground.arena.ladder import Ladder
+from plyground.hints import command
 from plyground.position import Position
 from plyground.solver.solver import NO_MOVE, in_words
 from plyground.terminal import board, console, match_numbers
@@ -60,7 +61,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
         console.print(board(mistake.position))
         console.print(f"position: {mistake.text}", soft_wrap=True)
     if report.mistakes:
-        console.print("\nLook at one of them: plyground solve POSITION")
+        console.print(f"\nLook at one of them: {command('solve', 'POSITION')}")
     if report.games:
         games = report.games
         console.print(

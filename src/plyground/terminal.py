@@ -21,6 +21,7 @@ from plyground.bench import Speed
 from plyground.encoders.encoder import Encoder
 from plyground.game import Game
 from plyground.games.interface import Setting
+from plyground.hints import command
 from plyground.position import Position
 
 SIDES = ("first", "second")
@@ -39,7 +40,7 @@ def show_games(games: list[Game]) -> None:
         for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
             if found:
                 _fold(f"  {title:10}", ", ".join(found))
-    console.print("Defaults stand first. What it all means: plyground games NAME")
+    console.print(f"Defaults stand first. What it all means: {command('games', 'NAME')}", soft_wrap=True)
 
 
 def show_game(game: Game) -> None:

@@ -316,7 +316,7 @@ def evaluate(
     """Measure what a run has learned in paired matches.
 
     Args:
-        against: agents, such as random minimax:depth=3 (default: random, and greedy where the game has it)
+        against: agents, such as random minimax:depth=3; unless some are named, random and, where there is one, greedy
         games: against each
         checkpoint: best, last, or a step
         seed: of the openings

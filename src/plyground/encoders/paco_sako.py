@@ -176,7 +176,10 @@ def _encoders() -> list[Encoder]:
             write = globals()[f"write_{name}"] = _with_options(writer, options, f"write_{name}")
             size = layers(options)
             shape, dtype = ((size, 8, 8), np.float32) if form == "tensor" else ((size + 8,), np.uint32)
+            seen = ["as the side to move sees the board" if chosen[0] else "from white's side, and who is to move"]
+            seen += ["whether it must lift"] * chosen[1] + ["whether it must promote"] * chosen[2]
             meaning = f"{size} layers" if form == "tensor" else f"{size + 8} numbers that expand to {size} layers"
+            meaning += f": {', '.join(seen)}"
             dense = (f"{encoder_name('tensor', *chosen)}-v1", spread) if form == "index" else ("", None)
             found.append(Encoder(name, 1, shape, dtype, write, meaning, None, None, *dense))
     return found

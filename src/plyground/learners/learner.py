@@ -52,7 +52,7 @@ class Settings:
     max_steps: int = 0
     """plies after which a game is stopped, not ended: its last position keeps its value (0: never)"""
     yardsticks: tuple[str, ...] = ()
-    """agents to be measured against (default: random, and greedy where the game has it)"""
+    """agents to be measured against; unless some are named, random, and greedy where the game has it"""
     evaluation_games: int = 200
     """games against each, and against the best so far"""
     checkpoint_interval: int = 1
