@@ -23,6 +23,7 @@ def test_curves_of_several_runs_are_told_apart() -> None:
     assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
     assert len(set(looks)) == 4
     legend = axes.get_legend()
+    assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b", *words]
     assert legend.get_window_extent().y1 <= axes.get_window_extent().y0
 

@@ -27,7 +27,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def run(position: pg.Position, *lines: str, against: str = "random", side: int = 0) -> str:
         answers = iter([*lines, None])
         monkeypatch.setattr(playing, "_ask", lambda _: next(answers))
-        monkeypatch.setattr(playing.console, "_width", 200)
+        monkeypatch.setattr("plyground.playing.console._width", 200)
         playing.play(position, make(against, position.game), against, side, seed=1)
         return capsys.readouterr().out
 

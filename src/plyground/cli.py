@@ -239,7 +239,7 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
-        against: the agent: random, greedy, minimax:depth=5, ...
+        against: the agent: random, greedy, minimax:depth=5, trained, ...
         side: which side you take
         position: where to begin, in the game's own text
         seed: what the agent's chance begins with
