@@ -212,12 +212,15 @@ def ladder(
     _check_picture(picture)
     if file:
         check_writable(file)
+    kept = f"matches that were finished are in {file}" if file else "nothing was kept, which --file would do"
     rules = load(game)
+    if not any("learn=true" in word for word in agents):  # who learns saves what it has learned
+        _stop_at_once(kept=kept)
     try:
         with terminal.steps(hide=json) as say:
             result = climb(rules, agents, games, seed, file, say)
     except KeyboardInterrupt:
-        _say_stopped(f"matches that were finished are in {file}" if file else "nothing was kept, which --file would do")
+        _say_stopped(kept)
         sys.exit(130)
     reports.show_ladder(result, json)
     if picture:
@@ -408,7 +411,7 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-def _stop_at_once(*agents: object) -> None:
+def _stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
     """Let Ctrl-C end the process even in compiled code, which does not listen to Python but lets other threads run.
 
     Unless an agent learns there is nothing to save here.
@@ -416,11 +419,11 @@ def _stop_at_once(*agents: object) -> None:
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
         signal.signal(signal.SIGINT, lambda number, frame: None)  # what Python would do comes too late
-        _listen_for_ctrl_c()
+        _listen_for_ctrl_c(kept)
 
 
 @functools.cache  # once
-def _listen_for_ctrl_c() -> None:
+def _listen_for_ctrl_c(kept: str) -> None:
     heard, told = os.pipe()
     os.set_blocking(told, False)
     signal.set_wakeup_fd(told)  # where signals are told at once
@@ -428,7 +431,7 @@ def _listen_for_ctrl_c() -> None:
     def wait() -> NoReturn:
         while os.read(heard, 1)[0] != signal.SIGINT:
             pass
-        _say_stopped("nothing was kept")
+        _say_stopped(kept)
         os._exit(130)
 
     threading.Thread(target=wait, daemon=True).start()
