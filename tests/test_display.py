@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -56,3 +57,12 @@ def test_a_report_is_laid_out_for_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         display.show_report(report)
         assert ("|---|" in shown.getvalue()) == (not terminal)
         assert "random" in shown.getvalue()
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    assert run_report.labels_of([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
+    assert run_report.labels_of([Path("a/one"), Path("b/two")]) == ["one", "two"]
+    assert run_report.labels_of([Path("a/run"), Path("a/run")]) == ["run (1)", "run (2)"]
+    axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
+    run_report._draw(axes, [run_report.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
+    assert len(axes.lines) == 60

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import plyground as pg
@@ -139,6 +141,45 @@ def test_resigning_ends_the_game_and_new_begins_one(typed: Type) -> None:
     assert shown.count("random plays") == 2
 
 
+@pytest.mark.parametrize("piece", ["Q", "q", "=Q", "e8=Q"])
+def test_an_answer_completes_a_promotion(typed: Type, piece: str) -> None:
+    shown = typed(pg.load("chess").position("7k/4P3/8/8/8/8/8/K7 w - - 0 1"), "e8", piece)
+    assert "e8: e8=Q, e8=N, e8=B or e8=R?" in shown
+    assert "random plays" in shown
+
+
+@pytest.mark.parametrize("word", ["q", "Q"])
+def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: word)
+    assert playing._ask("your move") == word
+
+
+def test_a_resignation_is_taken_back_alone(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "resign", "undo", "1", "resign", "undo", "2")
+    assert "nothing to take back" not in shown
+    assert shown.count("random plays") == 2
+    shown = typed(pg.load("connect_four").start(), "resign", "new game", "undo 1")
+    assert shown.count("The game is over.") == 2
+
+
+def test_an_agent_that_fails_loses_but_the_game_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def act(self, states: Any, rngs: Any) -> Any:
+            if len(states):
+                raise pg.Error("the engine is gone")
+            return np.zeros(0, np.int32)
+
+    answers = iter(["1", f"save {tmp_path / 'game'}", None])
+    monkeypatch.setattr(playing, "_ask", lambda _: next(answers))
+    playing.play(pg.load("connect_four").start(), Broken(), "broken", 0, seed=1)
+    assert "result: ● wins\n\n● 1\n" in (tmp_path / "game").read_text()
+
+
+def test_a_saved_game_is_not_written_over_by_the_next(typed: Type, tmp_path: Path) -> None:
+    shown = typed(pg.load("chess").start(), f"save {tmp_path / 'a'}", "new", f"save {tmp_path / 'a'}")
+    assert "is there already" in shown
+
+
 def test_a_new_game_of_cards_is_dealt_anew(typed: Type) -> None:
     shown = typed(pg.load("sequence").start(1), "new", "new")
     hands = {line for line in shown.splitlines() if line.startswith("red, seat 0")}
@@ -168,6 +209,8 @@ def test_a_saved_game_of_cards_tells_no_secret(typed: Type, tmp_path: Path) -> N
     assert (
         tmp_path / "game"
     ).read_text() == "game: sequence\nred: you\nblue: random\nseed: 1\nresult: not finished\n\n"
+    typed(pg.load("sequence").start(7), f"save {tmp_path / 'given'}")  # not the deal of the seed
+    assert "position: given" in (tmp_path / "given").read_text()
 
 
 # ---- the process ----

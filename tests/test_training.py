@@ -19,7 +19,7 @@ from killed import go_on
 from plyground import training
 from plyground.learners.dqn import DQN
 from plyground.learners.loop import train
-from plyground.runs.directory import open_run, read_config, read_metrics, steps_of
+from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
 from plyground.runs.settings import build, profile, profiles
 from plyground.training import LEARNERS, set_limits, settings_of
 from resumed import after_steps, contents, silent
@@ -289,13 +289,28 @@ def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command
     assert notes.count("another end: cycles: 4 instead of 2") == 1
 
     with open_run(parts) as run:
-        set_limits(run, {"cycles": 4}, {"cycles": 2})  # as if it had been killed just then
+        set_limits(run, {"cycles": 4})  # as if it had been killed just then
     learner, run = go_on(parts, settings_of(parts, {}))
     with run:
         assert not train(learner, run, silent, after_steps(learner, 7))
     code, out, err = command("resume", str(parts))
     assert code == 0, err
     assert contents(whole) == contents(parts)
+
+
+def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, command) -> None:  # noqa: F811
+    ended = shutil.copytree(trained, tmp_path / "ended")
+    config, text = ended / "config.toml", (ended / "config.toml").read_text()
+    state = next(ended.glob(f"checkpoints/{max(steps_of(ended))}"))
+    done = read_checkpoint(state).state()["counts"]["seconds"]
+    with open_run(ended) as run:
+        set_limits(run, {"cycles": 0, "seconds": done / 2})  # as if a clock had ended it
+    code, _, err = command("resume", str(ended), "--cycles", "9")
+    assert (code, "was ended by its seconds, and still is: give --seconds a later end" in err) == (2, True), err
+    assert "cycles = 9" not in config.read_text()
+    config.write_text(text.replace('learner = "dqn"', 'learner = "dqn"\nepochs = 3'))
+    code, _, err = command("resume", str(ended), "--epochs", "3")
+    assert (code, "known: cycles, seconds" in err) == (2, True), err
 
 
 HOPS = (ROOT / "tests" / "tiny" / "hops.py").read_text()
@@ -332,6 +347,11 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
     for spelling in (str(home / "plain.py"), "../home/./plain.py"):
         code, _, err = command("match", "run:../home/run", "random", "--game", spelling, "--games", "2")
         assert code == 0, err
+    shutil.copy(home / "plain.py", elsewhere / "plain.py")
+    assert command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")[0] == 0, "a copy"
+    (elsewhere / "plain.py").write_text((home / "plain.py").read_text() + "# another\n")
+    code, _, err = command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")
+    assert (code, f"has learned {home / 'plain.py'}, not {elsewhere / 'plain.py'}" in err) == (2, True), err
     (home / "plain.py").rename(elsewhere / "plain.py")
     assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies here"
     assert command("resume", "../home/run", "--cycles", "3")[0] == 0

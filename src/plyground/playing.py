@@ -69,7 +69,6 @@ class Sitting:
     def __init__(self, start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
         self.agent, self.name, self.side, self.seed = agent, name, side, seed
         self.rngs = chance.seeds(seed, 1)
-        self.written = Path()  # the file that a game was saved to
         self.begin(start)
 
     def begin(self, start: Position) -> None:
@@ -77,12 +76,17 @@ class Sitting:
         self.actions, self.turns = list[int](), list[int]()  # turns: the person's, how many actions came before each
         self.outcome = Outcome.RUNNING  # what the agent was told
         self.begun, self.asked, self.shown = False, "", False  # begun: the person's turn
+        self.written = Path()  # the file that this game was saved to
 
     def run(self) -> None:
         """Let both play, until the person leaves."""
         while True:
             while self.position.to_move != self.side and not self.over:
-                self.answer()
+                try:
+                    self.answer()
+                except Error as error:  # an engine that is gone: the game is not
+                    _say(str(error))
+                    self.outcome = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)[self.side]
             if not self.shown:
                 self.show()
             typed = _ask(
@@ -140,20 +144,22 @@ class Sitting:
             "save": lambda: self.save(rest.strip()),
             "help": lambda: _say(f"Type {self.position.game.rules.TYPING}.\n{HELP}"),
         }
-        if self.over and word.lower() not in ("undo", "new", "save", "help"):
+        is_command = word.lower() in commands and (not rest or word.lower() == "save")
+        if self.over and not (is_command and word.lower() in ("undo", "new", "save", "help")):
             raise InvalidValue("The game is over. Type undo, new, save FILE or quit.")
-        if word.lower() in commands and (not rest or word.lower() == "save"):
+        if is_command:
             commands[word.lower()]()
         else:
             self.move(typed)
 
     def move(self, typed: str) -> None:
         """Play what was typed, or what was asked about before and is now completed."""
-        whole, self.asked = f"{self.asked} {typed}".strip(), ""
+        joined = [f"{self.asked}{between}{typed}" for between in (" ", "", "=") if self.asked]  # `e8`, then `Q`: e8=Q
+        whole, self.asked = next((each for each in joined if meant(self.position, each)), typed), ""
         try:
-            moves = read(self.position, whole if meant(self.position, whole) else typed)
+            moves = read(self.position, whole)
         except Unclear:
-            self.asked = whole if meant(self.position, whole) else typed
+            self.asked = whole
             raise
         if not self.begun:
             self.turns.append(len(self.actions))
@@ -163,6 +169,10 @@ class Sitting:
 
     def undo(self) -> None:
         """Go back to before the person's unfinished turn or, between turns, before the last one."""
+        if self.outcome != Outcome.RUNNING and not self.position.over:  # a resignation
+            tell(self.agent, THIS_GAME, NOT_ENDED)
+            self.outcome, self.shown = Outcome.RUNNING, False
+            return
         if not self.turns:
             raise InvalidValue("There is nothing to take back.")
         tell(self.agent, THIS_GAME, NOT_ENDED)  # what followed is no longer what followed
@@ -188,10 +198,10 @@ class Sitting:
         """Write the game so far into a new file."""
         if not name:
             raise InvalidValue("save needs the name of a file: save game.txt")
-        path = Path(name)
+        path, text = Path(name), self.record()
         try:
             with path.open("w" if path == self.written else "x", encoding="utf-8") as file:
-                file.write(self.record())
+                file.write(text)
         except FileExistsError:
             raise InvalidValue(f"{path} is there already: name another file") from None
         except (OSError, ValueError) as error:
@@ -208,7 +218,10 @@ class Sitting:
             return chess_pgn.write(chess_pgn.Record(self.start, self.actions, tags, chess_pgn.RESULTS[outcome]))
         sides = game.rules.SIDES
         results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
-        begun = f"seed: {self.seed}" if game.rules.CHANCE else f"position: {self.start.text}"  # no secret is told
+        begun = f"position: {self.start.text}"
+        if game.rules.CHANCE:  # no secret is told
+            dealt = self.start == game.start(self.seed)
+            begun = f"seed: {self.seed}" if dealt else "position: given, with cards that are not told"
         how = f" ({self.position.reason})" if self.position.over and self.position.reason else ""
         head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True)), begun]
         lines, position = [*head, f"result: {results[outcome]}{how}", ""], self.start.copy()
@@ -367,4 +380,4 @@ def _ask(prompt: str) -> str | None:
         signal.set_wakeup_fd(woken)
     if typed == "?":
         return "help"
-    return None if typed.lower() in ("quit", "exit", "q") else typed
+    return None if typed.lower() in ("quit", "exit") else typed

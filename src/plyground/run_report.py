@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -157,20 +158,31 @@ def save_curves(target: Path, runs: Sequence[Path]) -> None:
     """Scores and learning numbers over time, of one run or several; of one run with a table, what the table is like."""
     if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular" and save_table(target, runs[0]):
         return
-    curves = [curve for path in runs for curve in _curves(path)]
+    labels = labels_of(runs)
+    curves = [curve for path, label in zip(runs, labels, strict=True) for curve in _curves(path, label)]
     figure = Figure(figsize=(11, 5), layout="constrained")
-    figure.suptitle(", ".join(path.name for path in runs) if len(runs) < 4 else f"{len(runs)} runs")
+    figure.suptitle(", ".join(labels) if len(runs) < 4 else f"{len(runs)} runs")
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
-        _draw(axes, [curve for curve in curves if curve.right == (axes is right)], [path.name for path in runs])
+        _draw(axes, [curve for curve in curves if curve.right == (axes is right)], labels)
     left.set(xlabel="seconds of playing and learning", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
     right.set(xlabel="seconds of playing and learning", title="Learning", yscale="log")
     table_report.save_figure(target, figure)
 
 
-def _curves(path: Path) -> Generator[Curve]:
+def labels_of(runs: Sequence[Path]) -> list[str]:
+    """Names that tell runs apart: their folders', with as many above them as that takes."""
+    paths = [path.resolve().parts for path in runs]
+    for length in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-length:]) for parts in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{path.name} ({place})" for place, path in enumerate(runs, 1)]  # one of them twice
+
+
+def _curves(path: Path, name: str) -> Generator[Curve]:
     """All that a run has measured over time."""
-    records, name = read_metrics(path), path.name
+    records = read_metrics(path)
     evaluations, cycles, epochs = (events(records, kind) for kind in ("evaluation", "cycle", "epoch"))
     when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in cycles}
     for word in evaluations[-1]["yardsticks"] if evaluations else ():
@@ -190,8 +202,8 @@ def _draw(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> None:
     """Curves and, below them, what they are: a colour for each run and a style for what was measured; of one run, a
     colour for that."""
     words = list(dict.fromkeys(curve.word for curve in curves))
-    colours = dict(zip(runs if len(runs) > 1 else words, COLOURS * 9, strict=False))
-    styles = dict(zip(words, STYLES * 9, strict=False)) if len(runs) > 1 else {}
+    colours = dict(zip(runs if len(runs) > 1 else words, itertools.cycle(COLOURS), strict=False))
+    styles = dict(zip(words, itertools.cycle(STYLES), strict=False)) if len(runs) > 1 else {}
     for curve in curves:
         colour, style = colours[curve.run if len(runs) > 1 else curve.word], styles.get(curve.word, "-")
         axes.plot(curve.times, curve.values, ls=style, marker="o", ms=3, color=colour)

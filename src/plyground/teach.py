@@ -18,7 +18,7 @@ from plyground.game import load
 from plyground.gpu.device import said_when_full
 from plyground.hints import command
 from plyground.kernels.threads import available
-from plyground.runs.directory import Run, newest_whole, open_run, steps_of
+from plyground.runs.directory import EXAMPLES, Run, newest_whole, open_run, steps_of
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as write
@@ -27,7 +27,7 @@ from plyground.teaching.imitate import LEARNER, Imitate, Imitation
 from plyground.teaching.imitate import imitate as learn
 from plyground.teaching.inspect import inspect as look_at
 from plyground.teaching.verify import verify as measure
-from plyground.training import new_run, set_limits, settings_of, wishes_to_stop
+from plyground.training import check_limits, new_run, set_limits, settings_of, wishes_to_stop
 
 LESS = "try a smaller batch or a smaller network"
 DataFile = Annotated[Path, arg(metavar="FILE", help="a dataset")]
@@ -108,12 +108,18 @@ def _begin(config: Imitate, path: Path) -> Imitation:
 
 def go_on(path: Path, limits: Mapping[str, float]) -> None:
     """Continue an imitation run with the epoch that was not finished, or to a later end."""
-    own = settings_of(path, limits)
     with open_run(path) as run:
-        checkpoint = newest_whole(path)
-        learner = _begin(build(Imitate, own, f"{path}/config.toml"), path)
-        learner.restore(checkpoint)
-        set_limits(run, limits, {"epochs": learner.epoch})
+        checkpoint, own = newest_whole(path), settings_of(path, limits)
+        check_limits(path, limits, {"epochs": checkpoint.state()["epoch"]})
+        try:
+            learner = _begin(build(Imitate, own, f"{path}/config.toml"), path)
+            learner.restore(checkpoint)
+        except BaseException:
+            (path / EXAMPLES).unlink(missing_ok=True)  # nobody will read what was packed
+            raise
+        set_limits(run, limits)
+        if limits:
+            learner.without_gain = 0  # who asks for more has patience
         run.rewind(checkpoint)
         _learn(learner, run)
 

@@ -109,9 +109,11 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
 
 def new_run(path: Path, learner: str, config: Any) -> Run:
     """A run's directory, with all its settings; what one that was killed at once has left there makes way."""
-    if is_unborn(path):
+    unborn = is_unborn(path)
+    run = create(path, {"learner": learner, **asdict(config), "versions": versions()})
+    if unborn:
         console.print(f"{path} was begun before, but stopped before its first checkpoint: begun anew.", soft_wrap=True)
-    return create(path, {"learner": learner, **asdict(config), "versions": versions()})
+    return run
 
 
 def versions() -> dict[str, str]:
@@ -192,22 +194,30 @@ def resume(
 
         go_on(run, limits)
         return
-    with said_when_full(LESS):
-        learner = _learner_of(run, limits)
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         with said_when_full(LESS):
+            learner = _learner_of(run, limits)
             learner.restore(checkpoint)
-        set_limits(held, limits, {"cycles": learner.cycle, "seconds": learner.seconds})
+        done = {"cycles": learner.cycle, "seconds": learner.seconds}
+        check_limits(run, limits, done)
+        if limits and learner.finished:
+            ended = next(name for name, count in done.items() if 0 < getattr(learner.config, name) <= count)
+            raise InvalidValue(f"{run} was ended by its {ended}, and still is: give --{ended} a later end")
+        set_limits(held, limits)
         held.rewind(checkpoint)
         _work(learner, held)
 
 
-def set_limits(run: Run, limits: Mapping[str, float], done: Mapping[str, float]) -> None:
-    """Write a later end into a run's settings."""
+def check_limits(run: Path, limits: Mapping[str, float], done: Mapping[str, float]) -> None:
+    """Refuse an end that is over already."""
     for name, value in limits.items():
         if value <= done[name]:
-            raise InvalidValue(f"{run.path} has done {done[name]:g} {name}: its end is later, not {value:g}")
+            raise InvalidValue(f"{run} has done {done[name]:g} {name}: its end is later, not {value:g}")
+
+
+def set_limits(run: Run, limits: Mapping[str, float]) -> None:
+    """Write a later end into a run's settings."""
     if limits:
         run.write("config.toml", to_toml({**read_config(run.path), **limits}))
 
@@ -215,9 +225,10 @@ def set_limits(run: Run, limits: Mapping[str, float], done: Mapping[str, float])
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     """A run's settings, with another end; without what is not the learner's own."""
     table = read_config(run)
+    ends = ("epochs",) if table.get("learner") == "imitate" else LIMITS  # PPO's epochs are no end
     for name in limits:
-        if name not in table:
-            raise unknown(f"end of {run}", name, [each for each in (*LIMITS, "epochs") if each in table])
+        if name not in ends:
+            raise unknown(f"end of {run}", name, ends)
     own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
     return {**own, **limits, "game": game_of(run).full}
 

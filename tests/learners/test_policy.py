@@ -309,7 +309,6 @@ def test_choosing_threads_takes_no_time_worth_waiting_for(connect_four: pg.Game)
             time.sleep(0.1)
             return super().forward(input.flatten(1))
 
-    begun = time.perf_counter()
     assert faster_threads(Slow(view.shape[0] * 42, 7), view, 1 << 20) in (1, available())
-    assert time.perf_counter() - begun < 2
+    assert len(rows) <= 2 * 4  # one of each that is not timed, and what a quarter of a second has room for
     assert max(rows) <= 256

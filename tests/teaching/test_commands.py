@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 import subprocess
@@ -68,6 +69,21 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
     code, out, err = command("resume", str(run), "--epochs", "3")
     assert (code, "epoch 3/3" in out) == (0, True), err
     assert read_config(run)["epochs"] == 3
+    held = (run / "held_out.safetensors").read_bytes()
+    data = gzip.decompress(Path("data/x.ndjson.gz").read_bytes())
+    first = data.splitlines(keepends=True)[0]
+    Path("data/x.ndjson.gz").write_bytes(gzip.compress(data + first.replace(b'"game_id":', b'"game_id": 1', 1)))
+    before = sorted(path.name for path in run.iterdir())
+    code, _, err = command("resume", str(run), "--epochs", "4")
+    assert code == 2, err
+    assert (run / "held_out.safetensors").read_bytes() == held, "what was refused has changed nothing"
+    assert sorted(path.name for path in run.iterdir()) == before
+    Path("data/x.ndjson.gz").write_bytes(gzip.compress(data))
+    patience = ["--network", "16", "--epochs", "9", "--patience", "1", "--lr", "0", "--threads", "1", "--out", "runs/p"]
+    code, out, err = command("teach", "imitate", *ROW, "--data", "data/x.ndjson.gz", *patience)
+    assert (code, "epoch 1/9" in out, "epoch 2/9" in out) == (0, True, False), err
+    code, out, err = command("resume", "runs/p", "--epochs", "10")
+    assert (code, "epoch 2/10" in out) == (0, True), err
     tuned = ["--network", "16", "--dueling", "--init", str(run), "--cycles", "1", "--games-per-cycle", "8"]
     tuned += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--evaluation-games", "2"]
     tuned += ["--shaping", "0.5", "--imitation-bonus", "0.1", "--yardsticks", "random", "--threads", "1"]

@@ -45,7 +45,7 @@ from plyground.learners.network_learner import (
     tensors_of,
 )
 from plyground.networks import Valued, make_network, scale_outputs
-from plyground.runs.directory import EXAMPLES, Checkpoint, Run, read_config
+from plyground.runs.directory import EXAMPLES, Checkpoint, Run, read_config, steps_of
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
@@ -129,11 +129,11 @@ class Imitation:
     """A network and what it learns from."""
 
     def __init__(self, config: Imitate, folder: Path, processes: int = 1) -> None:
-        choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
+        device, _ = choose(config.device)  # a run that was begun where there is a GPU may be opened where there is none
         prepare_torch(config.threads or available())
         torch.manual_seed(config.seed)
         self.config, self.folder, self.game = config, folder, load(config.game)
-        self.view = View(self.game, config.encoder, config.outputs, config.device)
+        self.view = View(self.game, config.encoder, config.outputs, device)
         self.network = make_network(config.network, self.view.shape, self.view.outputs, config.dueling)
         self.network.to(self.view.device)
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # outputs that are saved for a logit of 1
@@ -151,7 +151,8 @@ class Imitation:
         self.examples = pack(paths, Lines(self.game), folder / EXAMPLES, config.bad_lines, processes)
         self.rejected = sum(map(rejected_lines, paths))
         self.rows, self.held = split(self.examples, config.val_split)
-        keep_held_out(folder, self.examples[self.held])
+        if not steps_of(folder):  # what a run has begun with stays
+            keep_held_out(folder, self.examples[self.held])
 
     @property
     def identity(self) -> dict[str, str]:
