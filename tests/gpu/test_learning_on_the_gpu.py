@@ -214,10 +214,9 @@ def test_auto_is_a_device_in_python_too() -> None:
 @pytest.mark.parametrize("settings", [SMALL, A2C(device="auto", network="8+value")])
 def test_it_is_said_what_goes_to_the_gpu(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
     settings.resolved()
-    told = "with games and memory" if settings is SMALL else "for the network; games and memory are on the CPU"
-    assert capsys.readouterr().out.startswith("device: cuda (")
-    settings.resolved()
-    assert capsys.readouterr().out.endswith(f"{told}\n")
+    out, told = capsys.readouterr().out, "for the network; games and memory are on the CPU"
+    assert out.startswith("device: cuda (")
+    assert out.endswith(f"{'with games and memory' if settings is SMALL else told}\n")
 
 
 def test_a_run_that_was_learned_on_the_cpu_plays_on_the_gpu(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from plyground.agents.network import View, load_run
 from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
 from plyground.games.interface import FIRST_WINS
+from plyground.gpu.device import problem
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
@@ -322,3 +323,8 @@ def test_the_bonus_is_for_own_plies_only(connect_four: pg.Game, monkeypatch: pyt
     assert memory.rewards - plain == pytest.approx(0.25 * (agrees & ~others), abs=1e-6)
     assert (agrees & others).sum() > 20
     assert (agrees & ~others).sum() > 20
+
+
+def test_auto_is_a_device_in_python_too(data: Path, tmp_path: Path) -> None:
+    found = Imitation(replace(settings(data), device="auto"), tmp_path).view
+    assert found.device.type == ("cpu" if problem() else "cuda")

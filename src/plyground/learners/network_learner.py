@@ -132,8 +132,8 @@ def prepare_torch(threads: int) -> None:
     """What exact repetition and speed need; before torch starts its threads."""
     torch.set_flush_denormal(True)  # denormals slow Adam threefold
     torch.set_num_threads(threads)
-    torch.backends.cudnn.deterministic = True  # else some convolutions on a GPU differ from run to run; no slower
-    torch.backends.cuda.matmul.allow_tf32 = True  # as convolutions do; twice as fast
+    torch.backends.cudnn.deterministic = True  # else some convolutions on a GPU differ from call to call
+    torch.backends.cuda.matmul.allow_tf32 = True  # as convolutions do; an MLP answers twice as fast
 
 
 N = TypeVar("N", bound=NetworkSettings)
