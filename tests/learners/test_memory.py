@@ -12,6 +12,8 @@ import plyground as pg
 from conftest import TINY
 from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED, follow
+from plyground.learners.arrays import OnCpu
+from plyground.learners.experience import REASONS, REASONS_OF_A_PLY, Tally
 from plyground.learners.memory import Memory
 
 G = 0.9
@@ -176,3 +178,17 @@ def test_a_memory_of_another_size_is_refused(connect_four: pg.Game) -> None:
         Memory(connect_four, 64, 8, seed=0).restore(memory.arrays())
     with pytest.raises(Error, match="too small for 4 games"):
         Memory(connect_four, 7, 4, seed=0)
+
+
+def test_reasons_are_counted_however_many_games_end_at_once(connect_four: pg.Game) -> None:
+    """Of 2,000 games that end together some are put into words, and of those that end later too."""
+    won = connect_four.position("1212121").states
+    on, tally, n = OnCpu(connect_four, np.random.default_rng(0)), Tally(), 2000
+    after, yes, lengths = np.repeat(won, n), np.ones(n, np.bool_), np.full(n, 7, np.int32)
+    for _ in range(2):
+        tally.count(on, after, yes, ~yes, lengths)
+    assert tally.games == 2 * n
+    assert tally.reasons == {"four in a row": 2 * REASONS_OF_A_PLY}
+    for _ in range(30):
+        tally.count(on, after, yes, ~yes, lengths)
+    assert tally.reasons == {"four in a row": REASONS}
