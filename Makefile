@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each game compiles in one of them
 
+RULES := $(wildcard tests/games/test_*.py $(patsubst %,tests/games/*/test_%.py,rules text hidden patterns)) # rule functions
+
 .PHONY: demo test test-slow lint bench bench-gpu clean help
 
 help:  ## what there is
@@ -13,8 +15,8 @@ demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about t
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
 	$(BIN)/pytest $(BOTH) -m "not slow"
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once" tests/games
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" tests/games
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once" $(RULES)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
 test-slow: .venv/.test  ## the proofs that take minutes
 	$(BIN)/pytest -m slow

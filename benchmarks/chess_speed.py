@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import plyground as pg
-from plyground.bench import rate
+from plyground.checks.speed import rate
 from rules import open_spiel
 from startup import timed
 

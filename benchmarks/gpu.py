@@ -23,8 +23,8 @@ from typing import Any
 import torch
 
 import plyground as pg
-from plyground.gpu.device import name as name_of_gpu
-from plyground.gpu.device import problem
+from plyground.backend.device import name as name_of_gpu
+from plyground.backend.device import problem
 from plyground.learners.dqn import DQN, DQNLearner
 
 ROUNDS, SECONDS = 5, 0.3

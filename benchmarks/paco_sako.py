@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 import plyground as pg
-from plyground import sako
-from plyground.encoders.paco_sako import expand
-from plyground.games.paco_sako_search import DEEP_WORK
+from plyground.games.paco_sako import analysis
+from plyground.games.paco_sako.encoders import expand
+from plyground.games.paco_sako.search import DEEP_WORK
 from plyground.kernels.cache import load_kernels
 
 ROUNDS = 5
@@ -65,7 +65,7 @@ def counting(game: pg.Game) -> float:
 
 def turns(game: pg.Game) -> float:
     begun = time.process_time()
-    counts = sako.count_turns(game.start(), 5)
+    counts = analysis.count_turns(game.start(), 5)
     assert tuple((count.sequences, count.positions) for count in counts) == TURNS
     assert (counts[4].over, counts[4].gifts, counts[4].united) == (269, 220, 58_730)
     return time.process_time() - begun

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import plyground as pg
-from plyground.bench import rate, stepper
+from plyground.checks.speed import rate, stepper
 
 ROUNDS, SECONDS, BATCH = 7, 0.5, 4096
 

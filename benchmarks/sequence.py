@@ -14,7 +14,7 @@ import numpy as np
 import plyground as pg
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
-from plyground.games import chance
+from plyground.games.rng import seeds
 
 GAMES, PLIES, ROUNDS = 500, 100, 7
 
@@ -67,7 +67,7 @@ def main() -> None:
         print(f"{encoder}: {1e6 / rate(encode):.2f} µs a state")
     agents = {name: make(name, game) for name in ("random", "greedy", "window")}
     for name in ("greedy", "window"):
-        speed = rate(lambda name=name: len(agents[name].act(states, chance.seeds(0, len(states)))))
+        speed = rate(lambda name=name: len(agents[name].act(states, seeds(0, len(states)))))
         print(f"{name}: {speed:,.0f} moves per CPU-second")
     for one, other in (("window", "random"), ("window", "greedy"), ("greedy", "random")):
         result = play_match(game, agents[one], agents[other], 1000, seed=3)

@@ -17,10 +17,10 @@ import numpy as np
 
 import plyground as pg
 from plyground.agents.agent import make
-from plyground.arena.grade import grade
 from plyground.arena.match import openings
-from plyground.solver.book import shipped
-from plyground.solver.solver import Solver
+from plyground.games.connect_four.grade import grade
+from plyground.games.connect_four.solver.book import shipped
+from plyground.games.connect_four.solver.solver import Solver
 
 SETS = ("Test_L3_R1", "Test_L2_R1", "Test_L1_R1")
 ROUNDS = 3

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.encoders.encoder import Encoder
 from plyground.errors import InvalidText
+from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, State
 
 STATE = np.dtype([("cells", np.int8, (9,)), ("to_move", np.int8), ("outcome", np.int8)], align=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numba
 import pytest
 
 import plyground as pg
+from plyground import cli
 from plyground.games import GAMES
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 JIT = not numba.config.DISABLE_JIT  # pyright: ignore
-TINY = [str(TESTS / "tiny" / "duel.py"), str(TESTS / "tiny" / "hops.py")]
+TINY = [str(TESTS / "tiny_games" / "duel.py"), str(TESTS / "tiny_games" / "hops.py")]
 EVERY_GAME = [
     *GAMES,
     "sequence:rules=boxed",
@@ -54,3 +56,21 @@ def foreign_data() -> Path:
     if not place or not Path(place).is_dir():
         pytest.skip("PLYGROUND_TEST_DATA names no folder with other people's test data")
     return Path(place)
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command, in this process."""
+    monkeypatch.setattr(sys, "argv", ["plyground", *arguments])
+    capsys.readouterr()
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *arguments: run(capsys, monkeypatch, *arguments)

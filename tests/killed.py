@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from plyground.cli.training import LEARNERS
 from plyground.learners.loop import train
 from plyground.runs.directory import Run, newest_whole, open_run, read_config
 from plyground.runs.settings import build
-from plyground.training import LEARNERS
 
 
 def go_on(path: Path, config: dict[str, Any] | None = None) -> tuple[Any, Run]:

@@ -9,7 +9,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground import words
+from plyground import specs
 
 
 def test_an_unknown_game_gets_a_suggestion() -> None:
@@ -56,9 +56,9 @@ def test_wrong_settings_are_refused(word: str, message: str) -> None:
 
 
 def test_words_are_put_together_and_taken_apart() -> None:
-    assert words.split("minimax:depth=3") == ("minimax", {"depth": "3"})
-    assert words.join("a", {"b": True, "c": 2, "d": "e"}) == "a:b=true,c=2,d=e"
-    assert words.split(words.join("a", {"b": True})) == ("a", {"b": "true"})
+    assert specs.split("minimax:depth=3") == ("minimax", {"depth": "3"})
+    assert specs.join("a", {"b": True, "c": 2, "d": "e"}) == "a:b=true,c=2,d=e"
+    assert specs.split(specs.join("a", {"b": True})) == ("a", {"b": "true"})
 
 
 def test_a_position_plays_by_number_and_by_name(connect_four: pg.Game) -> None:

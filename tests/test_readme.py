@@ -11,7 +11,8 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground import cli, laws
+from plyground import cli
+from plyground.checks import laws
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDE = ROOT / "docs" / "adding_a_game.md"

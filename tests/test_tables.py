@@ -7,7 +7,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.games.chance import mix
+from plyground.games.rng import mix
 from plyground.kernels.table import SEED, Entries, correct, find, hashed
 from plyground.tables import ROOM, Table
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plyground.errors import IllegalAction, InvalidValue
 from plyground.game import Game
-from plyground.games import chance
+from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
 from plyground.position import Position
 
@@ -43,7 +43,7 @@ class Batch:
         check: bool = True,
     ) -> Batch:
         if device == "cuda":
-            from plyground.gpu.batch import GpuBatch  # torch takes its time
+            from plyground.backend.batch import GpuBatch  # torch takes its time
 
             return object.__new__(GpuBatch)
         return object.__new__(cls)
@@ -65,7 +65,7 @@ class Batch:
         self._set(game, n, max_plies, threads, check)
         self.states = np.zeros(n, game.rules.STATE)  # [N]
         self.after = np.zeros(n, game.rules.HEAD)  # [N]
-        self.rngs = chance.seeds(seed, n)  # [N]
+        self.rngs = seeds(seed, n)  # [N]
         self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
         self.reset()
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import shlex
+import shutil
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class Error(Exception):
@@ -41,3 +45,27 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 def shorten(text: str, limit: int = 80) -> str:
     """`text` cut to `limit` characters, so that an error stays one line whatever was typed."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+# ---- commands that messages tell people to type ----
+
+
+def command(*words: object) -> str:
+    """A command of ours, to be typed in the same place in the same way as the one that runs."""
+    return " ".join([_program(), *(shlex.quote(str(word)) for word in words)])
+
+
+def _program() -> str:
+    """`plyground` where that is found, else the path to it; or as a module of the same Python."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.orig_argv[0])} -m plyground"
+    found = shutil.which("plyground")
+    if called.stem != "plyground" or (found and Path(found).resolve() == called.resolve()):
+        return "plyground"
+    return shlex.quote(sys.argv[0])
+
+
+def install(extra: str) -> str:
+    """How to install an extra: we are in no package index."""
+    return f"in Plyground's folder: pip install -c constraints.txt -e '.[{extra}]'"

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground import words
-from plyground.encoders.encoder import Encoder, encoders_of, pick
+from plyground import specs
 from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
+from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Rules, Value, read
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import over_slices
@@ -41,14 +41,14 @@ def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
     """
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
-    word, options = words.split(os.fspath(name))
+    word, options = specs.split(os.fspath(name))
     return Game(word, read(_module(word)), {**options, **settings})
 
 
 def _module(word: str) -> ModuleType:
     """The module of a known game, or of a file with one."""
     if word in GAMES:
-        return importlib.import_module(f"plyground.games.{word}")
+        return importlib.import_module(f"plyground.games.{word}.rules")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
     path = Path(word)
@@ -94,7 +94,7 @@ class Game:
 
     def __str__(self) -> str:
         """The name with every setting that differs from its default: `sequence:seats=4`."""
-        return words.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
+        return specs.join(self.word, {k: v for k, v in self.settings.items() if v != self.rules.SETTINGS[k].default})
 
     @property
     def full(self) -> str:
@@ -314,7 +314,7 @@ def _checked(rules: Rules, word: str, given: Mapping[str, Value]) -> dict[str, V
         if name not in settings:
             raise unknown(f"setting of {word}", name, settings)
         choices = rules.SETTINGS[name].choices
-        matching = [choice for choice in choices if words.same(choice, value)]
+        matching = [choice for choice in choices if specs.same(choice, value)]
         if not matching:
             allowed = ", ".join(map(str, choices)) if len(choices) < 12 else f"{choices[0]} to {choices[-1]}"
             raise InvalidValue(f"{word}: {name} cannot be {shorten(str(value))!r}; it is one of: {allowed}")

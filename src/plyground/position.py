@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
-from plyground.games import chance
 from plyground.games.interface import Outcome
+from plyground.games.rng import seeds
 
 
 class Position:
@@ -19,7 +19,7 @@ class Position:
     def __init__(self, game: Game, states: NDArray[np.void], seed: int = 0) -> None:
         self.game = game
         self.states = states  # [1]
-        self.rngs = chance.seeds(seed, 1)  # [1]
+        self.rngs = seeds(seed, 1)  # [1]
 
     @classmethod
     def start(cls, game: Game, seed: int = 0) -> Position:
@@ -143,7 +143,7 @@ class Position:
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (`plyground.agent`) chooses here; where chance decides, as the seed says."""
-        return int(agent.act(self.states.copy(), chance.seeds(seed, 1))[0])
+        return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
 
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.encoders.table_key import TableKey, pick_key
 from plyground.game import Game
 from plyground.games.interface import read
+from plyground.games.table_key import TableKey, pick_key
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Pending, Rule, Scratch
 

@@ -9,10 +9,10 @@ import pytest
 
 import plyground as pg
 from conftest import TINY
-from plyground import laws
 from plyground.agents.agent import make
 from plyground.agents.teacher import UNIT, Teacher, in_view, make_teacher, teachers_of
-from plyground.games import chance
+from plyground.checks import laws
+from plyground.games.rng import seeds
 
 pytestmark = pytest.mark.compiled
 
@@ -91,7 +91,7 @@ def test_the_solver_teaches_connect_four(connect_four: pg.Game) -> None:
     position = connect_four.position("4444")
     teacher = make_teacher(connect_four, "solver")
     found = teacher.lessons(position.states, 7, 1.0)
-    from plyground.solver.solver import perfect
+    from plyground.games.connect_four.solver.solver import perfect
 
     exact = perfect().move_scores(position.states)[0].astype(int)
     order = sorted(range(7), key=lambda column: (-exact[column], column))
@@ -108,7 +108,7 @@ def test_the_window_scorer_teaches_sequence() -> None:
     window, tries = make("window", sequence), 40
     agrees = 0
     for row in range(len(states)):
-        played = window.act(np.repeat(states[row : row + 1], tries), chance.seeds(1, tries))
+        played = window.act(np.repeat(states[row : row + 1], tries), seeds(1, tries))
         agrees += int(taught.moves[row, 0] in played)
     assert agrees >= 0.9 * len(states)
     assert np.abs(taught.values).max() <= 1

@@ -14,7 +14,8 @@ from plyground.agents import uci
 from plyground.agents.agent import GIVES_UP, make
 from plyground.agents.simple import Random
 from plyground.arena.match import play_match
-from plyground.games import GAMES, chance
+from plyground.games import GAMES
+from plyground.games.rng import seeds
 
 FAKE = Path(__file__).with_name("fake_engine.py")
 HOPS = TINY[1]  # a stand-in: any game whose actions have names
@@ -51,7 +52,7 @@ def test_an_engine_plays_a_match(hops: pg.Game, tmp_path: Path) -> None:
 )
 def test_a_fault_ends_one_game_and_says_why(hops: pg.Game, tmp_path: Path, mood: str, why: str) -> None:
     agent = uci.Uci(hops, [engine(tmp_path, mood)], {"time": 0.01}, patience=1.5)
-    actions = agent.act(np.repeat(hops.start().states, 4), chance.seeds(0, 4))
+    actions = agent.act(np.repeat(hops.start().states, 4), seeds(0, 4))
     assert actions.tolist() == [1, 1, GIVES_UP, 1]
     assert len(agent.faults) == 1
     with pytest.raises(AssertionError, match=why):
@@ -91,7 +92,7 @@ def test_what_is_no_engine_is_refused(hops: pg.Game) -> None:
 
 def test_arguments_pass_no_shell(hops: pg.Game, tmp_path: Path) -> None:
     agent = uci.Uci(hops, [engine(tmp_path, "good"), "; touch", "$(echo x)"], {"nodes": 1})
-    assert agent.act(hops.start().states, chance.seeds(0, 1)).tolist() == [1]
+    assert agent.act(hops.start().states, seeds(0, 1)).tolist() == [1]
 
 
 STOCKFISH = uci.find("stockfish")

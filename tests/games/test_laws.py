@@ -11,7 +11,7 @@ import pytest
 
 import plyground as pg
 from conftest import JIT, TINY
-from plyground import laws
+from plyground.checks import laws
 from plyground.errors import BrokenGame
 
 GAMES_PLAYED, PLIES_KEPT = (200, 5000) if JIT else (6, 60)

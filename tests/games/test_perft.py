@@ -66,4 +66,4 @@ def test_depth_zero_is_one_and_bad_depths_are_refused(connect_four: pg.Game) -> 
         with pytest.raises(pg.InvalidValue, match=f"not {depth}"):
             connect_four.start().perft(depth)
     with pytest.raises(pg.InvalidValue, match="without chance"):
-        pg.load(str(TESTS / "tiny" / "duel.py")).start().perft(2)
+        pg.load(str(TESTS / "tiny_games" / "duel.py")).start().perft(2)

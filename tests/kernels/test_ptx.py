@@ -81,7 +81,7 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
 @pytest.mark.parametrize("word", ["connect_four", "chess", "sequence", "paco_sako"])
 def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     """Every one; or those that tell most: some of Paco Ŝako's take half a minute each."""
-    from plyground.gpu.device import count_bits_by_instruction
+    from plyground.backend.device import count_bits_by_instruction
 
     def array(of: Any, dimensions: int = 1) -> Any:
         return types.Array(of if isinstance(of, types.Type) else numba.from_dtype(np.dtype(of)), dimensions, "C")

@@ -10,9 +10,9 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.cli.training import LEARNERS
 from plyground.errors import Error
 from plyground.runs.directory import create, newest_whole
-from plyground.training import LEARNERS
 
 COMMON: dict[str, Any] = {"concurrency": 8, "max_steps": 20, "games_per_cycle": 1000, "yardsticks": ("random",)}
 NETWORK: dict[str, Any] = {"threads": 1, "entropy_floor": 0.0}

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from plyground.learners.returns import (
-    best_legal,
-    draw,
-    entropy,
-    log_probabilities,
-    policy_gradient_loss,
-    td_targets,
-)
+from plyground.learners.returns import best_legal, draw, entropy, log_probabilities, policy_gradient_loss, td_targets
 
 LEGAL = torch.tensor([[True, True, False], [False, True, True]])
 TARGET = torch.tensor([[0.2, 0.5, 9.0], [9.0, -0.5, -0.25]])

@@ -19,7 +19,7 @@ from plyground.agents.tabular import load_run, rule_of
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
-from plyground.games.sequence_cards import TRADES
+from plyground.games.sequence.cards import TRADES
 from plyground.kernels.table import NOTHING, Rule, correct
 from plyground.learners.loop import train
 from plyground.learners.tabular import Tabular, TabularLearner

@@ -184,7 +184,7 @@ def test_games_that_go_in_circles_are_cut(tmp_path: Path) -> None:
         """Moves a knight out and back."""
 
         def scores(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            from plyground.agents.minimax import Minimax
+            from plyground.search.minimax import Minimax
 
             actions, scores = Minimax(chess, 1).scores(states)
             knights = np.isin(actions, [1 * 64 + 18, 18 * 64 + 1, 57 * 64 + 42, 42 * 64 + 57])

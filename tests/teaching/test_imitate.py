@@ -17,8 +17,8 @@ from plyground.agents.agent import make
 from plyground.agents.network import View, load_run
 from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
+from plyground.backend.device import problem
 from plyground.games.interface import FIRST_WINS
-from plyground.gpu.device import problem
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of

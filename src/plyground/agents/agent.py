@@ -10,8 +10,6 @@ else the one that looks best by `evaluate`. There it may also have advice for pe
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,17 +18,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground import words
+from plyground import specs
 from plyground.agents import uci
-from plyground.agents.minimax import Minimax
 from plyground.agents.simple import Policy, Random
-from plyground.agents.solver import Perfect
-from plyground.errors import BrokenGame, InvalidValue, shorten, unknown
+from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
 from plyground.game import Game
-from plyground.games.interface import Function, uncompiled
-from plyground.hints import command
+from plyground.games.connect_four.perfect import Perfect
+from plyground.games.connect_four.solver.solver import solves
+from plyground.games.interface import Function, brought, uncompiled
 from plyground.runs.directory import read_config
-from plyground.solver.solver import solves
+from plyground.search.minimax import Minimax
 
 MINIMAX_OPTIONS = {"depth": 3, "quiescence": 0, "table": 0}
 RUN_OPTION = re.compile(r"(.*),(checkpoint|learn)=([^,]*)")
@@ -51,7 +48,7 @@ def make(word: str, game: Game) -> Agent:
         return _learned(word, game)
     if word.startswith("uci:"):
         return uci.read(word, game)
-    name, options = words.split(word)
+    name, options = specs.split(word)
     policies = policies_of(game)
     if name == "random":
         agent: Agent = Random(game)
@@ -169,13 +166,8 @@ def adviser_of(game: Game) -> Function | None:
 
 
 def _brought(game: Game, what: str) -> Any:
-    """Something that a game defines for agents: in its own module, or in the module of its name in this folder."""
-    module = game.rules.module
-    found: Any = getattr(module, what, None)
-    home, _, name = module.__name__.rpartition(".")
-    if found is None and home == "plyground.games" and importlib.util.find_spec(f"plyground.agents.{name}"):
-        found = getattr(importlib.import_module(f"plyground.agents.{name}"), what, None)
-    return found
+    """Something that a game defines for agents: in its own module, or in `agents.py` of its folder."""
+    return brought(game.rules.module, what, "agents")
 
 
 def can_search(game: Game) -> bool:
@@ -183,7 +175,7 @@ def can_search(game: Game) -> bool:
     return "evaluate" in game.rules.compiled and not game.rules.hidden and not game.rules.CHANCE
 
 
-def _number(word: str, key: str, value: words.Value) -> int:
+def _number(word: str, key: str, value: specs.Value) -> int:
     try:
         return int(value)
     except ValueError:

@@ -15,11 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from plyground.errors import InvalidValue
+from plyground.backend.device import CUDA
+from plyground.backend.games import on_gpu
+from plyground.errors import InvalidValue, command
 from plyground.game import Game
-from plyground.gpu.device import CUDA
-from plyground.gpu.game import on_gpu
-from plyground.hints import command
 from plyground.networks import describe, make_network
 from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import can_search, scorers_of
-from plyground.agents.minimax import Minimax
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
-from plyground.games import chess
-from plyground.games.chess_board import QUEENING_ACTIONS
+from plyground.games.chess import rules as chess
+from plyground.games.chess.board import QUEENING_ACTIONS
+from plyground.games.connect_four.solver.solver import NO_MOVE, perfect, solves
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
-from plyground.solver.solver import NO_MOVE, perfect, solves
+from plyground.search.minimax import Minimax
 
 UNIT = 1 / 16  # the difference of value that matters at tau = 1
 Ints = NDArray[np.int32]

@@ -14,8 +14,8 @@ from plyground.arena.rating import elo, mean_and_interval
 from plyground.arena.sprt import Sprt, Verdict
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
-from plyground.games import chance
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
+from plyground.games.rng import seeds
 from plyground.position import Position
 
 OPENING_TRIES = 1000
@@ -89,7 +89,7 @@ def play_match(
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
     states, chances, plies = openings(game, games // 2, seed, opening_plies)
     states, chances, plies = np.repeat(states, 2), np.repeat(chances, 2), np.repeat(plies, 2)  # [games]
-    rngs = chance.seeds(seed + 1, games)  # the agents' own chance
+    rngs = seeds(seed + 1, games)  # the agents' own chance
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
     try:
@@ -193,8 +193,8 @@ def openings(
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
-    states, chances = np.zeros(n, game.rules.STATE), chance.seeds(seed, n)
-    picks = chance.seeds(seed + 2, n)
+    states, chances = np.zeros(n, game.rules.STATE), seeds(seed, n)
+    picks = seeds(seed + 2, n)
     rows = np.arange(n)  # those still without an opening
     for _ in range(OPENING_TRIES):
         tried, luck, pick = states[rows], chances[rows], picks[rows]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from plyground.agents.agent import Agent
 from plyground.batch import Batch
 from plyground.game import Game
-from plyground.games import chance
 from plyground.games.interface import FIRST_WINS, RUNNING
+from plyground.games.rng import seeds
 
 EACH = 500  # puzzles of a kind
 GAMES = 1000  # random games to find them in
@@ -36,7 +36,7 @@ class Puzzles:
 
     def solved(self, agent: Agent) -> float:
         """The share an agent solves."""
-        actions = agent.act(self.states.copy(), chance.seeds(SEED, len(self.states)))
+        actions = agent.act(self.states.copy(), seeds(SEED, len(self.states)))
         return float(self.solutions[np.arange(len(self.states)), actions].mean())
 
 
@@ -99,5 +99,5 @@ def _safe(game: Game, states: Records) -> Bools:
 def _played(game: Game, states: Records, actions: NDArray[np.intp]) -> Records:
     """[M] the states after the actions."""
     after = states.copy()
-    game.kernels().play_all(after, actions.astype(np.int32), chance.seeds(SEED, len(after)), game.work())
+    game.kernels().play_all(after, actions.astype(np.int32), seeds(SEED, len(after)), game.work())
     return after

@@ -79,6 +79,8 @@ POLICIES    {word: function}              | the game's own agents, such as `gree
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -90,7 +92,7 @@ from numba import config, njit
 from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame
-from plyground.games.chance import Rng
+from plyground.games.rng import Rng
 
 __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
 
@@ -253,6 +255,15 @@ def read(module: ModuleType) -> Rules:
 def _name(module: ModuleType) -> str:
     """How people know a game: a file of its own by its path."""
     return f"in {module.__file__}" if module.__name__.startswith(FILE_PREFIX) else module.__name__
+
+
+def brought(module: ModuleType, name: str, file: str) -> Any:
+    """What a game defines beside its rules: in its own file, or in the file of that name in its folder."""
+    found: Any = getattr(module, name, None)
+    home, _, own = module.__name__.rpartition(".")
+    if found is None and own == "rules" and importlib.util.find_spec(f"{home}.{file}"):
+        found = getattr(importlib.import_module(f"{home}.{file}"), name, None)
+    return found
 
 
 def uncompiled(name: str, function: Any) -> list[str]:

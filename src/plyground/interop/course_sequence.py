@@ -14,7 +14,7 @@ import numpy as np
 
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import load
-from plyground.games.sequence_cards import (
+from plyground.games.sequence.cards import (
     BY_JH,
     CARDS,
     CELL_OF,
@@ -34,7 +34,7 @@ from plyground.games.sequence_cards import (
     TRADES,
     hand_size,
 )
-from plyground.games.sequence_text import parse, rows
+from plyground.games.sequence.text import parse, rows
 from plyground.position import Position
 
 Action = dict[str, Any]

@@ -52,17 +52,21 @@ warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimenta
 def load_kernels(
     template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str
 ) -> types.ModuleType:
-    """The module that `template` (a file beside this one) becomes with `functions` (and sizes) in its slots.
+    """The module that `template` (a file beside this one, or a module's full name) becomes with
+    `functions` (and sizes) in its slots.
 
     `subject` says in the notice, while it compiles for the first time, what it is: "connect_four".
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
-        source = Path(__file__).with_name(f"{template}.py").read_text(encoding="utf-8")
+        spec = importlib.util.find_spec(template if "." in template else f"plyground.kernels.{template}")
+        assert spec is not None
+        assert spec.origin is not None
+        template, source = template.removeprefix("plyground."), Path(spec.origin).read_text(encoding="utf-8")
         source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
-        label = re.sub(r"\W+", "_", subject)
-        name = f"plyground_{template}_{label}_{fingerprint(source)}"
+        label = re.sub(r"\W+", "_", f"{template} {subject}")
+        name = f"plyground_{label}_{fingerprint(source)}"
         if name not in sys.modules:
-            path = _written(name, f"plyground_{template}_{label}_", source)
+            path = _written(name, f"plyground_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
                 kind = f"{template}, bounds checked" if numba.config.BOUNDSCHECK else template  # pyright: ignore
                 notice = f"plyground: compiling {subject} ({kind}), once for this machine ..."

@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda as untyped
 from numpy.typing import NDArray
 
-from plyground.games.chance import STEP, mix, uniform
+from plyground.games.rng import STEP, mix, uniform
 from plyground.kernels.replay import draw_one, follow, leaf_at
 
 cuda: Any = untyped

@@ -18,8 +18,8 @@ from numba import cuda as untyped
 from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 from numpy.typing import NDArray
 
-from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
+from plyground.games.rng import below
 from plyground.kernels.openings import TRIES
 from plyground.kernels.slots import (
     CHANCE,

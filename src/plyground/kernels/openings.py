@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chance import below
 from plyground.games.interface import RUNNING
+from plyground.games.rng import below
 from plyground.kernels.slots import legal, play, reset
 
 TRIES = 100

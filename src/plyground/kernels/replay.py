@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chance import below, uniform
+from plyground.games.rng import below, uniform
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.int8]

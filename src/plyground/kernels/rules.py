@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chance import below
 from plyground.games.interface import RUNNING, value_for
+from plyground.games.rng import below
 from plyground.kernels.slots import count_legal, determinize, legal, play, play_head, reset, seat, settle, transform
 
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chance import mix
+from plyground.games.rng import mix
 
 Words = NDArray[np.uint64]
 Doubles = NDArray[np.float64]

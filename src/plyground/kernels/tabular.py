@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chance import below, uniform
 from plyground.games.interface import RUNNING, State, value_for
+from plyground.games.rng import below, uniform
 from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, play, seat, state_key
 from plyground.kernels.table import (
     ANY_STATE,

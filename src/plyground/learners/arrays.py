@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from plyground.backend.device import CUDA, TORCH_TYPES, array, launch
+from plyground.backend.games import on_gpu
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.gpu.device import CUDA, TORCH_TYPES, array, launch
-from plyground.gpu.game import on_gpu
 from plyground.kernels.cache import load_kernels
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
-from plyground.games import chance
+from plyground.games.rng import seeds
 from plyground.position import Position
 
 OPENINGS_SEED = 1_000_003  # the same openings in every evaluation of every run
@@ -38,7 +38,7 @@ def notation(game: Game, agent: Agent, opponent: Agent, name: str, games: int, s
     for k in range(games):
         position, rngs, moves = (
             Position(game, starts[k : k + 1].copy(), seed + k),
-            chance.seeds(seed + k, 1),
+            seeds(seed + k, 1),
             list[str](),
         )
         lines.append(

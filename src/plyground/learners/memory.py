@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.games import chance
+from plyground.games.rng import seeds
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.arrays import OnCpu
@@ -60,7 +60,7 @@ class Memory:
         self.actions, self.rewards = zeros(shape, np.int32), zeros(shape, np.float32)
         self.sides, self.next_sides, self.ended = (zeros(shape, np.int8) for _ in range(3))
         self.explored, self.usable, self.good = (zeros(shape, np.bool_) for _ in range(3))
-        self.rng = chance.seeds(seed, 1)  # [1]
+        self.rng = seeds(seed, 1)  # [1]
         self.tree = zeros((2 * (1 << (rows * games - 1).bit_length()) if prioritised else 0,), np.float64)
         self.highest: Any = 1.0
         self.kernels = self._load_kernels()

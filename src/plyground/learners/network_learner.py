@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.agents.network import NetworkAgent, View, begin_with, identity, load_weights
+from plyground.backend.device import choose
 from plyground.game import load
-from plyground.gpu.device import choose
 from plyground.kernels.threads import available
 from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.learner import Broken, Groups, Learner, Settings

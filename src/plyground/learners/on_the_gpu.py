@@ -17,11 +17,11 @@ from torch import Tensor
 from plyground.agents.agent import Agent
 from plyground.agents.network import NetworkAgent, View
 from plyground.agents.simple import Policy, Random
+from plyground.backend.batch import GpuBatch
+from plyground.backend.device import CUDA, SIMULATED, array, launch
 from plyground.errors import IllegalAction
-from plyground.games import chance
 from plyground.games.interface import Function
-from plyground.gpu.batch import GpuBatch
-from plyground.gpu.device import CUDA, SIMULATED, array, launch
+from plyground.games.rng import STEP, scatter
 from plyground.kernels.cache import load_kernels
 from plyground.learners.arrays import OnCpu
 from plyground.learners.clock import Clock
@@ -42,8 +42,8 @@ class GpuMemory(Memory):
     def _pick(self, n: int, shares: tuple[float, float], recent: int, correction: float) -> tuple[Tensor, Tensor]:
         picked, weights = torch.empty(n, dtype=torch.int64, device=CUDA), torch.ones(n, device=CUDA)
         with np.errstate(over="ignore"):
-            self.rng += chance.STEP
-            seed = chance.scatter(self.rng[0])
+            self.rng += STEP
+            seed = scatter(self.rng[0])
         if len(self.tree):
             chances = torch.empty(n, dtype=torch.float64, device=CUDA)
             launch(self.kernels.draw_prioritised, n, seed, array(self.tree), array(picked), array(chances))

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from plyground.agents.network import NetworkAgent
 from plyground.errors import InvalidValue, shorten
-from plyground.games import chance
+from plyground.games import rng
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.learner import Groups
 from plyground.learners.memory_learner import MemoryLearner
@@ -263,7 +263,7 @@ class SamplingAgent(NetworkAgent):
     """Plays each legal action as often as its network's policy says."""
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        numbers = (chance.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
+        numbers = (rng.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
         return self.view.action_of(states, self._drawn(states, numbers).cpu().numpy())
 
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:

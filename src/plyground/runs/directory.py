@@ -26,10 +26,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground import words
-from plyground.errors import InvalidValue
+from plyground import specs
+from plyground.errors import InvalidValue, command
 from plyground.game import Game, load
-from plyground.hints import command
 from plyground.runs import files
 from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences, read_toml, to_toml
@@ -247,7 +246,7 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
     Where a game's file is gone, one of its name is looked for, from here and in the run.
     """
     word = read_config(run).get("game", "")
-    name, options = words.split(word)
+    name, options = specs.split(word)
     if name.endswith(".py") and not Path(name).is_file():
         parts = Path(name).parts
         places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
@@ -255,9 +254,9 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
         there = next((place for place in places if place.is_file()), None)
         if there is None:
             raise InvalidValue(f"{run} has learned {name}, a file that is gone: put {parts[-1]} here or into {run}")
-        word = words.join(str(there), options)
+        word = specs.join(str(there), options)
     elif wanted and name.endswith(".py") and _same_file(Path(name), Path(wanted.path)):
-        word = words.join(wanted.path, options)
+        word = specs.join(wanted.path, options)
     found = load(word)
     if wanted is not None and found != wanted:
         raise InvalidValue(f"{run} has learned {found.full}, not {wanted.full}")

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import InvalidValue
-from plyground.hints import install
+from plyground.errors import InvalidValue, install
 from plyground.runs.directory import read_config, read_metrics
 
 NOT_NUMBERS = ("event", "step", "cycle", "cycles", "epoch", "epochs")

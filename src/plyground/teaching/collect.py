@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from plyground.agents.teacher import Teacher, make_teacher
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
-from plyground.games import chance
 from plyground.games.interface import DRAW, RUNNING, Outcome
+from plyground.games.rng import draw
 from plyground.teaching.dataset import Writer, numbered_lines
 from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
 
@@ -143,9 +143,9 @@ class Collector:
         start = hash_of(f"{self.config.seed} {played.number}")
         self.rngs[row] = np.uint64(start)
         own = self.rngs[row : row + 1]
-        played.opened = int(chance.draw(own, np.array([self.config.opening_plies + 1]))[0])
+        played.opened = int(draw(own, np.array([self.config.opening_plies + 1]))[0])
         weak = _uniform(own)[0] < self.config.weak_games
-        played.weak = int(chance.draw(own, np.array([2]))[0]) if weak else -1
+        played.weak = int(draw(own, np.array([2]))[0]) if weak else -1
         kernels, rows = self.game.kernels("openings"), np.array([row])
         kernels.open_games(
             *(self.states, rows, np.array([played.opened]), self.game.blank, self.rngs),
@@ -217,7 +217,7 @@ class Collector:
 
 def _uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
     """[N] a number in [0, 1) from each generator."""
-    return chance.draw(rngs, np.full(len(rngs), 2**31)) / 2**31
+    return draw(rngs, np.full(len(rngs), 2**31)) / 2**31
 
 
 class Taken:

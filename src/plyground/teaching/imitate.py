@@ -32,10 +32,9 @@ from torch import nn
 
 from plyground.agents.network import View, begin_with, identity, load_weights
 from plyground.agents.teacher import UNIT
-from plyground.errors import Error, InvalidValue
+from plyground.backend.device import choose
+from plyground.errors import Error, InvalidValue, command
 from plyground.game import load
-from plyground.gpu.device import choose
-from plyground.hints import command
 from plyground.kernels.threads import available
 from plyground.learners.network_learner import (
     faster_threads,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from plyground.agents.teacher import in_view
 from plyground.errors import Error, shorten
 from plyground.game import Game
-from plyground.games import chess
+from plyground.games.chess import rules as chess
 from plyground.games.interface import RUNNING
 
 LONGEST_LINE = 1 << 16  # bytes

@@ -1,0 +1,400 @@
+"""The laws of `games/interface.py`, run on any game: `plyground check my_game.py`, and our own tests.
+
+Each law is a function of samples from random games, its docstring the law in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from plyground.batch import Batch
+from plyground.errors import BrokenGame, Error, InvalidText, shorten
+from plyground.game import Game
+from plyground.games.encoder import Encoder
+from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
+from plyground.games.rng import seeds
+from plyground.position import Position
+
+Records = NDArray[np.void]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Random games of one kind, state by state: `after[i]` is where `actions[i]` led from `states[i]`."""
+
+    game: Game
+    states: Records  # [N] running
+    actions: NDArray[np.int32]  # [N]
+    after: Records  # [N] running or over
+    rewards: NDArray[np.float32]  # [N]
+
+    @property
+    def every(self) -> Records:
+        """[2 N] all states, running or over."""
+        return np.concatenate([self.states, self.after])
+
+
+def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
+    """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
+    batch = Batch(game, games, seed, check=False)  # the laws look themselves
+    kernels, work = game.kernels(), game.work()
+    parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
+    going = np.ones(games, np.bool_)
+    for _ in range(game.rules.MAX_PLIES):
+        _room_suffices(game, batch.states)
+        states, actions, rngs = batch.states.copy(), batch.random_actions(), batch.rngs.copy()
+        _need(bool((actions >= 0).all()), game, "a running game has no legal action", states[actions < 0])
+        after = states.copy()
+        kernels.play_all(after, actions, rngs, work)  # `batch.after` has only heads
+        step = batch.step(actions)
+        parts.append((states[going], actions[going], after[going], step.rewards[going]))
+        going &= ~step.terminated
+        if not going.any():
+            states, actions, after, rewards = (np.concatenate(column) for column in zip(*parts, strict=True))
+            kept = after["outcome"] != RUNNING
+            kept[np.linspace(0, len(kept) - 1, most).astype(int)] = True
+            return Sample(game, states[kept], actions[kept], after[kept], rewards[kept])
+    raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
+
+
+def _room_suffices(game: Game, states: Records) -> None:
+    """Look whether MAX_LEGAL is enough, with room for every action: less would be written over."""
+    lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
+    game.kernels().legal_lists(states, lists, counts, game.work())
+    most = int(counts.max())
+    message = (
+        f"`legal` lists {most} actions, but MAX_LEGAL is {game.rules.MAX_LEGAL}: it must be at least {most}, found"
+    )
+    _need(most <= game.rules.MAX_LEGAL, game, message, states[counts == most])
+
+
+def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
+    """Run every law; yields the sentence of each that holds and whether the game defines what it is about, raises
+    `BrokenGame` at the first that does not."""
+    samples = _told(game, "playing random games", lambda: sample(game, games, seed))
+    for law in LAWS:
+        sentence = (law.__doc__ or "").strip()
+        _told(game, sentence, lambda law=law: law(samples))
+        yield sentence, law not in ABOUT or _defines(game, ABOUT[law])
+
+
+def _defines(game: Game, names: Sequence[str]) -> bool:
+    return any(hasattr(game.rules.module, name) for name in names) or (names == ENCODED and bool(game.encoders))
+
+
+def _told(game: Game, what: str, work: Callable[[], T]) -> T:
+    """Do it; whatever a game's functions raise is the game's fault, and said in one sentence."""
+    try:
+        return work()
+    except (Error, NumbaError):
+        raise
+    except Exception as error:
+        raise BrokenGame(f"{game}: {what} fails with {type(error).__name__}: {error}") from error
+
+
+# ---- the laws ----
+
+
+def legal_lists(s: Sample) -> None:
+    """`legal` lists at least one action while the game runs, none when it is over, ascending and in range."""
+    actions, counts = Batch(s.game, 1).legal_list(s.every)
+    over = s.every["outcome"] != RUNNING
+    _need(
+        bool((counts[over] == 0).all()),
+        s.game,
+        "`legal` finds actions in a finished game",
+        s.every[over & (counts > 0)],
+    )
+    _need(bool((counts[~over] > 0).all()), s.game, "no legal action in a running game", s.every[~over & (counts == 0)])
+    for row, count in zip(actions, counts, strict=True):
+        legal = row[:count]
+        fine = (np.diff(legal) > 0).all() and (legal >= 0).all() and (legal < s.game.num_actions).all()
+        _need(bool(fine), s.game, f"`legal` is not ascending within 0 .. {s.game.num_actions - 1}: {legal}")
+
+
+def masks(s: Sample) -> None:
+    """The legal mask says the same as the legal list."""
+    actions, counts = Batch(s.game, 1).legal_list(s.every)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    expected = np.zeros((len(counts), s.game.num_actions), np.bool_)
+    expected[rows, actions[actions >= 0]] = True
+    _need(bool((expected == s.game.legal_mask(s.every)).all()), s.game, "mask and list differ")
+
+
+def fields(s: Sample) -> None:
+    """`to_move` is 0 or 1, `outcome` one of four, and the seat that acts is on the side to move."""
+    side, outcome = s.every["to_move"], s.every["outcome"]
+    _need(bool(np.isin(side, (0, 1)).all()), s.game, f"`to_move` takes the values {np.unique(side)}")
+    _need(
+        bool((outcome >= RUNNING).all() and (outcome <= SECOND_WINS).all()),
+        s.game,
+        f"`outcome` is {np.unique(outcome)}",
+    )
+    seats = np.empty(len(s.states), np.int32)
+    s.game.kernels().seats_to_act(s.states, seats)
+    fine = (seats % 2 == s.states["to_move"]).all() and (seats >= 0).all() and (seats < s.game.rules.SEATS).all()
+    _need(bool(fine), s.game, "the seat to act is not of the side to move")
+
+
+def rewards(s: Sample) -> None:
+    """A step's reward is +1, -1 or 0 as the outcome is for the side that acted."""
+    expected = [value_for(int(o), int(side)) for o, side in zip(s.after["outcome"], s.states["to_move"], strict=True)]
+    _need(bool((s.rewards == expected).all()), s.game, "a step's reward is not the acting side's")
+
+
+def texts(s: Sample) -> None:
+    """A state's text reads back as an equal state in which nothing is wrong; reading changes no setting."""
+    for state in _some(s.every):
+        position = Position(s.game, state)
+        try:
+            again = s.game.position(position.text, strict=True)
+        except Error as error:
+            raise BrokenGame(f"{s.game}: its own text {position.text!r} is refused: {error}") from error
+        names = [name for name in s.game.rules.HEAD.names or () if name not in s.game.rules.UNCOUNTED]
+        wrong = [
+            f"`{name}` was {position.state[name]} and is {again.state[name]}"
+            for name in names
+            if not np.array_equal(position.state[name], again.state[name])
+        ]
+        _need(again == position, s.game, f"the text {position.text!r} reads back as another state: {'; '.join(wrong)}")
+
+
+def nonsense(s: Sample) -> None:
+    """A text that means nothing is refused with `InvalidText`, and with no other error."""
+    good = [s.game.rules.text(state[0]) for state in _some(s.every, 20)]
+    cut = [each for text in good for each in (text[:-1], text[1:], text + text, text[::-1], text.swapcase())]
+    for text in (*NONSENSE, *cut):
+        try:
+            s.game.position(text, strict=True)
+        except InvalidText:
+            continue
+        except Exception as error:
+            fault = f"reading {shorten(text)!r} raises {type(error).__name__} ({error}) instead of InvalidText"
+            raise BrokenGame(f"{s.game}: {fault}") from error
+
+
+NONSENSE = (
+    "?",
+    "nonsense",
+    "0",
+    "-1",
+    "1 2 3",
+    "9" * 60,
+    "x" * 2000,
+    "/" * 20,
+    "=" * 9,
+    "∞é\0",
+    "a b=c d=",
+    "[]",
+    "{}",
+)
+
+
+def names(s: Sample) -> None:
+    """Different legal actions of a state have different names, and each name finds its action."""
+    for state in _some(s.states):
+        position = Position(s.game, state)
+        legal, called = position.legal(), position.names()
+        _need(len(set(called)) == len(legal), s.game, f"names that do not tell actions apart: {called}", state)
+        for k in range(0, len(legal), len(legal) // 10 + 1):  # of a thousand, some
+            _need(position.action(called[k]) == legal[k], s.game, f"{called[k]!r} does not find its action", state)
+
+
+def fresh_start(s: Sample) -> None:
+    """`reset` gives a running game whatever was there before, and keeps the settings."""
+    states = s.every.copy()
+    s.game.kernels().reset_all(states, s.game.blank, seeds(1, len(states)))
+    _need(bool((states["outcome"] == RUNNING).all()), s.game, "a fresh game is not running")
+    for name in s.game.rules.SETTINGS:
+        _need(bool((states[name] == s.game.blank[name]).all()), s.game, f"`reset` changes the setting {name}")
+
+
+def chance_is_declared(s: Sample) -> None:
+    """Unless CHANCE is set, neither `reset` nor `play` depends on the generator."""
+    if not s.game.rules.CHANCE:
+        kernels, n = s.game.kernels(), len(s.states)
+        fresh = s.states.copy()
+        kernels.reset_all(fresh, s.game.blank, seeds(1, n))
+        _need(_equal(s.game, fresh, np.repeat(fresh[:1], n)), s.game, "`reset` draws from `rng`, but CHANCE is not set")
+        for seed in (1, 2):
+            again = s.states.copy()
+            kernels.play_all(again, s.actions, seeds(seed, n), s.game.work())
+            _need(_equal(s.game, again, s.after), s.game, "`play` draws from `rng`, but CHANCE is not set")
+
+
+def rows_are_alone(s: Sample) -> None:
+    """A game's course depends on its own seed alone, not on its neighbours."""
+    whole = Batch(s.game, 40, seed=3, threads=1)
+    whole.random_play(20)
+    part = Batch(s.game, 7, seed=3)
+    part.random_play(20)
+    _need(_equal(s.game, whole.states[:7], part.states), s.game, "a game's course depends on the other games")
+
+
+def heads_suffice(s: Sample) -> None:
+    """`legal`, `text`, `evaluate` and every encoder read nothing but the HEAD of a state."""
+    rules, heads = s.game.rules, s.game.heads(s.every)
+    if rules.HEAD == rules.STATE:
+        return
+    try:
+        same = np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every))
+        _need(same, s.game, "`legal` reads beyond HEAD")
+        few_heads, few = _spread(heads), _spread(s.every)
+        for name in _encoders(s.game):
+            same = np.array_equal(s.game.encode(name, few_heads), s.game.encode(name, few))
+            _need(same, s.game, f"the encoder {name} reads beyond HEAD")
+        if "evaluate" in rules.compiled:
+            values = np.empty((2, len(heads)), np.float32)
+            s.game.kernels("evaluate").evaluate_all(heads, values[0])
+            s.game.kernels("evaluate").evaluate_all(s.every, values[1])
+            _need(np.array_equal(values[0], values[1]), s.game, "`evaluate` reads beyond HEAD")
+        for state, head in zip(_some(s.every), _some(heads), strict=True):
+            _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
+    except (NumbaError, ValueError) as error:  # the compiler, or numpy, finds no such field
+        raise BrokenGame(f"{s.game}: one of its functions reads beyond HEAD: {error}") from error
+
+
+def encoders_fill(s: Sample) -> None:
+    """Every encoder writes each of its numbers, all finite, for every seat."""
+    states = _spread(s.every)
+    for name, encoder in _encoders(s.game).items():
+        for seat in range(s.game.rules.SEATS):
+            outs = [np.full((len(states), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
+            for out in outs:
+                s.game.encode(name, states, seat, out)
+            _need(np.array_equal(outs[0], outs[1]), s.game, f"the encoder {name} leaves some numbers unwritten")
+            _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
+
+
+def slots_are_permutations(s: Sample) -> None:
+    """For every seat, an encoder gives each action an output of its own."""
+    for name in s.game.encoders:
+        fine = (np.sort(s.game.slots(name), axis=1) == np.arange(s.game.num_actions)).all()
+        _need(bool(fine), s.game, f"the encoder {name} shows two actions in one slot")
+
+
+def secrets_are_kept(s: Sample) -> None:
+    """`determinize` redraws what a seat cannot see, and nothing that it sees, may do or is shown by an encoder."""
+    rules, kernels = s.game.rules, s.game.kernels()
+    n = len(s.states)
+    acting = np.empty(n, np.int32)
+    kernels.seats_to_act(s.states, acting)
+    for seat in range(rules.SEATS):
+        other = s.states.copy()
+        kernels.determinize_all(other, np.full(n, seat, np.int32), seeds(5, n))
+        few_others, few = _spread(other), _spread(s.states)
+        for name in _encoders(s.game) if rules.hidden else ():  # elsewhere the states themselves are compared below
+            same = np.array_equal(s.game.encode(name, few_others, seat), s.game.encode(name, few, seat))
+            _need(same, s.game, f"the encoder {name} shows seat {seat} what it cannot know")
+        mine = acting == seat
+        same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
+        _need(same, s.game, f"redrawing what seat {seat} cannot see changes what it may do")
+        same = _equal(s.game, other, s.states)
+        _need(same or rules.hidden, s.game, "`determinize` changes a game without secrets")
+        _need(not same or not rules.hidden, s.game, f"`determinize` redraws nothing for seat {seat}")
+        for state, before in zip(_some(other), _some(s.states), strict=True):
+            wrong = rules.problems(state[0])
+            _need(not wrong, s.game, f"`determinize` makes an impossible state: {wrong}", state)
+            same = rules.observe(state[0], seat) == rules.observe(before[0], seat)
+            _need(same, s.game, f"`observe` shows seat {seat} what it cannot know")
+
+
+def judgement(s: Sample) -> None:
+    """`evaluate` lies in [-1, 1]."""
+    if "evaluate" in s.game.rules.compiled:
+        values = np.empty(len(s.states), np.float32)
+        s.game.kernels("evaluate").evaluate_all(s.states, values)
+        _need(bool((np.abs(values) <= 1).all()), s.game, f"`evaluate` gives {values.min()} to {values.max()}")
+
+
+def symmetries(s: Sample) -> None:
+    """Playing and transforming commute, and a transformed state has the transformed actions; k = 0 is the identity."""
+    game, n = s.game, len(s.states)
+    kernels = game.kernels()
+    for k in range(game.rules.SYMMETRIES):
+        which = np.full(n, k, np.int32)
+        before, after = s.states.copy(), s.after.copy()
+        kernels.transform_all(before, which)
+        kernels.transform_all(after, which)
+        _need(k > 0 or _equal(game, before, s.states), game, "symmetry 0 is not the identity")
+        mapped = game.images[k].tolist()
+        _need(sorted(mapped) == list(range(game.num_actions)), game, f"symmetry {k} is no permutation of the actions")
+        same = np.array_equal(game.legal_mask(before)[:, mapped], game.legal_mask(s.states))
+        _need(same, game, f"symmetry {k} changes what is legal")
+        played = np.array([mapped[action] for action in s.actions], np.int32)
+        kernels.play_all(before, played, seeds(0, n), game.work())
+        _need(game.rules.CHANCE or _equal(game, before, after), game, f"symmetry {k} and playing do not commute")
+
+
+def heads_play_on(s: Sample) -> None:
+    """`play_head` does to a head what `play` does to a state, draws by counting aside; `count_legal` counts."""
+    rules, kernels, n = s.game.rules, s.game.kernels(), len(s.states)
+    heads, rngs = s.game.searched(s.states), seeds(0, n)
+    if "count_legal" in rules.compiled:
+        leaves, lists = np.empty(n, np.int64), np.empty((1, rules.MAX_LEGAL), np.int32)
+        kernels.perft_all(heads, 1, leaves, heads[:1].copy(), lists, rngs, s.game.work())
+        _need(bool((leaves == Batch(s.game, 1).legal_list(s.states)[1]).all()), s.game, "`count_legal` miscounts")
+    if "play_head" in rules.compiled:
+        kernels.play_heads(heads, s.actions, rngs, s.game.work())
+        fine = (heads["outcome"] == s.after["outcome"]) | (s.after["outcome"] == DRAW)
+        for name in set(rules.HEAD.names or ()) - {"outcome", *rules.UNCOUNTED}:
+            fine &= (heads[name] == s.after[name]).reshape(n, -1).all(axis=1)
+        _need(bool(fine.all()), s.game, "`play_head` and `play` differ", s.states[~fine])
+
+
+LAWS: tuple[Callable[[Sample], None], ...] = (
+    *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
+    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, judgement, symmetries, heads_play_on),
+)
+ENCODED = ("ENCODERS",)
+ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
+    heads_suffice: ("HEAD",),
+    encoders_fill: ENCODED,
+    slots_are_permutations: ENCODED,
+    secrets_are_kept: ("determinize",),
+    judgement: ("evaluate",),
+    symmetries: ("SYMMETRIES",),
+    heads_play_on: ("play_head", "count_legal"),
+}
+
+
+# ---- helpers ----
+
+
+def _need(holds: bool, game: Game, message: str, states: Any = ()) -> None:
+    """Raise `BrokenGame` unless it holds; shows the first of the states where it does not."""
+    if not holds:
+        where = f" in {game.rules.text(np.atleast_1d(states)[0])!r}" if len(states) else ""
+        raise BrokenGame(f"{game}: {message}{where}")
+
+
+def _some(states: Records, most: int = 500) -> Iterator[Records]:
+    """Single states [1], evenly spread, as copies."""
+    for row in np.unique(np.linspace(0, len(states) - 1, most).astype(int)):
+        yield states[row : row + 1].copy()
+
+
+MOST_ENCODED = 250 if numba.config.DISABLE_JIT else 10_000  # pyright: ignore
+
+
+def _spread(states: Records) -> Records:
+    """The states, or so many evenly spread ones that what encoders write of them fits time and memory."""
+    return states[np.unique(np.linspace(0, len(states) - 1, MOST_ENCODED).astype(int))]
+
+
+def _encoders(game: Game) -> dict[str, Encoder]:
+    """Each encoder once, by its full name."""
+    return {str(encoder): encoder for encoder in game.encoders.values()}
+
+
+def _equal(game: Game, one: Records, other: Records) -> bool:
+    """Equal in every field (padding bytes between fields mean nothing)."""
+    return all(np.array_equal(one[name], other[name]) for name in game.rules.STATE.names or ())

@@ -1,0 +1,3 @@
+"""The command line and the terminal."""
+
+from plyground.cli.app import main as main

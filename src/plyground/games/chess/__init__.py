@@ -1,0 +1,1 @@
+"""Chess: all that is particular to it."""

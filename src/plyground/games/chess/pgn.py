@@ -1,0 +1,164 @@
+"""Chess games as PGN and their moves as SAN: reading and writing. Comments and variations are skipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from plyground.errors import IllegalAction, InvalidText, shorten
+from plyground.game import Game, load
+from plyground.games.chess.text import san as move_text
+from plyground.games.interface import Outcome
+from plyground.position import Position
+
+ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
+RESULTS = {
+    Outcome.RUNNING: "*",
+    Outcome.DRAW: "1/2-1/2",
+    Outcome.FIRST_WINS: "1-0",
+    Outcome.SECOND_WINS: "0-1",
+}
+TOKEN = re.compile(
+    r"""(?P<skip>\s+ | ^%[^\n]* | ;[^\n]* | \{[^}]*\} | \$\d+ | [0-9]+(?:\.+|(?=\s)) | \.+ | [!?]+ | e\.p\.)
+      | (?P<tag>\[\s*[A-Za-z0-9_]+\s*"(?:[^"\\\n]|\\.)*"\s*\])
+      | (?P<open>\() | (?P<close>\))
+      | (?P<result>1-0 | 0-1 | 1/2-1/2 | \*)
+      | (?P<move>[A-Za-z0][A-Za-z0-9+\#=:!?-]*)""",
+    re.VERBOSE | re.MULTILINE,
+)
+TAG = re.compile(r'\[\s*(\w+)\s*"((?:[^"\\]|\\.)*)"\s*\]')
+LINE = 80
+
+
+@dataclass
+class Record:
+    """One game: where it began, the actions played, and what stands in its head."""
+
+    start: Position
+    actions: list[int] = field(default_factory=list[int])
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+    result: str = "*"
+
+    def positions(self) -> Iterator[Position]:
+        """Every position from the first to the last."""
+        position = self.start.copy()
+        yield position.copy()
+        for action in self.actions:
+            yield position.play(action).copy()
+
+
+def san(position: Position, action: int) -> str:
+    """A legal action in algebraic notation: Nf3, exd6, O-O, e8=Q#."""
+    after = position.copy().play(action)
+    sign = "#" if after.reason == "checkmate" else "+" if after.state["checkers"] else ""
+    return move_text(position.state, action, position.legal()) + sign
+
+
+# ---- reading ----
+
+
+def read(source: str, game: Game | None = None) -> list[Record]:
+    """Every game of a PGN text, or one error that names game, move and position.
+
+    Games among people go on after a third occurrence that nobody claims: unless another game is given, only the
+    automatic draws end one.
+    """
+    rules = game or load("chess", draws="automatic")
+    records: list[Record] = []
+    tags: dict[str, str] = {}
+    moves: list[str] = []
+    for kind, token in _tokens(source.removeprefix("\ufeff")):
+        if kind == "tag":
+            if moves:  # the last game had no result
+                records.append(_record(rules, tags, moves, "*", len(records) + 1))
+                tags, moves = {}, []
+            name, value = TAG.fullmatch(token).groups()  # type: ignore[union-attr]
+            tags[name] = re.sub(r"\\(.)", r"\1", value)
+        elif kind == "move":
+            moves.append(token)
+        else:
+            records.append(_record(rules, tags, moves, token, len(records) + 1))
+            tags, moves = {}, []
+    if tags or moves:
+        records.append(_record(rules, tags, moves, "*", len(records) + 1))
+    return records
+
+
+def _tokens(source: str) -> Iterator[tuple[str, str]]:
+    """Tags, moves and results of the main lines, in order."""
+    place, depth = 0, 0
+    while place < len(source):
+        found = TOKEN.match(source, place)
+        if not found or found.end() == place:
+            raise InvalidText(f"cannot read {shorten(source[place : place + 40])!r} in a PGN, at character {place}")
+        kind, place = str(found.lastgroup), found.end()
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+            if depth < 0:
+                raise InvalidText(f"a variation ends that never began, at character {place - 1} of a PGN")
+        elif depth == 0 and kind != "skip":
+            yield kind, found[0]
+    if depth:
+        raise InvalidText("a variation is not closed at the end of a PGN")
+
+
+def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str, number: int) -> Record:
+    """Play the moves of one game."""
+    try:
+        start = game.position(tags.get("FEN", "startpos"))
+    except InvalidText as error:
+        raise InvalidText(f"game {number} of the PGN begins from an impossible position: {error}") from error
+    record, position = Record(start, [], tags, result), start.copy()
+    for move in moves:
+        try:
+            action = position.action(move)
+        except IllegalAction as error:
+            turn = f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}"
+            raise InvalidText(f"game {number} of the PGN, move {turn} {shorten(move)}: {error}") from error
+        record.actions.append(action)
+        position.play(action)
+    return record
+
+
+# ---- writing ----
+
+
+def write(record: Record) -> str:
+    """One game as PGN; the result is the rules' where they ended it, else what the record says."""
+    position, words = record.start.copy(), list[str]()
+    for action in record.actions:
+        if position.to_move == 0 or not words:
+            words.append(f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}")
+        words.append(san(position, action))
+        position.play(action)
+    result = RESULTS[position.outcome] if position.over else record.result
+    tags = _tags(record, result)
+    lines = [f'[{name} "{_escaped(value)}"]' for name, value in tags.items()]
+    return "\n".join([*lines, "", *_wrapped([*words, result]), ""])
+
+
+def _tags(record: Record, result: str) -> Mapping[str, str]:
+    """The seven tags that every PGN has, in their order, then the others."""
+    usual = {name: record.tags.get(name, "????.??.??" if name == "Date" else "?") for name in ROSTER}
+    tags = {**usual, **record.tags, "Result": result}
+    if record.start != record.start.game.start():
+        tags |= {"SetUp": "1", "FEN": record.start.text}
+    return tags
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+
+
+def _wrapped(words: Sequence[str]) -> list[str]:
+    """Lines of at most LINE characters."""
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + 1 + len(word) > LINE:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

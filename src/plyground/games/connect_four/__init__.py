@@ -1,0 +1,1 @@
+"""Connect Four: all that is particular to it."""

@@ -1,0 +1,57 @@
+"""Connect Four's own policies: win if possible, else block, else something sensible."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from plyground.games.connect_four.rules import COLUMN, COLUMNS, ZERO, playable, winning_cells
+from plyground.games.interface import Rng, State
+from plyground.games.rng import below
+
+
+@njit
+def random_column(cells: np.uint64, rng: Rng) -> int:
+    """One of the columns with a bit in `cells`, all equally likely."""
+    chosen, seen = -1, 0
+    for column in range(COLUMNS):
+        if cells & (COLUMN << np.uint64(7 * column)) != ZERO:
+            seen += 1
+            if below(rng, seen) == 0:
+                chosen = column
+    return chosen
+
+
+@njit
+def urgent(state: State) -> np.uint64:
+    """The cells that win at once; if there are none, those where the opponent would."""
+    mine, theirs = state["stones"][state["to_move"]], state["stones"][1 - state["to_move"]]
+    taken = mine | theirs
+    wins = winning_cells(mine, taken) & playable(taken)
+    return wins if wins != ZERO else winning_cells(theirs, taken) & playable(taken)
+
+
+@njit
+def punisher(state: State, rng: Rng) -> int:
+    """Win, else block, else any column."""
+    cells = urgent(state)
+    if cells == ZERO:
+        cells = playable(state["stones"][0] | state["stones"][1])
+    return random_column(cells, rng)
+
+
+@njit
+def greedy(state: State, rng: Rng) -> int:
+    """Win, else block, else the open column nearest to the centre."""
+    cells = urgent(state)
+    if cells == ZERO:
+        free = playable(state["stones"][0] | state["stones"][1])
+        for distance in range(4):
+            left, right = COLUMN << np.uint64(21 - 7 * distance), COLUMN << np.uint64(21 + 7 * distance)
+            cells = free & (left | right)
+            if cells != ZERO:
+                break
+    return random_column(cells, rng)
+
+
+POLICIES = {"greedy": greedy, "punisher": punisher}

@@ -1,0 +1,61 @@
+"""What a network sees: an encoder turns one state, as one seat may know it, into an array of numbers.
+
+An encoder has a name and a version, `planes-v1`; what has learned from one says so. A game's encoders stand in the
+module of its name in this folder, or, for a game in a file of its own, in that file: `ENCODERS = (Encoder(...), ...)`.
+The first of them is the one to begin with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from plyground.errors import BrokenGame, unknown
+from plyground.games.interface import Function, Rules, brought, uncompiled
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A compiled function `write(state, seat, out)` that fills all of `out`.
+
+    `out` is flat: an observation of this shape, row by row. (Flat loops compile to far better code than nested ones.)
+    """
+
+    name: str
+    version: int
+    shape: tuple[int, ...]
+    dtype: type[np.generic]
+    write: Function = field(repr=False)
+    meaning: str
+    slot: Function | None = field(default=None, repr=False)
+    """a compiled function `slot(action, seat) -> number of the network's output for it`, a permutation of the actions,
+    where an encoder turns the board for a seat; otherwise the action itself"""
+    expand: Function | None = field(default=None, repr=False)
+    """from an array [N, *shape] of a sparse encoder to the dense one it stands for"""
+    dense: str = ""
+    """the name of that one"""
+    spread: Function | None = field(default=None, repr=False)
+    """a compiled function `spread(place, token, tokens) -> (first, cells, hundredths)`: what the token in a place fills
+    in the dense observation, from which cell on, and with what; all else is 0, and no two tokens disagree"""
+
+    def __str__(self) -> str:
+        return f"{self.name}-v{self.version}"
+
+
+def encoders_of(rules: Rules) -> Mapping[str, Encoder]:
+    """A game's encoders by full name (`planes-v1`), and the newest of each also by its short one (`planes`)."""
+    encoders: tuple[Encoder, ...] = tuple(brought(rules.module, "ENCODERS", "encoders") or ())
+    faults = [fault for each in encoders for fault in uncompiled(each.write.__name__, each.write)]
+    if faults:
+        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
+    newest = {each.name: each for each in sorted(encoders, key=lambda each: each.version)}
+    return {str(each): each for each in encoders} | newest
+
+
+def pick(encoders: Mapping[str, Encoder], name: str) -> Encoder:
+    """The encoder of that name, or an error that lists the names."""
+    if name not in encoders:
+        raise unknown("encoder", name, dict.fromkeys(str(each) for each in encoders.values()))
+    return encoders[name]

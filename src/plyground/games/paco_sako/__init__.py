@@ -1,0 +1,1 @@
+"""Paco Ŝako: all that is particular to it."""

@@ -1,0 +1,1 @@
+"""Sequence: all that is particular to it."""

@@ -1,0 +1,211 @@
+"""Sequence's own policies. Both read only what the seat to act may know: the board, its hand, the face-up cards.
+
+`greedy` scores the patterns that a move makes at once (`games/sequence_patterns.py`); `window` the lines of five that
+it fills. Both choose the move and the card to take apart from each other, and trade a dead card whenever they may.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from plyground.games.interface import Rng, State
+from plyground.games.rng import below
+from plyground.games.sequence.cards import (
+    BOXED,
+    BY_CARD,
+    BY_JH,
+    CELL_OF,
+    CHIP,
+    CORNER,
+    DECLINE,
+    EMPTY,
+    HEARTS,
+    JH,
+    LOCKED,
+    MOVE_CARD,
+    MOVES,
+    ORDINARY,
+    PASS,
+    SPOTS,
+    SQUARES,
+    TRADES,
+    WINDOWS,
+    WINDOWS_AT,
+)
+from plyground.games.sequence.patterns import DEFAULT_VALUES, action_score, best_slot
+from plyground.games.sequence.rules import hand_set, is_dead
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+@njit
+def dead_card(state: State, held: np.uint64) -> int:
+    """A card that may be traded now, or -1."""
+    if not state["traded"]:
+        for card in range(ORDINARY):
+            if (held >> np.uint64(card)) & ONE != ZERO and is_dead(state, card):
+                return card
+    return -1
+
+
+@njit
+def can_play(state: State, held: np.uint64, move: int) -> bool:
+    """Whether the hand allows a move that places or removes a chip."""
+    target = EMPTY if move // SQUARES < BY_JH else CHIP + 1 - state["to_move"]
+    return (held >> np.uint64(MOVE_CARD[move])) & ONE != ZERO and state["cells"][CELL_OF[move % SQUARES]] == target
+
+
+# ---- greedy ----
+
+
+@njit
+def greedy(state: State, rng: Rng) -> int:
+    """The move with the highest immediate score, and the face-up card worth most; that card for a dead one first.
+
+    That is the highest `total_score` among the moves that take this card: what the card adds is the same for all.
+    """
+    held, side = hand_set(state, state["turn"]), state["to_move"]
+    slot = best_slot(state, side, DEFAULT_VALUES)
+    dead = dead_card(state, held)
+    if dead >= 0:
+        return slot * MOVES + TRADES + dead
+    best, chosen, ties = -1.0, -1, 0
+    for move in range(TRADES):
+        if can_play(state, held, move):
+            score = action_score(state, move, side, DEFAULT_VALUES)
+            if move // SQUARES != BY_CARD:
+                score -= 0.5  # a jack only where it does more than a card
+            if score > best:
+                best, ties = score, 0
+            if score == best:
+                ties += 1
+                chosen = move if below(rng, ties) == 0 else chosen
+    return PASS if chosen < 0 else slot * MOVES + chosen
+
+
+# ---- window ----
+
+GAIN = np.array([1.0, 4.0, 16.0, 80.0, 1000.0])  # one more chip in a line of five that holds 0 .. 4
+BLOCK = 0.9  # the same gain, taken from the opponent
+HEART_GAIN = np.array([15.0, 40.0, 200.0, 5000.0])  # one more chip in the heart block that holds 0 .. 3
+HEART_BLOCK = np.array([5.0, 30.0, 180.0, 4500.0])
+KEEP_WILD, KEEP_ONE_EYED = 250.0, 120.0  # a jack is spent only on what is worth more
+TAKE_WILD, TAKE_ONE_EYED, TAKE_CARD = 400.0, 120.0, 0.5  # a card is worth half of its best cell
+LATER = 0.5  # a chip where another was removed can be placed next turn, perhaps
+
+
+@njit
+def window(state: State, rng: Rng) -> int:
+    """The move that gains or blocks most over the 192 lines of five, and the card with the best cell left."""
+    held, side = hand_set(state, state["turn"]), state["to_move"]
+    dead = dead_card(state, held)
+    if dead >= 0:
+        return slot_worth_most(state, side, -1) * MOVES + TRADES + dead
+    best, chosen, ties = -np.inf, -1, 0
+    for move in range(TRADES):
+        if can_play(state, held, move):
+            score = worth(state, move, side)
+            if score > best:
+                best, ties = score, 0
+            if score == best:
+                ties += 1
+                chosen = move if below(rng, ties) == 0 else chosen
+    if chosen < 0:
+        return PASS
+    return slot_worth_most(state, side, CELL_OF[chosen % SQUARES]) * MOVES + chosen
+
+
+@njit
+def worth(state: State, move: int, side: int) -> float:
+    """What a move gains, less what its card is worth keeping."""
+    kind, cell = move // SQUARES, CELL_OF[move % SQUARES]
+    build, block = cell_worth(state, cell, side)
+    if kind == BY_CARD:
+        return build + block
+    return build + block - KEEP_WILD if kind < BY_JH else LATER * build + block - KEEP_ONE_EYED
+
+
+@njit
+def slot_worth_most(state: State, side: int, filled: int) -> int:
+    """The face-up card to take when the cell `filled` is gone; 0 where none lies there."""
+    best, chosen = -1.0, 0
+    for slot in range(state["display_size"]):
+        value = slot_worth(state, slot, side, filled)
+        if value > best:
+            best, chosen = value, slot
+    return chosen
+
+
+@njit
+def slot_worth(state: State, slot: int, side: int, filled: int) -> float:
+    """What it is worth to take a face-up card when the cell `filled` is gone; nothing where none lies there."""
+    if slot >= state["display_size"]:
+        return 0.0
+    card, value = state["display"][slot], 0.0
+    if card >= ORDINARY:
+        return TAKE_WILD if card < JH else TAKE_ONE_EYED
+    for k in range(2):
+        cell = SPOTS[card, k]
+        if state["cells"][cell] == EMPTY and cell != filled:
+            build, block = cell_worth(state, cell, side)
+            value = max(value, TAKE_CARD * (build + block))
+    return value
+
+
+HALF = 250.0  # a gain of so much is scored one half
+TRADE_FIRST = 0.99
+
+
+@njit
+def window_score(state: State, action: int) -> float:
+    """In [-1, 1]: what `window` thinks of an action, the card that it takes included."""
+    if action >= DECLINE:
+        return 0.0 if action == PASS else -1.0
+    slot, move, side = action // MOVES, action % MOVES, state["to_move"]
+    trades = move >= TRADES
+    total = slot_worth(state, slot, side, -1 if trades else CELL_OF[move % SQUARES])
+    if not trades:
+        total += worth(state, move, side)
+    squashed = total / (HALF + abs(total))
+    return TRADE_FIRST + (1.0 - TRADE_FIRST) * squashed if trades else TRADE_FIRST * squashed
+
+
+@njit
+def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
+    """What an own chip on this cell gains in the lines through it, and what it takes from the opponent.
+
+    A line that holds a chip of the other side, or two locked ones of its own, can no longer become a sequence.
+    """
+    build, block = 0.0, 0.0
+    for k in range(WINDOWS_AT.shape[1]):
+        line = WINDOWS_AT[cell, k]
+        if line < 0:
+            break
+        mine, theirs, free, my_locked, their_locked = 0, 0, 0, 0, 0
+        for j in range(5):
+            place = WINDOWS[line, j]
+            if place != cell:
+                mark = state["cells"][place]
+                free += mark == CORNER
+                mine += mark == CHIP + side or mark == LOCKED + side
+                theirs += mark == CHIP + 1 - side or mark == LOCKED + 1 - side
+                my_locked += mark == LOCKED + side
+                their_locked += mark == LOCKED + 1 - side
+        if theirs == 0 and my_locked <= 1:
+            build += GAIN[mine + free]
+        if mine == 0 and their_locked <= 1:
+            block += BLOCK * GAIN[theirs + free]
+    if state["rules"] != BOXED and (cell == HEARTS[0] or cell == HEARTS[1] or cell == HEARTS[2] or cell == HEARTS[3]):
+        mine, theirs = 0, 0
+        for heart in HEARTS:
+            mark = state["cells"][heart]
+            mine += heart != cell and (mark == CHIP + side or mark == LOCKED + side)
+            theirs += heart != cell and (mark == CHIP + 1 - side or mark == LOCKED + 1 - side)
+        build += HEART_GAIN[mine] if theirs == 0 else 0.0
+        block += HEART_BLOCK[theirs] if mine == 0 else 0.0
+    return build, block
+
+
+POLICIES = {"greedy": greedy, "window": window}
+SCORERS = {"window": window_score}

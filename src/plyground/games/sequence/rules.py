@@ -1,0 +1,500 @@
+"""Sequence: play a card, put a chip on one of its two cells; five chips in a line are a sequence, two of them win.
+
+Two rule sets. `course` (a university course's variant): six cards each, five more lie face up, and who plays one takes
+one of those, so that only the first six are ever secret; a forced question before the move whether to trade a dead
+card; the four hearts in the middle win at once; no reshuffling. `boxed`: seven cards (six with four seats), drawn in
+secret, dead cards exchanged if one likes, discards reshuffled. Two seats, or four in two teams: side = seat % 2.
+
+`sequence_cards.py` has the cards, the board and the numbers of the actions; `sequence_text.py` the words. The rules as
+implemented, with every judgement call: docs/rules/sequence.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
+from plyground.games.rng import below
+from plyground.games.sequence.cards import (
+    ACTIONS,
+    ALL_CARDS,
+    BOXED,
+    BY_JH,
+    CARD_AT,
+    CELL_OF,
+    CELLS,
+    CHIP,
+    CORNER,
+    CORNERS,
+    DECLINE,
+    DIRECTIONS,
+    EMPTY,
+    HEARTS,
+    JD,
+    JH,
+    KINDS,
+    LOCKED,
+    MOST_HELD,
+    MOST_RESHUFFLES,
+    MOST_SEATS,
+    MOVE_CARD,
+    MOVES,
+    NO_CARD,
+    OPEN,
+    ORDINARY,
+    PASS,
+    SIZE,
+    SLOTS,
+    SPOTS,
+    SQUARES,
+    TRADES,
+    WIN,
+    hand_size,
+)
+from plyground.games.sequence.text import (
+    SIDES,
+    STYLES,
+    TYPING,
+    action_name,
+    draw,
+    observe,
+    parse,
+    problems,
+    reason,
+    text,
+    view,
+)
+
+__all__ = ["SIDES", "STYLES", "TYPING", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
+
+# ---- what a state is ----
+
+NUM_ACTIONS = ACTIONS
+MAX_LEGAL = 1000  # both two-eyed jacks on 96 cells and four cards on two cells each, with five cards to take
+MAX_PLIES = 4 * ALL_CARDS * (MOST_RESHUFFLES + 1)  # each card is discarded once between shuffles, after three passes
+OPENING_PLIES = 0  # the deal is opening enough
+SEATS = MOST_SEATS
+CHANCE = True
+SETTINGS = {
+    "rules": Setting("course", ("course", "boxed"), "the course's variant, or the game as it is sold"),
+    "seats": Setting(2, (2, 4), "players; four play in two teams"),
+    "compat_scores": Setting(False, (False, True), "count sequences as the course's program does: a nine as 3, ..."),
+}
+STATE = np.dtype(
+    [
+        *((name, np.int8) for name in SETTINGS),
+        ("cells", np.int8, (CELLS,)),  # EMPTY, RED, BLUE, LOCKED_RED, LOCKED_BLUE, CORNER
+        ("hands", np.int8, (MOST_SEATS, MOST_HELD)),  # cards in the order they came; then NO_CARD
+        ("drawn", np.int8, (MOST_SEATS, MOST_HELD)),  # OPEN, or how many reshuffles preceded the secret draw
+        ("held", np.int8, (MOST_SEATS,)),  # how many cards each hand has
+        ("display", np.int8, (SLOTS,)),  # the face-up cards in order; then NO_CARD
+        ("deck", np.int8, (ALL_CARDS,)),  # the last of `deck_size` is drawn next; then NO_CARD
+        ("discards", np.int8, (ALL_CARDS,)),  # in order; then NO_CARD
+        ("display_size", np.int8),
+        ("deck_size", np.int8),
+        ("discards_size", np.int8),
+        ("sequences", np.int8, (MOST_SEATS,)),  # what each seat completed; a team has the sum
+        ("last", np.int16, (MOST_SEATS,)),  # each seat's last move (see `sequence_cards`), DECLINE or PASS; first -1
+        ("took", np.int8, (MOST_SEATS,)),  # the face-up card it took then, or NO_CARD
+        ("turn", np.int8),  # the seat that acts
+        ("traded", np.int8),  # whether it has answered the trade question in this turn
+        ("passes", np.int8),  # turns in a row that ended with a pass
+        ("reshuffles", np.int8),
+        ("to_move", np.int8),
+        ("outcome", np.int8),
+    ],
+    align=True,
+)
+
+Cards = NDArray[np.int8]
+
+ONE = np.uint64(1)
+STEPS = np.array(DIRECTIONS, np.int8)  # [4, 2]
+deal_size = njit(hand_size)
+
+
+@njit
+def seat(state: State) -> int:
+    """Who acts."""
+    return state["turn"]
+
+
+# ---- the deal ----
+
+
+@njit
+def reset(state: State, rng: Rng) -> None:
+    """Shuffle both packs and deal."""
+    state["cells"][:] = EMPTY
+    for corner in CORNERS:
+        state["cells"][corner] = CORNER
+    state["hands"][:, :] = NO_CARD
+    state["display"][:] = NO_CARD
+    state["discards"][:] = NO_CARD
+    state["last"][:] = -1
+    state["took"][:] = NO_CARD
+    for k in range(ALL_CARDS):
+        state["deck"][k] = k % KINDS
+    state["deck_size"] = ALL_CARDS
+    shuffle(state["deck"], 0, ALL_CARDS, rng)
+    if state["rules"] != BOXED:
+        for _ in range(SLOTS):
+            refill(state)
+    for owner in range(state["seats"]):
+        for _ in range(deal_size(state["rules"], state["seats"])):
+            receive(state, owner, top_of_deck(state), 0)
+
+
+@njit
+def shuffle(cards: Cards, start: int, stop: int, rng: Rng) -> None:
+    """Put the cards of these places into a random order."""
+    for k in range(stop - 1, start, -1):
+        other = start + below(rng, k + 1 - start)
+        cards[k], cards[other] = cards[other], cards[k]
+
+
+@njit
+def top_of_deck(state: State) -> int:
+    """Take the next card off a deck that has one."""
+    state["deck_size"] -= 1
+    card = state["deck"][state["deck_size"]]
+    state["deck"][state["deck_size"]] = NO_CARD
+    return card
+
+
+@njit
+def refill(state: State) -> None:
+    """Turn up one more card, if there is one."""
+    if state["deck_size"] > 0:
+        state["display"][state["display_size"]] = top_of_deck(state)
+        state["display_size"] += 1
+
+
+@njit
+def receive(state: State, owner: int, card: int, drawn: int) -> None:
+    """Add a card to the end of a hand; `drawn` says who knows it."""
+    place = state["held"][owner]
+    state["hands"][owner, place] = card
+    state["drawn"][owner, place] = drawn
+    state["held"][owner] += 1
+
+
+# ---- legal actions ----
+
+
+@njit
+def hand_set(state: State, owner: int) -> np.uint64:
+    """The kinds of cards in a hand, as bits."""
+    kinds = np.uint64(0)
+    for k in range(state["held"][owner]):
+        kinds |= ONE << np.uint64(state["hands"][owner, k])
+    return kinds
+
+
+@njit
+def is_dead(state: State, card: int) -> bool:
+    """Whether both cells of an ordinary card are taken."""
+    return state["cells"][SPOTS[card, 0]] != EMPTY and state["cells"][SPOTS[card, 1]] != EMPTY
+
+
+@njit
+def legal(state: State, actions: Actions) -> int:
+    """The moves the hand allows, each with every different card that can be taken; see `sequence_cards`."""
+    if state["outcome"] != RUNNING:
+        return 0
+    held, boxed = hand_set(state, state["turn"]), state["rules"] == BOXED
+    count = 0
+    if not boxed and not state["traded"]:
+        count = legal_trades(state, held, actions, 0)
+        if count > 0:  # the question must be answered first
+            count = with_slots(state, actions, count)
+            actions[count] = DECLINE
+            return count + 1
+    count = legal_plays(state, held, actions)
+    if boxed and not state["traded"]:
+        count = legal_trades(state, held, actions, count)
+    if not boxed:
+        count = with_slots(state, actions, count)
+    if count == 0:
+        actions[0] = PASS
+        return 1
+    return count
+
+
+@njit
+def legal_trades(state: State, held: np.uint64, actions: Actions, count: int) -> int:
+    """Append a trade for each dead card; returns how many actions there are now."""
+    for card in range(ORDINARY):
+        if (held >> np.uint64(card)) & ONE and is_dead(state, card):
+            actions[count] = TRADES + card
+            count += 1
+    return count
+
+
+@njit
+def legal_plays(state: State, held: np.uint64, actions: Actions) -> int:
+    """Write the moves that place or remove a chip; returns how many."""
+    cells, count = state["cells"], 0
+    for square in range(SQUARES):
+        cell = CELL_OF[square]
+        if cells[cell] == EMPTY and (held >> np.uint64(CARD_AT[cell])) & ONE:
+            actions[count] = square
+            count += 1
+    for jack in range(JD, KINDS):
+        if (held >> np.uint64(jack)) & ONE:
+            target = EMPTY if jack < JH else CHIP + 1 - state["to_move"]
+            for square in range(SQUARES):
+                if cells[CELL_OF[square]] == target:
+                    actions[count] = SQUARES * (jack - JD + 1) + square
+                    count += 1
+    return count
+
+
+@njit
+def with_slots(state: State, actions: Actions, moves: int) -> int:
+    """Combine each of the moves with each different face-up card (the first of two equal ones)."""
+    count = moves
+    for slot in range(1, state["display_size"]):
+        new = True
+        for earlier in range(slot):
+            new &= state["display"][earlier] != state["display"][slot]
+        if new:
+            for k in range(moves):
+                actions[count + k] = actions[k] + slot * MOVES
+            count += moves
+    return count
+
+
+# ---- playing ----
+
+
+@njit
+def play(state: State, action: int, rng: Rng) -> None:
+    """Discard a card, take another, then trade on, or place or remove a chip and end the turn."""
+    owner, side = state["turn"], state["to_move"]
+    state["took"][owner] = NO_CARD
+    if action == DECLINE:
+        state["last"][owner] = DECLINE
+        state["traded"] = 1
+        return
+    if action == PASS:
+        state["last"][owner] = PASS
+        state["passes"] += 1
+        end_turn(state)
+        return
+    slot, move = action // MOVES, action % MOVES
+    state["last"][owner] = move
+    discard(state, owner, MOVE_CARD[move])
+    take(state, owner, slot, rng)
+    if move >= TRADES:
+        state["traded"] = 1
+        decide(state)
+        return
+    state["passes"] = 0
+    cell = CELL_OF[move % SQUARES]
+    if move // SQUARES >= BY_JH:
+        state["cells"][cell] = EMPTY
+    else:
+        state["cells"][cell] = CHIP + side
+        state["sequences"][owner] += complete(state, cell, side)
+    end_turn(state)
+
+
+@njit
+def discard(state: State, owner: int, card: int) -> None:
+    """Lay the first such card of a hand on the discards.
+
+    The others see a face, not which copy it was: if they knew of one, they now know of one less.
+    """
+    hand, drawn, last = state["hands"][owner], state["drawn"][owner], state["held"][owner] - 1
+    place = 0
+    while hand[place] != card:
+        place += 1
+    for k in range(place + 1, last + 1):
+        if hand[k] == card and drawn[k] == OPEN:
+            drawn[k] = drawn[place]
+    for k in range(place, last):
+        hand[k], drawn[k] = hand[k + 1], drawn[k + 1]
+    hand[last], drawn[last] = NO_CARD, 0
+    state["held"][owner] = last
+    state["discards"][state["discards_size"]] = card
+    state["discards_size"] += 1
+
+
+@njit
+def take(state: State, owner: int, slot: int, rng: Rng) -> None:
+    """Take the face-up card of that slot and turn up another; by the boxed rules draw in secret."""
+    if state["rules"] == BOXED:
+        if state["deck_size"] == 0 and state["reshuffles"] < MOST_RESHUFFLES:
+            reshuffle(state, rng)
+        if state["deck_size"] > 0:
+            receive(state, owner, top_of_deck(state), state["reshuffles"])
+        return
+    display, last = state["display"], state["display_size"] - 1
+    card = display[slot]
+    receive(state, owner, card, OPEN)
+    state["took"][owner] = card
+    for k in range(slot, last):
+        display[k] = display[k + 1]
+    display[last] = NO_CARD
+    state["display_size"] = last
+    refill(state)
+
+
+@njit
+def reshuffle(state: State, rng: Rng) -> None:
+    """Make the discards a new deck. With two seats each now knows the other's hand: every other card was seen."""
+    for k in range(state["discards_size"]):
+        state["deck"][k] = state["discards"][k]
+        state["discards"][k] = NO_CARD
+    state["deck_size"] = state["discards_size"]
+    state["discards_size"] = 0
+    state["reshuffles"] += 1
+    shuffle(state["deck"], 0, state["deck_size"], rng)
+    if state["seats"] == 2:
+        for owner in range(2):
+            for k in range(state["held"][owner]):
+                state["drawn"][owner, k] = OPEN
+
+
+@njit
+def end_turn(state: State) -> None:
+    """The next seat acts, unless the game is over."""
+    state["traded"] = 0
+    state["turn"] = (state["turn"] + 1) % state["seats"]
+    state["to_move"] = state["turn"] % 2
+    decide(state)
+
+
+# ---- sequences and outcome ----
+
+
+@njit
+def complete(state: State, cell: int, side: int) -> int:
+    """How many sequences the chip just placed completes; their chips are locked."""
+    found, fives, shared_found = 0, 0, False
+    for direction in range(4):
+        own, locked, first, last = segment(state, cell, direction, side)
+        if locked:
+            only_plain = shared_found and state["compat_scores"]
+            five = first_sharing(own, locked, first, last, only_plain)
+            shared_found |= five != 0
+        else:
+            five = first_five(own, first, last)
+        if own == 0b111111111:  # four on each side: two sequences (the course's program counts 2 and 1 more)
+            found += 2 if state["compat_scores"] else 1
+            five = own
+        found += five != 0
+        fives |= five << (9 * direction)
+    if state["rules"] != BOXED and owns_hearts(state, side):
+        found += 2
+        for heart in HEARTS:
+            state["cells"][heart] = LOCKED + side
+    lock(state, cell, side, fives)
+    return found if state["compat_scores"] else min(found, WIN)
+
+
+@njit
+def segment(state: State, cell: int, direction: int, side: int) -> tuple[int, int, int, int]:
+    """Up to nine cells of a line around `cell`: bits of own unlocked chips and corners, bits of own locked chips,
+
+    and the first and the last of the nine that are on the board. Bit 4 is the cell itself.
+    """
+    down, right = int(STEPS[direction, 0]), int(STEPS[direction, 1])
+    row, column = cell // SIZE, cell % SIZE
+    own, locked, first, last = 0, 0, 9, -1
+    for k in range(9):
+        y, x = row + (k - 4) * down, column + (k - 4) * right
+        if 0 <= y < SIZE and 0 <= x < SIZE:
+            first, last = min(first, k), k
+            mark = state["cells"][SIZE * y + x]
+            if mark == CHIP + side or mark == CORNER:
+                own |= 1 << k
+            elif mark == LOCKED + side:
+                locked |= 1 << k
+    return own, locked, first, last
+
+
+@njit
+def first_five(own: int, first: int, last: int) -> int:
+    """The bits of the first five own chips in a row, or 0."""
+    for start in range(first, last - 3):
+        if (own >> start) & 31 == 31:
+            return 31 << start
+    return 0
+
+
+@njit
+def first_sharing(own: int, locked: int, first: int, last: int, only_plain: bool) -> int:
+    """The bits of the first five of which at most one is locked: none rather than one, the last rather than the first.
+
+    `only_plain` looks for those without a locked chip.
+    """
+    five = first_five(own, first, last)
+    if five or only_plain:
+        return five
+    for shared in range(4, -1, -1):
+        for start in range(first, last - 3):
+            if (locked >> start) & 31 == 1 << shared and ((own | locked) >> start) & 31 == 31:
+                return 31 << start
+    return 0
+
+
+@njit
+def owns_hearts(state: State, side: int) -> bool:
+    """Whether all four hearts in the middle are the side's."""
+    for heart in HEARTS:
+        if state["cells"][heart] != CHIP + side and state["cells"][heart] != LOCKED + side:
+            return False
+    return True
+
+
+@njit
+def lock(state: State, cell: int, side: int, fives: int) -> None:
+    """Lock the chips whose bits are set, nine for each direction; a corner stays everybody's."""
+    for direction in range(4):
+        step = SIZE * int(STEPS[direction, 0]) + int(STEPS[direction, 1])
+        for k in range(9):
+            if (fives >> (9 * direction + k)) & 1:
+                place = cell + (k - 4) * step
+                if state["cells"][place] == CHIP + side:
+                    state["cells"][place] = LOCKED + side
+
+
+@njit
+def decide(state: State) -> None:
+    """Set the outcome if a team has two sequences, nothing lies face up any more, or everybody has passed."""
+    red = state["sequences"][0] + state["sequences"][2]
+    blue = state["sequences"][1] + state["sequences"][3]
+    empty = state["rules"] != BOXED and state["display_size"] == 0
+    if red >= WIN or blue >= WIN or empty or state["passes"] >= state["seats"]:
+        state["outcome"] = DRAW if red == blue else FIRST_WINS + (blue > red)
+
+
+# ---- what a seat cannot see ----
+
+
+@njit
+def determinize(state: State, seat: int, rng: Rng) -> None:
+    """Deal the cards that `seat` does not know anew, all equally likely.
+
+    The secret cards of the other hands go back to where they came from, are shuffled and dealt to the same places:
+    those drawn since the last reshuffle come from the deck, older ones can only lie in places as old.
+    """
+    deck, size = state["deck"], int(state["deck_size"])
+    for age in range(state["reshuffles"] + 1):
+        end = size  # the deck's unused end serves as the table
+        for owner in range(state["seats"]):
+            for k in range(state["held"][owner]):
+                if owner != seat and state["drawn"][owner, k] == age:
+                    deck[end] = state["hands"][owner, k]
+                    end += 1
+        shuffle(deck, 0 if age == state["reshuffles"] else size, end, rng)
+        for owner in range(state["seats"]):
+            for k in range(state["held"][owner]):
+                if owner != seat and state["drawn"][owner, k] == age:
+                    end -= 1
+                    state["hands"][owner, k] = deck[end]
+                    deck[end] = NO_CARD

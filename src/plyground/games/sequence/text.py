@@ -1,0 +1,396 @@
+"""Sequence in words: texts of whole states and of what one seat sees, names of actions, and the drawn board.
+
+A state is one line of words, the board first, then `key=value`:
+
+    #_________/.../#________# turn=0 hands=2s3s+,4cjd display=2c3c deck=... discards=... sequences=0,0
+
+Cells: `_` empty, `#` corner, `r` and `b` chips, `X` and `O` locked ones (red, blue). In a hand, `+` follows a card that
+everybody knows to be there, and a `'` for each reshuffle one that was drawn in secret later. The deck's last card is
+drawn next. A seat's view has `??` for cards that it does not know, and the deck's size in place of the deck.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from plyground.errors import InvalidText, shorten, unknown
+from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
+from plyground.games.sequence.cards import (
+    ALL_CARDS,
+    BOXED,
+    CARDS,
+    CELL_OF,
+    CELLS,
+    COPIES,
+    CORNER,
+    CORNERS,
+    DECLINE,
+    EMPTY,
+    HEARTS,
+    LAYOUT,
+    LOCKED,
+    MOST_RESHUFFLES,
+    MOVES,
+    NO_CARD,
+    NUMBER_OF,
+    OPEN,
+    PASS,
+    SIZE,
+    SLOTS,
+    SQUARES,
+    TRADES,
+    WIN,
+    cell_name,
+    hand_size,
+    move_name,
+)
+
+MARKS = "_rbXO#"  # in the order of the cells' numbers
+SIDES = ("red", "blue")
+TYPING = "a card, a square and the card to take (2s b7 jd), or as much of it as tells the move"
+LONGEST = 3000
+MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them
+ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")
+FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... discards=...'"
+
+# ---- names ----
+
+
+def action_name(state: State, action: int) -> str:
+    """`place 2s b7 take jd`, `remove d4 with js take 4c`, `trade 2s take 4c`, `decline`, `pass`."""
+    if action >= DECLINE:
+        return "decline" if action == DECLINE else "pass"
+    slot, move = divmod(int(action), MOVES)
+    return _took(move_name(move), int(state["display"][slot]) if state["rules"] != BOXED else NO_CARD)
+
+
+def last_name(state: State, seat: int) -> str:
+    """What a seat did last, as everybody saw it; empty before its first action."""
+    move = int(state["last"][seat])
+    if move in (DECLINE, PASS):
+        return action_name(state, move)
+    return _took(move_name(move), int(state["took"][seat])) if move >= 0 else ""
+
+
+def _took(name: str, card: int) -> str:
+    return name if card == NO_CARD else f"{name} take {CARDS[card]}"
+
+
+def reason(state: State) -> str:
+    """How the game ended."""
+    outcome = int(state["outcome"])
+    if outcome == RUNNING:
+        return ""
+    totals = _totals(state)
+    if max(totals) >= WIN:
+        winner = totals.index(max(totals))
+        heart = state["rules"] != BOXED and all(int(state["cells"][cell]) == LOCKED + winner for cell in HEARTS)
+        return "the heart block" if heart else "two sequences"
+    return "nobody can move" if state["passes"] >= state["seats"] else "no cards left to take"
+
+
+def _totals(state: State) -> list[int]:
+    """The two teams' sequences."""
+    return [int(state["sequences"][side]) + int(state["sequences"][side + 2]) for side in (0, 1)]
+
+
+# ---- texts ----
+
+
+def text(state: State) -> str:
+    """The whole state, which `parse` reads back."""
+    hands = [_hand(state, seat) for seat in _seats(state)]
+    return _line(state, hands, _cards(state["deck"]))
+
+
+def view(state: State, seat: int) -> str:
+    """What one seat knows, in the same form: unknown cards as `??`, the deck as a number."""
+    hands = [_hand(state, owner, hide=owner != seat) for owner in _seats(state)]
+    return _line(state, hands, str(state["deck_size"]))
+
+
+def _line(state: State, hands: list[str], deck: str) -> str:
+    words = [
+        "/".join(rows(state)),
+        f"turn={state['turn']}",
+        f"hands={','.join(hands)}",
+        f"display={_cards(state['display'])}",
+        f"deck={deck}",
+        f"discards={_cards(state['discards'])}",
+        f"sequences={','.join(str(state['sequences'][seat]) for seat in _seats(state))}",
+        f"last={','.join(last_name(state, seat).replace(' ', '-') for seat in _seats(state))}",
+    ]
+    words += [f"{key}={state[key]}" for key in ("traded", "passes", "reshuffles") if state[key]]
+    return " ".join(words)
+
+
+def rows(state: State) -> list[str]:
+    """The ten rows of the board, from the top."""
+    marks = "".join(MARKS[cell] for cell in state["cells"])
+    return [marks[k : k + SIZE] for k in range(0, CELLS, SIZE)]
+
+
+def _seats(state: State) -> range:
+    return range(int(state["seats"]))
+
+
+def _cards(cards: Iterable[int]) -> str:
+    return "".join(CARDS[card] for card in cards if card != NO_CARD)
+
+
+def _hand(state: State, seat: int, hide: bool = False) -> str:
+    words: list[str] = []
+    for card, drawn in zip(state["hands"][seat][: state["held"][seat]], state["drawn"][seat], strict=False):
+        secret = hide and drawn != OPEN
+        words.append(("??" if secret else CARDS[int(card)]) + ("+" if drawn == OPEN else "'" * int(drawn)))
+    return "".join(words)
+
+
+# ---- counting cards ----
+
+
+def known_hand(state: State, seat: int, owner: int) -> list[str]:
+    """The cards that `seat` knows to be in the hand of `owner`: its own, or those that everybody saw it take."""
+    held = zip(state["hands"][owner][: state["held"][owner]], state["drawn"][owner], strict=False)
+    return [CARDS[card] for card, drawn in held if owner == seat or drawn == OPEN]
+
+
+def pool(state: State, seat: int) -> Counter[str]:
+    """The cards that `seat` has not located: in the deck or secret in other hands, with the number of copies."""
+    left = Counter(COPIES * CARDS)
+    for owner in _seats(state):
+        left.subtract(known_hand(state, seat, owner))
+    for pile in ("display", "discards"):
+        left.subtract(CARDS[int(card)] for card in state[pile] if card != NO_CARD)
+    return +left
+
+
+# ---- reading ----
+
+
+def parse(source: str, state: State) -> None:
+    """Read a whole state; keys that are missing are empty or 0."""
+    if len(source) > LONGEST:
+        raise InvalidText(f"a Sequence text has at most {LONGEST} characters, not {len(source)}: {shorten(source)!r}")
+    board, *words = source.split() or [""]
+    values: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key in values:
+            raise InvalidText(f"cannot read {shorten(word)!r} in a Sequence text; write {FORM}, each key once")
+        if key not in READERS:
+            raise InvalidText(str(unknown("part of a Sequence text", key, READERS)))
+        values[key] = value
+    _read_board(board, state)
+    for name in ("hands", "display", "deck", "discards", "took"):
+        state[name] = NO_CARD
+    state["last"] = -1
+    for key, value in values.items():
+        READERS[key](key, value, state)
+    state["to_move"] = state["turn"] % 2
+    _set_outcome(state)
+
+
+def _read_board(source: str, state: State) -> None:
+    lines = source.split("/")
+    if len(lines) != SIZE or any(len(line) != SIZE for line in lines):
+        raise InvalidText(f"a Sequence text begins with ten rows of ten cells, not {shorten(source)!r}; write {FORM}")
+    for cell, mark in enumerate("".join(lines)):
+        corner = cell in CORNERS
+        if mark not in MARKS or (mark == "#") != corner:
+            right = "the corner holds only '#'" if corner else "a cell is '_', 'r', 'b', 'X' or 'O'"
+            raise InvalidText(f"{mark!r} at {cell_name(cell)}: {right}")
+        state["cells"][cell] = MARKS.index(mark)
+
+
+def _read_cards(key: str, value: str, most: int) -> list[tuple[int, int]]:
+    """Cards and what follows them: `2s3s+` is [(0, 0), (1, OPEN)]."""
+    found: list[tuple[int, int]] = []
+    place = 0
+    while place < len(value):
+        item = ITEM.match(value, place)
+        if item is None:
+            hidden = "; this is a seat's view, which does not tell the whole state" if "?" in value else ""
+            raise InvalidText(
+                f"no card {value[place : place + 2]!r} in {key}={shorten(value)}; a card is a rank 2-9 t j q k a "
+                f"and a suit s h d c{hidden}"
+            )
+        found.append((NUMBER_OF[item[1]], OPEN if item[2] == "+" else len(item[2])))
+        place = item.end()
+    if len(found) > most:
+        raise InvalidText(f"{key} holds at most {most} cards, not {len(found)}: {shorten(value)!r}")
+    return found
+
+
+def _read_pile(key: str, value: str, state: State) -> None:
+    """The display, the deck or the discards."""
+    if value.isdigit():
+        raise InvalidText(f"{key}={shorten(value)} lists no cards: this is a seat's view, not a whole state")
+    cards = _read_cards(key, value, SLOTS if key == "display" else ALL_CARDS)
+    state[key][: len(cards)] = [card for card, _ in cards]
+    state[f"{key}_size"] = len(cards)
+
+
+def _read_hands(key: str, value: str, state: State) -> None:
+    most = hand_size(int(state["rules"]), int(state["seats"]))
+    for seat, part in _parts(key, value, state):
+        cards = _read_cards(key, part, most)
+        state["held"][seat] = len(cards)
+        state["hands"][seat][: len(cards)] = [card for card, _ in cards]
+        state["drawn"][seat][: len(cards)] = [drawn for _, drawn in cards]
+
+
+def _read_last(key: str, value: str, state: State) -> None:
+    for seat, part in _parts(key, value, state):
+        name, _, card = part.replace("-", " ").partition(" take ")
+        if part and (name not in LAST_MOVES or (card and card not in NUMBER_OF)):
+            raise InvalidText(f"no action {shorten(part)!r} in last=; write 'place-2s-b7-take-jd'")
+        state["last"][seat] = LAST_MOVES[name] if part else -1
+        state["took"][seat] = NUMBER_OF[card] if card else NO_CARD
+
+
+def _read_sequences(key: str, value: str, state: State) -> None:
+    for seat, part in _parts(key, value, state):
+        state["sequences"][seat] = _number(key, part, MOST_COUNTED)
+
+
+def _read_count(key: str, value: str, state: State) -> None:
+    seats = int(state["seats"])
+    most = {"turn": seats - 1, "traded": 1, "passes": seats, "reshuffles": MOST_RESHUFFLES}[key]
+    state[key] = _number(key, value, most)
+
+
+def _parts(key: str, value: str, state: State) -> list[tuple[int, str]]:
+    parts = value.split(",")
+    if len(parts) != int(state["seats"]):
+        raise InvalidText(f"{key}={shorten(value)} has {len(parts)} parts for {state['seats']} seats")
+    return list(enumerate(parts))
+
+
+def _number(key: str, value: str, most: int) -> int:
+    if not (value.isascii() and value.isdigit() and int(value) <= most):
+        raise InvalidText(f"{key} is a number from 0 to {most}, not {shorten(value)!r}")
+    return int(value)
+
+
+LAST_MOVES = {move_name(move): move for move in range(MOVES)} | {"decline": DECLINE, "pass": PASS}
+READERS: dict[str, Callable[[str, str, State], None]] = {
+    "turn": _read_count,
+    "hands": _read_hands,
+    "display": _read_pile,
+    "deck": _read_pile,
+    "discards": _read_pile,
+    "sequences": _read_sequences,
+    "last": _read_last,
+    "traded": _read_count,
+    "passes": _read_count,
+    "reshuffles": _read_count,
+}
+
+
+def _set_outcome(state: State) -> None:
+    red, blue = _totals(state)
+    empty = state["rules"] != BOXED and state["display_size"] == 0
+    over = red >= WIN or blue >= WIN or empty or state["passes"] >= state["seats"]
+    state["outcome"] = RUNNING if not over else DRAW if red == blue else FIRST_WINS + (blue > red)
+
+
+# ---- what can be wrong ----
+
+
+def problems(state: State) -> list[str]:
+    """Everything that keeps a state from being reached in a game."""
+    boxed, seats = state["rules"] == BOXED, int(state["seats"])
+    dealt = hand_size(int(state["rules"]), seats)
+    found: list[str] = _card_problems(state)
+    for seat in range(seats):
+        if state["held"][seat] != dealt and not (boxed and state["reshuffles"] == MOST_RESHUFFLES):
+            found.append(f"seat {seat} holds {state['held'][seat]} cards, not {dealt}")
+    if boxed and state["display_size"]:
+        found.append("cards lie face up, which the boxed rules do not know")
+    if not boxed and state["deck_size"] and state["display_size"] != SLOTS:
+        found.append(f"{state['display_size']} cards lie face up while the deck has some: there are {SLOTS}")
+    chips = sum(cell not in (EMPTY, CORNER) for cell in state["cells"])
+    if not state["reshuffles"] and chips > state["discards_size"]:
+        found.append(f"{chips} chips on the board, but only {state['discards_size']} cards were played")
+    for side, total in enumerate(_totals(state)):
+        locked = any(cell == LOCKED + side for cell in state["cells"])
+        if locked != (total > 0):
+            found.append(f"{SIDES[side]} has {total} sequences and {'some' if locked else 'no'} locked chips")
+    return found
+
+
+def _card_problems(state: State) -> list[str]:
+    """Each card exists twice."""
+    piles = (state["hands"].reshape(-1), state["display"], state["deck"], state["discards"])
+    counts = Counter(int(card) for pile in piles for card in pile if card != NO_CARD)
+    many = [f"{counts[k]} copies of {CARDS[k]}" for k in range(len(CARDS)) if counts[k] > COPIES]
+    few = [CARDS[k] for k in range(len(CARDS)) if counts[k] < COPIES]
+    found = [f"{', '.join(many)} (there are {COPIES})"] if many else []
+    if few:
+        found.append(f"missing cards: {shorten(' '.join(few), 60)} (each is there {COPIES} times)")
+    return found
+
+
+# ---- drawing ----
+
+NAMES = LAYOUT.split()
+CHIPS = " ●○◆◇ "  # in the order of the cells' numbers; diamonds are locked
+STYLES = {
+    r"[2-9tqka][shdc][●◆]": "bold red",
+    r"[2-9tqka][shdc][○◇]": "bold blue",
+    r"★": "bold yellow",
+    r"\b[2-9tjqka][hd]\b(?![●○◆◇])": "magenta",
+    r"\b[2-9tjqka][sc]\b(?![●○◆◇])": "green",
+    r"(?<=\[)[2-9tqka][shdc].(?=\])": "reverse",
+}
+
+
+def draw(state: State) -> str:
+    """The board and everything on the table, all hands open."""
+    return _picture(state, lambda seat: [CARDS[card] for card in state["hands"][seat][: state["held"][seat]]])
+
+
+def observe(state: State, seat: int) -> str:
+    """What a seat sees: its own hand, and of the others the cards that it knows."""
+
+    def seen(owner: int) -> list[str]:
+        cards = known_hand(state, seat, owner)
+        return cards + ["??"] * (int(state["held"][owner]) - len(cards))
+
+    return _picture(state, seen, seat)
+
+
+def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None = None) -> str:
+    """Ten rows of cards with chips beside them; the last chip of each seat in brackets."""
+    marked = {_last_cell(state, seat) for seat in _seats(state)}
+    lines = ["     " + "    ".join("abcdefghij")]
+    for row in range(SIZE):
+        cells = "".join(_cell(state, SIZE * row + column, marked) for column in range(SIZE))
+        lines.append(f"{row + 1:2} {cells}".rstrip())
+    red, blue = _totals(state)
+    lines += ["", f"sequences: red ● {red}, blue ○ {blue}   cards in the deck: {state['deck_size']}"]
+    if state["rules"] != BOXED:
+        lines.append(f"face up: {' '.join(CARDS[int(card)] for card in state['display'] if card != NO_CARD)}".rstrip())
+    for seat in _seats(state):
+        who = f"{SIDES[seat % 2]}, seat {seat}{' (you)' if seat == looking else ''}"
+        turn = " to move" if seat == state["turn"] and state["outcome"] == RUNNING else ""
+        last = f"   last: {last_name(state, seat)}" if last_name(state, seat) else ""
+        lines.append(f"{who}{turn}: {' '.join(hand(seat))}{last}")
+    return "\n".join(lines)
+
+
+def _cell(state: State, cell: int, marked: set[int]) -> str:
+    """Five characters."""
+    if cell in CORNERS:
+        return "  ★  "
+    inside = f"{NAMES[cell]}{CHIPS[state['cells'][cell]]}"
+    return f"[{inside}]" if cell in marked else f" {inside} "
+
+
+def _last_cell(state: State, seat: int) -> int:
+    """The cell of a seat's last placing or removing, or -1."""
+    move = int(state["last"][seat])
+    return int(CELL_OF[move % SQUARES]) if 0 <= move < TRADES else -1

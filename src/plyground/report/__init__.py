@@ -1,0 +1,1 @@
+"""Reports, learning curves and pictures."""

@@ -1,0 +1,115 @@
+"""Agents: legal, sensible, reproducible, and named by words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from naive.minimax import naive_minimax
+from plyground.agents.agent import Agent, known, make
+from plyground.checks import laws
+from plyground.games.rng import seeds
+from plyground.search.minimax import Minimax
+
+
+def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
+    """The names of what an agent plays in one position, over many generators."""
+    actions = agent.act(np.repeat(position.states, n), seeds(1, n))
+    return {position.name(int(action)) for action in actions}
+
+
+def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
+    sample = laws.sample(game, 20)
+    masks = pg.Batch(game, 1).legal_mask(sample.states)
+    for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
+        actions = make(word, game).act(sample.states.copy(), seeds(2, len(sample.states)))
+        assert actions.shape == (len(sample.states),)
+        assert masks[np.arange(len(actions)), actions].all(), word
+
+
+def test_a_row_alone_gets_the_action_it_gets_in_a_batch(game: pg.Game) -> None:
+    sample = laws.sample(game, 10)
+    for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
+        agent, rngs = make(word, game), seeds(4, len(sample.states))
+        together = agent.act(sample.states.copy(), rngs.copy())
+        for row in range(0, len(together), 5):
+            alone = agent.act(sample.states[row : row + 1].copy(), rngs[row : row + 1].copy())
+            assert alone[0] == together[row], word
+
+
+@pytest.mark.parametrize("word", ["greedy", "punisher", "minimax:depth=2", "minimax:depth=5"])
+def test_wins_are_taken_and_threats_are_blocked(connect_four: pg.Game, word: str) -> None:
+    agent = make(word, connect_four)
+    assert _choices(agent, connect_four.position("121212")) == {"1"}, "its own win comes first"
+    assert _choices(agent, connect_four.position("1212127")) == {"2"}
+    assert _choices(agent, connect_four.position("1212137")) == {"1"}, "the only block"
+
+
+def test_without_a_threat_greedy_takes_the_centre_and_punisher_anything(connect_four: pg.Game) -> None:
+    start, filled = connect_four.start(), connect_four.position("444444")
+    assert _choices(make("greedy", connect_four), start) == {"4"}
+    assert _choices(make("greedy", connect_four), filled) == {"3", "5"}
+    assert _choices(make("punisher", connect_four), start) == set("1234567")
+    assert _choices(make("random", connect_four), filled) == set("123567")
+
+
+@pytest.mark.parametrize("word", ["connect_four", TINY[1], f"{TINY[1]}:length=5"])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_minimax_finds_what_the_naive_search_finds(word: str, depth: int) -> None:
+    game = pg.load(word)
+    sample = laws.sample(game, 12, seed=3)
+    rows = np.arange(0, len(sample.states), max(1, len(sample.states) // 40))
+    states = sample.states[rows]
+    actions, values = Minimax(game, depth).search(states, seeds(0, len(states)))
+    for row in range(len(states)):
+        position = pg.Position(game, states[row : row + 1])
+        assert values[row] == pytest.approx(naive_minimax(position, depth), abs=1e-5)
+        child = position.copy().play(int(actions[row]))
+        after = naive_minimax(child, depth - 1, ply=1)
+        assert values[row] == pytest.approx(after if child.to_move == position.to_move else -after, abs=1e-5)
+
+
+def test_minimax_draws_from_all_equal_moves(connect_four: pg.Game) -> None:
+    lost = connect_four.position("44444")  # all seven moves score the same in the end; far from it they differ
+    start = connect_four.start()
+    assert len(_choices(make("minimax:depth=1", connect_four), start)) == 1
+    both_ends = connect_four.position("41526")  # x wins at 3 or at 7, whatever o does
+    assert _choices(make("minimax:depth=2", connect_four), both_ends) == set("1234567")
+    assert lost.legal()
+
+
+def test_minimax_prefers_the_quick_win_and_the_late_loss(connect_four: pg.Game) -> None:
+    agent = make("minimax:depth=5", connect_four)
+    quick = connect_four.position("415263")  # o spoiled one end: x wins at once at 7
+    assert _choices(agent, quick) == {"7"}
+    assert isinstance(agent, Minimax)
+    doomed = connect_four.position("41526")
+    _, values = agent.search(doomed.states, seeds(0, 1))
+    assert values[0] == -(1000 - 1)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("gredy", "did you mean 'greedy'"),
+        ("", "no agent for connect_four ''"),
+        ("minimax:depth=0", "1 to 40 plies ahead, not 0"),
+        ("minimax:depth=41", "not 41"),
+        ("minimax:depth=x", "a whole number, not 'x'"),
+        ("minimax:deep=3", "no option of the agent minimax 'deep'; did you mean 'depth'"),
+        ("random:depth=3", "no option of the agent random 'depth'"),
+        ("minimax:", "cannot read ''"),
+    ],
+)
+def test_a_wrong_word_is_refused(connect_four: pg.Game, word: str, message: str) -> None:
+    with pytest.raises(pg.Error, match=message):
+        make(word, connect_four)
+
+
+def test_search_needs_perfect_information() -> None:
+    duel = pg.load(TINY[0])
+    assert known(duel) == ["random"]
+    with pytest.raises(pg.InvalidValue, match="nothing is hidden"):
+        make("minimax:depth=2", duel)

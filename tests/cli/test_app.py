@@ -1,0 +1,342 @@
+"""The command line, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from conftest import ROOT, TINY
+from plyground.cli import app
+
+
+def test_games_are_listed(command) -> None:
+    code, out, _ = command("games")
+    assert code == 0
+    for word in ("connect_four", "planes-v1", "punisher", "minimax:depth=3"):
+        assert word in out
+
+
+def test_perft(command) -> None:
+    assert command("perft", "connect_four", "--depth", "7")[:2] == (0, "depth 7: 823536\n")
+    code, out, _ = command("perft", "connect_four", "--depth", "3", "--position", "1212127", "--divide")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "1: 49"
+    assert lines[1] == "2: 0", "that wins: nothing follows"
+    assert lines[-1] == f"Nodes searched: {sum(int(line.split(': ')[1]) for line in lines[:7])}"
+
+
+def test_match(command) -> None:
+    code, out, _ = command("match", "greedy", "random", "--games", "200", "--seed", "4")
+    assert code == 0
+    assert re.search(r"score of greedy: 9\d\.\d%, 95% interval 9\d\.\d% to \d+\.\d%", out)
+    assert "Elo difference: +" in out
+    code, out, _ = command("match", "greedy", "random", "--games", "200", "--seed", "4", "--json")
+    result = json.loads(out)
+    assert result["wins"] + result["draws"] + result["losses"] == 200
+    assert result["interval"][0] < result["score"] <= result["interval"][1]
+
+
+def test_match_of_a_game_in_a_file(command) -> None:
+    code, out, _ = command(
+        "match", "random", "greedy", "--game", str(ROOT / "examples" / "three_in_a_row.py"), "--games", "20"
+    )
+    assert code == 0
+    assert "20" in out
+
+
+def test_bench_prints_one_json_object(command) -> None:
+    code, out, _ = command("bench", "rules", "--game", "connect_four", "--json", "--seconds", "0.05", "--batch", "64")
+    assert code == 0
+    speed = json.loads(out)
+    assert speed["game"] == "connect_four"
+    assert speed["batch"] == 64
+    assert speed["threads"] >= 1
+    assert speed["plies_per_cpu_second"] > 1000
+    assert speed["plies_per_second"] > 1000
+
+
+def test_check_runs_the_laws(command, tmp_path: Path) -> None:
+    code, out, _ = command("check", str(ROOT / "examples" / "three_in_a_row.py"))
+    assert code == 0
+    assert "keeps all" in out
+    broken = tmp_path / "broken.py"
+    broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
+    code, out, err = command("check", str(broken))
+    assert code == 2
+    assert "names that do not tell actions apart" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["perft", "conect_four", "--depth", "3"], "did you mean 'connect_four'"),
+        (["perft", "connect_four", "--depth", "-1"], "perft's depth is 0 to 64, not -1"),
+        (["perft", "connect_four", "--depth", "0", "--divide"], "divide's depth is at least 1, not 0"),
+        (["perft", "connect_four", "--depth", "x"], "x"),
+        (["perft", "connect_four"], "--depth"),
+        (["perft", "connect_four", "--depth", "2", "--position", "4444444"], "column 4 is full at move 7"),
+        (["perft", TINY[0], "--depth", "2"], "without chance"),
+        (["match", "random"], "B"),
+        (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
+        (["match", "random", "random", "--games", "5"], "an even number of games"),
+        (["match", "random", "random", "--games", "0"], "at least 2, not 0"),
+        (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
+        (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
+        (["play", "connect_four", "--against", "nobody"], "no agent"),
+        (["play", "connect_four", "--against", "minmax"], "did you mean 'minimax'?"),
+        (["play", "connect_four", "--side", "third"], "third"),
+        (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
+        (["bench", "rules", "--batch", "0"], "at least 1"),
+        (["bench", "rules", "--batch", str(10**13)], "more memory than there is"),
+        (["match", "random", "random", "--games", str(10**13)], "more memory than there is"),
+        (["bench", "everything"], "everything"),
+        (["dance"], "dance"),
+        ([], ""),
+    ],
+)
+def test_bad_input_is_one_clear_error(command, arguments: list[str], message: str) -> None:
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert len(err.splitlines()) < 25
+
+
+def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
+    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+    path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
+    code, out, _ = command("check", str(path))
+    assert code == 0
+    assert "- `evaluate` lies in [-1, 1]. (not defined)" in out
+    assert "✓ `evaluate`" not in out
+    assert "It has no ENCODERS" in out
+    assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
+
+
+def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "three_in_a_row.py").read_text()
+    for number, (right, wrong, message) in enumerate(
+        (
+            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it"),
+            ("@njit\ndef write_planes", "def write_planes", ": `write_planes` is not compiled: write @njit above it"),
+            ("def legal", "def leegal", " does not define legal"),
+        )
+    ):
+        path = tmp_path / f"game{number}.py"
+        path.write_text(source.replace(right, wrong))
+        code, _, err = command("games", str(path))
+        assert code == 2
+        assert err == f"plyground: the game in {path}{message}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grade", "random", "--picture", "/nope/x.png"], "cannot write /nope/x.png: there is no folder /nope"),
+        (["ladder", "random", "greedy", "--picture", "x.foo"], "cannot write x.foo: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--picture", "x"], "cannot write x: a picture's name ends in"),
+        (["ladder", "random", "greedy", "--file", "/nope/l.json"], "cannot write /nope/l.json"),
+        (["ladder", "random", "greedy", "--file", "/"], "cannot write /: it is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(
+    command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr("plyground.game.load", None)  # there is no work without a game
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_what_was_written_is_said(command, tmp_path: Path) -> None:
+    file, picture = tmp_path / "l.json", tmp_path / "l.png"
+    code, _, err = command("ladder", "random", "greedy", "--games", "2", "--file", str(file), "--picture", str(picture))
+    assert code == 0
+    assert err.splitlines() == [f"wrote {file}", f"wrote {picture}"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
+    broken = tmp_path / "typo.py"
+    broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
+    code, _, err = command("match", "random", "random", "--game", str(broken), "--games", "2")
+    assert code == 2
+    assert "Field 'plaice' was not found" in err
+    assert "Traceback" not in err
+    assert "kernels.py" not in err, "only the game's own lines"
+    assert '\n    state["plaice"] += 1 if' in err
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("(LONGEST + 1,), np.float32", "(3,), np.float32", "IndexError"),
+        ("MAX_LEGAL = 3", "MAX_LEGAL = 1", "`legal` lists 3 actions, but MAX_LEGAL is 1: it must be at least 3"),
+    ],
+    ids=["encoder", "legal"],
+)
+def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+    """In a process of its own, as people run it: bounds are checked there."""
+    path = tmp_path / "beyond.py"
+    source = Path(TINY[1]).read_text().replace("NUM_ACTIONS = MAX_LEGAL = 3", "NUM_ACTIONS = 3\nMAX_LEGAL = 3")
+    assert source.count(right) == 1
+    path.write_text(source.replace(right, wrong))
+    done = subprocess.run([sys.executable, "-m", "plyground", "check", str(path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-m", "plyground", "perft", "connect_four", "--depth", "2", "--divide"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        errors = process.stderr.read()
+        assert process.wait() == 0
+    assert "Exception" not in errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perft", "connect_four", "--depth", "20"],
+        ["match", "minimax:depth=14", "random", "--opening-plies", "0"],
+        ["ladder", "minimax:depth=4", "minimax:depth=5", "--games", "100000"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_ctrl_c_ends_compiled_code_too_and_says_what_is_kept(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "plyground", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(4)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+    assert "plyground: stopped; " in errors
+    assert "Traceback" not in errors
+
+
+def _fresh(code: str) -> str:
+    """What a fresh process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_help_waits_for_no_compiler() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "--help"]
+from plyground.cli import app
+try:
+    app.main()
+except SystemExit:
+    pass
+print(sorted({"numba", "torch", "numpy", "matplotlib", "typeguard", "asyncio"} & set(sys.modules)))
+"""
+    assert _fresh(code).splitlines()[-1] == "[]"
+
+
+def test_a_command_waits_for_no_other() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "perft", "connect_four", "--depth", "2"]
+from plyground.cli import app
+app.main()
+print("typeguard" in sys.modules)
+"""
+    assert _fresh(code).splitlines()[-1] == "False"
+
+
+def test_commands_do_not_import_torch() -> None:
+    code = """
+import sys
+sys.argv = ["plyground", "match", "random", "greedy", "--games", "10"]
+from plyground.cli import app
+app.main()
+print("torch" in sys.modules, "matplotlib" in sys.modules)
+"""
+    assert _fresh(code).splitlines()[-1] == "False False"
+
+
+def _play(monkeypatch: pytest.MonkeyPatch, command, typed: list[str], *options: str) -> str:
+    answers = iter(typed)
+
+    def answer(*_: object, **__: object) -> str:
+        try:
+            return next(answers)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("rich.console.Console.input", answer)
+    code, out, _ = command("play", "connect_four", "--seed", "1", *options)
+    assert code == 0
+    return out
+
+
+def test_a_game_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["1", "9", "", "moves", "help", "hint", "undo", "undo", "1", "1", "1", "1"])
+    assert "'9' is not legal" in out
+    assert "legal: 1, 2, 3, 4, 5, 6, 7" in out
+    assert "would play" in out
+    assert "nothing to take back" in out
+    assert "Good-bye" in out or "You" in out
+
+
+def test_winning_losing_and_leaving(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["1"], "--position", "121212", "--against", "random")
+    assert "You win (four in a row)!" in out
+    out = _play(monkeypatch, command, [], "--position", "121212", "--against", "greedy", "--side", "second")
+    assert "You lose (four in a row)." in out
+    assert "Good-bye" in _play(monkeypatch, command, ["quit"])
+    assert "greedy plays 4" in _play(monkeypatch, command, ["q"], "--side", "second")
+
+
+def test_undo_takes_back_the_agents_answer_too(monkeypatch: pytest.MonkeyPatch, command) -> None:
+    out = _play(monkeypatch, command, ["4", "undo", "quit"])
+    boards = re.findall(r"((?:^ [.●○ ]{13}\n){6})", out, re.MULTILINE)
+    assert len(boards) == 3
+    assert boards[0] == boards[2]
+    assert "●" in boards[1]
+    assert "○" in boards[1]
+
+
+def test_mistakes_are_told_with_positions_that_can_be_read(command) -> None:
+    code, out, _ = command("grade", "random", "--number", "40", "--games", "0")
+    found = re.findall(r"^position: (\S+)$", out, re.MULTILINE)
+    assert code == 0
+    assert len(found) == out.count("mistake ") > 3
+    assert json.loads(command("solve", found[0], "--json")[1])["position"] == found[0]
+
+
+def test_mistakes_are_marked_in_the_picture() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from plyground.report.pictures import draw_board
+
+    axes = Figure().add_subplot()
+    draw_board(axes, pg.load("connect_four").position("4453"), {"4": "✗", "1": "✓"})
+    signs = {text.get_text(): text.get_position() for text in axes.texts}
+    assert (signs["✗"], signs["✓"]) == ((3, 2), (0, 0)), "where the discs would come to lie"
+
+
+def test_the_version_and_the_defaults_are_told_once(command) -> None:
+    assert command("--version")[:2] == (0, f"plyground {pg.__version__}\n")
+    for name in app.COMMANDS:
+        code, out, _ = command(name, "--help")
+        words = " ".join(out.replace("│", " ").split())
+        assert code == 0
+        assert "None" not in words, name
+        assert not re.search(r"\(default:[^()]*\) \(default", words), name

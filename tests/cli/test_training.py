@@ -1,0 +1,371 @@
+"""The commands that train, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import ROOT
+from killed import go_on
+from plyground.cli import training
+from plyground.cli.training import LEARNERS, set_limits, settings_of
+from plyground.learners.dqn import DQN
+from plyground.learners.loop import train
+from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
+from plyground.runs.settings import build, profile, profiles
+from resumed import after_steps, contents, silent
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+SHORT = ["--game", ROW, "--network", "16", "--games-per-cycle", "40", "--concurrency", "8", "--memory", "400"]
+SHORT += ["--warm-up", "32", "--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run, trained by a process of its own."""
+    path = tmp_path_factory.mktemp("runs") / "short"
+    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "2", "--out", str(path)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (path / "printed").write_text(done.stdout)
+    return path
+
+
+def test_a_run_leaves_what_it_promises(trained: Path) -> None:
+    for name in ("config.toml", "metrics.jsonl", "best.json", "report.md", "curves.png"):
+        assert (trained / name).stat().st_size > 0, name
+    assert len(list((trained / "games").glob("*.txt"))) == 2
+    config = read_config(trained)
+    assert config["encoder"] == "planes-v1"
+    assert config["versions"].keys() == {"plyground", "python", "torch", "numba", "numpy"}
+    printed = (trained / "printed").read_text()
+    for words in ("cycle 2/2", "next-state masking is active", "illegal_moves 0", "95% interval", "What to try next"):
+        assert words in printed, words
+    assert "a step is a ply in each of 8 games" in printed
+    assert f"--against run:{trained}" in printed
+    assert "cycle 3" not in printed
+
+
+def test_the_agent_word_plays(trained: Path, command) -> None:
+    code, out, _ = command("match", f"run:{trained}", "random", "--game", ROW, "--games", "10", "--json")
+    assert code == 0
+    assert json.loads(out)["games"] == 10
+    code, _, err = command("match", f"run:{trained}", "random", "--games", "10")
+    assert code == 2
+    assert "has learned" in err
+
+
+def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
+    arguments = ["evaluate", str(trained), "--against", "random", "greedy", "--games", "20"]
+    code, out, _ = command(*arguments, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["against"].keys() == {"random", "greedy"}
+    assert found["checkpoint"] in steps_of(trained)
+    code, out, _ = command(*arguments, "--checkpoint", "last")
+    assert code == 0
+    assert "95% interval" in out
+    code, _, _ = command("plot", str(trained), str(trained), "--out", str(tmp_path / "x.png"))
+    assert code == 0
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:
+    code, out, _ = command("runs", "--folder", str(trained.parent))
+    assert code == 0
+    assert "short" in out
+    assert "2/2" in out
+    assert command("runs", "pack", str(trained), str(tmp_path / "x.zip"))[0] == 0
+    assert command("runs", "pack", str(trained), str(tmp_path / "y.zip"), "--without-memory")[0] == 0
+    assert (tmp_path / "y.zip").stat().st_size < (tmp_path / "x.zip").stat().st_size
+    assert command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "again"))[0] == 0
+    code, out, _ = command("runs", "inspect", str(tmp_path / "again"))
+    assert code == 0
+    for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
+        assert words in out
+    assert re.search(r"commonest actions.*[abc][123] \(\d+\.\d%\)", out), "by their names"
+    assert "dqn on three_in_a_row.py. Network 16 (" in out
+    assert f"Checkpoints: {', '.join(map(str, steps_of(trained)))}; the best is" in out
+    assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"
+    assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
+    code, _, err = command("resume", str(tmp_path / "light"))
+    assert code == 2
+    assert "a run packed without memory can play, not be resumed" in err
+
+
+def test_the_list_shows_whole_names_and_what_is_wrong(
+    trained: Path,
+    tmp_path: Path,
+    command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, out, _ = command("runs", "--folder", str(tmp_path / "nothing"))
+    assert (code, out) == (0, f"no runs in {tmp_path / 'nothing'}\n")
+    long = "a-name-that-says-what-was-tried-with-which-network-and-which-seed-0"
+    for name, file, text in (
+        (long, "config.toml", None),
+        ("no-toml", "config.toml", "cycles ="),
+        ("no-json", "metrics.jsonl", "{\n"),
+        ("odd-json", "metrics.jsonl", "[3]\n"),
+    ):
+        shutil.copytree(trained, tmp_path / name)
+        if text:
+            (tmp_path / name / file).write_text(text)
+    code, out, _ = command("runs", "--folder", str(tmp_path))
+    assert code == 0
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert "2/2" in lines[long]
+    assert "random" in lines[long]
+    assert "is not TOML" in lines["no-toml"]
+    assert "metrics.jsonl cannot be read" in lines["no-json"]
+    assert "not an object" in lines["odd-json"]
+    for columns in ("80", "60"):
+        monkeypatch.setattr(training, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        assert long in command("runs", "--folder", str(tmp_path))[1]
+
+
+def test_metrics_for_tensorboard(trained: Path, command) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for _ in range(2):  # again replaces what was there
+        code, out, _ = command("runs", "tensorboard", str(trained))
+        assert code == 0
+        assert "tensorboard --logdir" in out
+    found = EventAccumulator(str(trained / "tensorboard")).Reload()
+    losses = found.Scalars("cycle/loss")
+    wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
+    assert [each.step for each in losses] == [record["step"] for record in wanted]
+    assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
+    assert len(found.Scalars("evaluation/yardsticks/random/score")) == 2
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "100000", "--out", str(path)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not (path.exists() and read_metrics(path)):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    (step,) = map(int, re.findall(r"Stopped and saved at step (\d+)", out))
+    assert f"plyground resume {path}" in out
+    assert steps_of(path)[-1] == step
+
+
+@pytest.mark.parametrize("word", ["reinforce", "a2c", "ppo"])
+def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, command) -> None:
+    path = str(tmp_path / "run")
+    few = ["--game", ROW, "--network", "16+value", "--games-per-cycle", "40", "--concurrency", "8", "--rollout", "9"]
+    few += ["--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1", "--cycles", "2"]
+    code, out, err = command("train", word, *few, "--out", path)
+    assert code == 0, err
+    for words in (
+        "cycle 2/2",
+        "policy_loss",
+        "kl",
+        "entropy",
+        "win_in_1",
+        "block_in_1",
+        "of block-in-1",
+        "95% interval",
+    ):
+        assert words in out, words
+    code, out, _ = command("match", f"run:{path}", "random", "--game", ROW, "--games", "10", "--json")
+    assert (code, json.loads(out)["games"]) == (0, 10)
+    code, out, _ = command("evaluate", path, "--against", "random", "--games", "10", "--json")
+    assert (code, json.loads(out)["against"]["random"]["games"]) == (0, 10)
+    code, out, _ = command("runs", "inspect", path)
+    assert "plies stored" in out
+    code, out, err = command("resume", path)
+    assert (code, "95% interval" in out) == (0, True), err
+
+
+def test_a_policy_gradient_needs_a_value_head(command) -> None:
+    code, _, err = command("train", "ppo", "--network", "512-256")
+    assert code == 2
+    assert "512-256+value" in err
+
+
+def test_profiles_name_their_game_and_fit() -> None:
+    names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
+    names |= {"connect_four_reinforce", "connect_four_a2c", "connect_four_ppo", "paco_sako_ppo", "sequence_ppo"}
+    assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
+    for name in profiles():
+        table = profile(name)
+        assert name.startswith(Path(table["game"]).stem.removesuffix("_in_a_row"))
+        settings, _ = LEARNERS[table.pop("learner")]
+        build(settings, table, name)
+    table = profile("chess_dqn_debug_masking")
+    assert table.pop("learner") == "dqn"
+    debug = build(DQN, table, "")
+    assert (debug.games_per_cycle, debug.concurrency, debug.max_steps, debug.target_update) == (20, 8, 100, 20)
+    assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "dqn", "--profile", "connect_for_demo"], "did you mean 'connect_four_demo'"),
+        (["train", "dqn", "--profile", "connect_four_demo", "--game", "chess"], "is for connect_four, not for chess"),
+        (["train", "dqn", "--game", "nothing"], "no game"),
+        (["train", "dqn", "--encoder", "nothing"], "no encoder"),
+        (["train", "dqn", "--network", "nothing"], "no network"),
+        (["train", "dqn", "--batch", "0"], "batch is a number of at least 1"),
+        (["train", "dqn", "--bach", "3"], "--bach"),
+        (["train", "dqn", "--device", "abacus"], "no device 'abacus'"),
+        (["train", "dqn", "--init", "nowhere"], "is no run"),
+        (["train", "dqn", "--seed", "-1"], "seed is a number of at least 0"),
+        (["train", "dqn", "--yardsticks", "nobody"], "no agent"),
+        (["train", "--out", "tabular", "dqn"], "say the learner first"),
+        (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
+        (["train", "sarsa"], "sarsa"),
+        (["resume", "nowhere"], "is no run"),
+        (["evaluate", "nowhere"], "is no run"),
+        (["plot", "nowhere"], "is no run"),
+        (["runs", "dance"], "no action of runs"),
+        (["runs", "pack", "x"], "takes 2 names"),
+        (["match", "run:nowhere", "random"], "is no run"),
+    ],
+)
+def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command) -> None:
+    command("runs", "pack", str(trained), str(tmp_path / "x.zip"))
+    command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "run"))
+    config = tmp_path / "run" / "config.toml"
+    text = config.read_text()
+    for edit, message in (
+        (text.replace("batch = 16", "batch = 17"), "batch: 17 instead of 16"),
+        (text.replace("batch = 16", "bach = 16"), "did you mean 'batch'"),
+        (text.replace("batch = 16", 'batch = "x"'), "of type int"),
+        (text.replace("batch = 16", "batch ="), "is not TOML"),
+        (text.replace('network = "16"', 'network = "32"'), "network: "),
+        (text.replace('learner = "dqn"', 'learner = "x"'), "no learner"),
+    ):
+        config.write_text(edit)
+        before = sorted(path.stat().st_size for path in (tmp_path / "run").rglob("*"))
+        code, _, err = command("resume", str(tmp_path / "run"))
+        assert code == 2, edit
+        assert message in err
+        config.write_text(text)
+    assert before
+
+
+def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command) -> None:
+    """In one go, or stopped on the way: the same, bit by bit."""
+    whole, parts = (shutil.copytree(trained, tmp_path / name) for name in ("whole", "parts"))
+    for limit, message in (
+        (["--cycles", "2"], "has done 2 cycles: its end is later, not 2"),
+        (["--epochs", "3"], "known: cycles, seconds"),
+        (["--cycles", "-1"], "cycles is a number of at least 0"),
+    ):
+        code, _, err = command("resume", str(whole), *limit)
+        assert (code, message in err) == (2, True), err
+    assert (whole / "config.toml").read_text() == (trained / "config.toml").read_text()
+    code, out, _ = command("resume", str(whole))
+    assert "This run is finished." in out
+    assert f"plyground resume {whole} --cycles 4" in out
+    code, out, err = command("resume", str(whole), "--cycles", "4")
+    assert (code, "cycle 4/4" in out) == (0, True), err
+    assert read_config(whole) == read_config(trained) | {"cycles": 4}
+    notes = [record["text"] for record in read_metrics(whole) if record["event"] == "note"]
+    assert notes.count("another end: cycles: 4 instead of 2") == 1
+
+    with open_run(parts) as run:
+        set_limits(run, {"cycles": 4})  # as if it had been killed just then
+    learner, run = go_on(parts, settings_of(parts, {}))
+    with run:
+        assert not train(learner, run, silent, after_steps(learner, 7))
+    code, out, err = command("resume", str(parts))
+    assert code == 0, err
+    assert contents(whole) == contents(parts)
+
+
+def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, command) -> None:
+    ended = shutil.copytree(trained, tmp_path / "ended")
+    config, text = ended / "config.toml", (ended / "config.toml").read_text()
+    state = next(ended.glob(f"checkpoints/{max(steps_of(ended))}"))
+    done = read_checkpoint(state).state()["counts"]["seconds"]
+    with open_run(ended) as run:
+        set_limits(run, {"cycles": 0, "seconds": done / 2})  # as if a clock had ended it
+    code, _, err = command("resume", str(ended), "--cycles", "9")
+    assert (code, "was ended by its seconds, and still is: give --seconds a later end" in err) == (2, True), err
+    assert "cycles = 9" not in config.read_text()
+    config.write_text(text.replace('learner = "dqn"', 'learner = "dqn"\nepochs = 3'))
+    code, _, err = command("resume", str(ended), "--epochs", "3")
+    assert (code, "known: cycles, seconds" in err) == (2, True), err
+
+
+HOPS = (ROOT / "tests" / "tiny_games" / "hops.py").read_text()
+
+
+def test_a_game_without_evaluate_is_trained_measured_and_played(
+    tmp_path: Path,
+    command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the defaults; from any folder, by any spelling of its path, and where the file has moved."""
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    for folder in (home, elsewhere):
+        folder.mkdir()
+    (home / "plain.py").write_text(HOPS.replace("def evaluate", "def worth"))
+    monkeypatch.chdir(home)
+    few = [word for word in SHORT if word not in ("--yardsticks", "random")]
+    few[1] = "./plain.py"
+    code, _, err = command("train", "dqn", *few, "--opponents", "1 greedy", "--cycles", "1", "--out", "run")
+    assert (code, "no agent for ./plain.py 'greedy'" in err) == (2, True), "what a person names is not left out"
+    code, out, err = command("train", "dqn", *few, "--cycles", "1", "--out", "run")
+    assert code == 0, err
+    assert "# run: dqn on plain.py" in out
+    config = read_config(Path("run"))
+    assert (config["game"], config["yardsticks"]) == (str(home / "plain.py"), ["random"])
+    assert command("resume", "run", "--cycles", "2")[0] == 0
+    code, out, err = command("evaluate", "run", "--games", "2")
+    assert (code, "against random" in out) == (0, True), err
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    code, out, err = command("play", "plain.py")
+    assert (code, "random is" in out) == (0, True), err
+
+    monkeypatch.chdir(elsewhere)
+    for spelling in (str(home / "plain.py"), "../home/./plain.py"):
+        code, _, err = command("match", "run:../home/run", "random", "--game", spelling, "--games", "2")
+        assert code == 0, err
+    shutil.copy(home / "plain.py", elsewhere / "plain.py")
+    assert command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")[0] == 0, "a copy"
+    (elsewhere / "plain.py").write_text((home / "plain.py").read_text() + "# another\n")
+    code, _, err = command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")
+    assert (code, f"has learned {home / 'plain.py'}, not {elsewhere / 'plain.py'}" in err) == (2, True), err
+    (home / "plain.py").rename(elsewhere / "plain.py")
+    assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies here"
+    assert command("resume", "../home/run", "--cycles", "3")[0] == 0
+    (elsewhere / "plain.py").rename(home / "run" / "plain.py")
+    assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies in the run"
+    (home / "run" / "plain.py").unlink()
+    code, _, err = command("evaluate", "../home/run", "--games", "2")
+    assert (code, "put plain.py here or into ../home/run" in err) == (2, True)
+
+
+def test_a_game_without_encoders_cannot_be_learned_by_networks(tmp_path: Path, command) -> None:
+    path = tmp_path / "blind.py"
+    path.write_text(HOPS.replace("ENCODERS = ", "NOTHING = "))
+    code, _, err = command("train", "dqn", "--game", str(path))
+    assert code == 2
+    assert f"{path} has no encoder" in err
+    assert "docs/adding_a_game.md" in err
+    assert (ROOT / "docs" / "adding_a_game.md").is_file()

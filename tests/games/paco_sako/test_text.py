@@ -1,0 +1,261 @@
+"""Paco Ŝako as it is written: numbers for a network, texts and pictures for people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plyground as pg
+from conftest import JIT
+from plyground.games.paco_sako import analysis, rules
+from plyground.games.paco_sako import text as texts
+
+# ---- encoders ----
+
+OPTIONS = [(bool(o & 1), bool(o & 2), bool(o & 4)) for o in range(8)]
+
+
+def test_the_examples_of_seed_004(paco_sako: pg.Game) -> None:
+    """The second is printed there with other option names; it is the absolute one with both extra layers."""
+    pieces = [
+        64,
+        129,
+        194,
+        259,
+        324,
+        197,
+        134,
+        71,
+        *range(8, 16),
+        *range(432, 440),
+        504,
+        569,
+        634,
+        699,
+        764,
+        637,
+        574,
+        511,
+    ]
+    start = paco_sako.start()
+    assert start.encode("index").tolist() == [*pieces, 64, 1, 1, 1, 1, 0]
+    assert start.encode("index_absolute_lift_promote").tolist() == [*pieces, 64, 1, 1, 1, 1, 0, 1, 0, 0]
+    assert start.encode("tensor").sum() == 288
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_indices_expand_to_the_tensor(paco_sako: pg.Game, options: tuple[bool, bool, bool]) -> None:
+    import torch
+
+    from plyground.games.paco_sako.encoders import encoder_name, expand
+
+    batch = pg.Batch(paco_sako, 2500 if JIT else 3, seed=6)
+    for _ in range(8 if JIT else 2):
+        batch.random_play(41 if JIT else 3)
+        tensor = torch.from_numpy(batch.encode(encoder_name("tensor", *options)))
+        index = batch.encode(encoder_name("index", *options))
+        assert index.dtype == np.uint32
+        assert tensor.shape[1] == 30 + (not options[0]) + options[1] + options[2] == index.shape[1] - 8
+        assert torch.equal(expand(torch.from_numpy(index)), tensor)
+        assert torch.equal(expand(torch.from_numpy(index.astype(np.int16))), tensor)
+
+
+@pytest.mark.parametrize(
+    "text", ["8/8/8/8/8/8/8/8 w 0 - - -", "8/8/8/8/2p5/8/3D4/4K3^e7d b 7 - d3 -", "4k3/8/8/8/8/8/8/R3K3 b 0 A - -"]
+)
+def test_boards_with_few_pieces_expand_too(paco_sako: pg.Game, text: str) -> None:
+    import torch
+
+    from plyground.games.paco_sako.encoders import expand
+
+    position = paco_sako.position(text)
+    for seat in (0, 1):
+        index, tensor = (torch.from_numpy(position.encode(name, seat)[None]) for name in ("index", "tensor"))
+        assert torch.equal(expand(index), tensor)
+
+
+def test_expand_refuses_other_shapes() -> None:
+    import torch
+
+    from plyground.games.paco_sako.encoders import expand
+
+    for shape in ((38,), (1, 37), (1, 42)):
+        with pytest.raises(pg.InvalidValue, match="38 to 41"):
+            expand(torch.zeros(shape, dtype=torch.int16))
+
+
+# ---- texts ----
+
+FENS = """rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah - -
+8/8/8/8/8/8/8/8 w 0 - - -
+rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b 1 AHah d3 -
+rnbqkbnr/ppppp1pp/8/5p2/3P4/8/PPP1PPPP/RNBQKBNR w 2 AHah f6 -
+rnbqkbnr/pppppppp/8/8/8/8/PPP1PPPP/RNBQKBNR^d2P w 1 AHah - -
+rnbqkbnr/ppp1pppp/8/3d4/8/8/PPPPPPPP/R1BQKBNR b 0 AHah - -
+rnbqkbnr/ppp1pppp/8/8/8/8/PPPPPPPP/R1BQKBNR^d5d b 1 AHah - -
+4k3/8/8/8/8/8/8/4K2I w 0 H - -
+8/8/8/8/8/3aP3/8/8 w 0 - - -
+rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR b 0 AHah - -
+r1bqkbnr/pppppppp/8/8/4P3/5P2/PPPPu1PP/RNBQ1BNR w 0 ah - -
+4e3/3P1e2/3k4/8/8/8/8/8 w 0 - - -
+5rk1/ppp2pep/8/1B1ah2D/4f1b1/2N3SP/PPP2DP1/5L1K w 0 - - -
+4a3/5e2/3k4/8/8/8/8/8^e8B w 1 - - - =e8P
+rnbqkb1r/ppp1pppp/8/3n4/8/8/PPPPPPPP/RdBQKBNR b 4 AHah - - =b1L
+2P1k3/8/8/8/8/8/8/4K3 w 1 - - - =c8F""".splitlines()
+
+
+@pytest.mark.parametrize("text", FENS)
+def test_texts_are_written_as_they_are_read(paco_sako: pg.Game, text: str) -> None:
+    assert paco_sako.position(text).text == text
+
+
+def test_both_cases_of_equal_kinds_are_read_and_lower_is_written(paco_sako: pg.Game) -> None:
+    assert paco_sako.position("8/8/8/8/8/AHOVY3/8/8 w 0 - - -").text == "8/8/8/8/8/ahovy3/8/8 w 0 - - -"
+
+
+def test_without_a_king_there_are_no_rights(paco_sako: pg.Game) -> None:
+    assert paco_sako.position("8/8/8/8/8/8/8/R3K2R w 0 AH - -").text == "8/8/8/8/8/8/8/R3K2R w 0 - - -"
+    assert paco_sako.position("4k3/8/8/8/8/8/8/R6R^e1K w 1 AH - -").text == "4k3/8/8/8/8/8/8/R6R^e1K w 1 AH - -"
+
+
+def test_the_exchange_notation(paco_sako: pg.Game) -> None:
+    text = "rnbqkbnr/ppp1pppp/8/3d4/8/8/PPPPPPPP/R1BQKBNR w 0 - - -"
+    position = paco_sako.position(text)
+    written = texts.exchange(position.state)
+    assert written.splitlines()[3] == ".. .. .. NP .. .. .. .."
+    assert written.splitlines()[0] == ".R .N .B .Q .K .B .N .R"
+    assert paco_sako.position(written) == position
+
+
+REPLAYS = {
+    "startpos": (
+        "Le2 Pe4 Ld7 Pd5 Le4 Pd5 Lb8 Pa6 Lf1 Pa6 Ld8 Pd5 Pd4",
+        ["e2>e4", "d7>d5", "e4xd5", "Nb8>a6", "Bf1xNa6", "Qd8>Pd5>d4"],
+    ),
+    "4k3/8/8/8/8/8/7C/4K3 w 0 - - -": ("Lh2 Ph4 Le8 Pd8", ["PRh2>h4", "Ke8>d8"]),
+    "4k3/8/8/8/8/8/7c/4K3 w 0 - - -": ("Lh2 Ph8", ["RPh2>h8"]),
+    "rnbqkbn1/pppppp2/5p2/5p2/8/8/PPPPPPPC/RNBQKBNR b 0 AHa - -": (
+        "Lh2 Ph8 =N Lh1 Ph8 Pg6",
+        ["RPh2>h8", "=N:Rh1>Nh8>g6"],
+    ),
+    "4k3/8/8/8/8/8/8/R3K2R w 0 AH - -": ("Le1 Pg1 Le8 Pe7", ["0-0", "Ke8>e7"]),
+    "r3k2r/8/8/8/8/8/8/4K3 b 0 ah - -": ("Le8 Pc8", ["0-0-0"]),
+    "4e3/3P1e2/3k4/8/8/8/8/8 w 0 - - -": ("Ld7 Pe8 =N Pf7 Pe8 Pd6", ["d7>Be8=N>Bf7>Ne8xKd6"]),
+    "4k3/2P5/8/8/8/8/8/4K3 w 0 - - -": ("Lc7 Pc8 =Q", ["c7>c8=Q"]),
+    "8/8/8/8/2p5/8/3D4/4K3 w 0 - - -": ("Ld2 Pd4 Lc4 Pd3 Pe1", ["PNd2>d4", "c4>Nd3xKe1"]),
+    "8/8/8/8/4p3/4P3/3P4/8 w 0 - - -": ("Ld2 Pd4 Le4 Pd3", ["d2>d4", "e4xd3"]),
+}
+
+
+@pytest.mark.parametrize("text", REPLAYS)
+def test_turns_in_replay_notation(paco_sako: pg.Game, text: str) -> None:
+    actions, turns = REPLAYS[text]
+    position = paco_sako.position(text)
+    assert analysis.replay(position, actions.split()) == turns
+    side = position.to_move
+    assert [name for k, turn in enumerate(turns) for name in texts.read_turn(turn, (side + k) % 2)] == actions.split()
+
+
+@pytest.mark.parametrize("written", ["", "e2", "e2>e9", "e4=Q", "0-0-0-0", "e2e4", ">e4"])
+def test_what_is_no_turn_is_refused(written: str) -> None:
+    with pytest.raises(pg.InvalidText, match="is no turn"):
+        texts.read_turn(written, 0)
+
+
+REFUSED = {
+    "e4": "is neither a FEN such as",
+    "8/8/8/8/8/8/8/8": "is not a FEN of Paco Ŝako",
+    "8/8/8/8/8/8/8 w 0 - - -": "8 ranks of 8 squares, not 8, 8, 8, 8, 8, 8, 8 ",
+    "8/8/8/8/8/8/8/9 w 0 - - -": "is written '9'",
+    "8/8/8/8/8/8/8/7? w 0 - - -": "no piece and no union is written",
+    "8/8/8/8/8/8/8/71K w 0 - - -": "not 8, 8, 8, 8, 8, 8, 8, 9",
+    "8/8/8/8/8/8/8/8^e2p w 0 - - -": "no piece of the player to move, white",
+    "8/8/8/8/8/8/8/8^e2? w 0 - - -": "is not a FEN",
+    "8/8/8/8/8/8/8/8^e2k w 0 - - -": "no piece of the player to move, white",
+    "8/8/8/8/8/8/8/8 w 999 - - -": "ends at 100, not at 999",
+    "8/8/8/8/8/8/8/8 w 0 - - - =e8F": "does not fit",
+    "2P5/8/8/8/8/8/8/8 w 0 - - - =c8P": "does not fit",
+    "8/8/8/8/8/8/8/8 w 0 KQkq - -": "is not a FEN",
+    "x" * 5000: "at most 1000 characters, not 5000",
+    ".. ..": "nor 8 lines of 8 cells",
+    "\n".join([".. " * 8] * 7 + [".. " * 7 + "PX"]): "no cell is written 'PX'",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:20])
+def test_what_is_no_text_is_refused_with_its_reason(paco_sako: pg.Game, text: str) -> None:
+    with pytest.raises(pg.InvalidText) as caught:
+        paco_sako.position(text)
+    assert REFUSED[text] in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+WRONG = {
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah - -": [],
+    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR b 0 AHah - -": [],
+    "rnbqXbnr/ppp1pppp/8/8/4a3/8/PPPP1PPP/RNBQK1NR w 0 AHah - -": [
+        "the black king on e8 is in a union, but the game goes on"
+    ],
+    "rnbqkbnr/pppppppp/8/8/8/P7/PPPPPPPP/RNBQKBNR w 0 - - -": ["white has 17 pieces, not 16", "white has 9 pawns"],
+    "rnbqkbnr/pppppppp/8/8/8/R7/PPPPPPPP/1NBQKBNR w 0 Aah - -": ["castling right A, but no white rook on a1"],
+    "rnbq1bnr/ppppkppp/4p3/8/8/8/PPPPPPPP/RNBQKBNR w 0 ah - -": [
+        *("castling right a, but no black king on e8", "castling right h, but no black king on e8"),
+    ],
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah e3 -": ["no pawn of black has just passed over e3"],
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 120 AHah - -": ["120 turns without progress (the game ends at 100)"],
+    "Pnbqkbnr/pppppppp/8/8/8/7r/1PPPPPPP/RNBQKBNR w 0 AHh - -": ["a white pawn on a8, its last rank, is not promoting"],
+    "4k3/8/8/8/8/8/8/8 w 0 - e4 -": [
+        *("white has 0 pieces, not 16", "white has 0 kings", "black has 1 pieces, not 16"),
+        "no pawn of black has just passed over e4",
+    ],
+    "rnbqkbnr/pppppppp/8/8/8/8/1PPPPPPP/NNBQKBNR^a1P w 1 Hah - -": [
+        *("white has only 1 R, but no piece is ever lost", "the hand has lifted from a1, but the square is not empty"),
+    ],
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_all_problems_are_listed(paco_sako: pg.Game, text: str) -> None:
+    problems = paco_sako.position(text).problems
+    assert problems == WRONG[text]
+    if problems:
+        with pytest.raises(pg.InvalidText) as caught:
+            paco_sako.position(text, strict=True)
+        assert "; ".join(problems) in str(caught.value)
+    else:
+        assert paco_sako.position(text, strict=True) == paco_sako.position(text)
+
+
+@settings(max_examples=300 if JIT else 30, deadline=None)
+@given(
+    st.one_of(
+        st.text(max_size=80),
+        st.text("rnbqkRNBQKadeo/8 wb-^=", max_size=90),
+        st.builds("/".join, st.lists(st.text("PpKkRnaDxz", min_size=8, max_size=8), min_size=8, max_size=8)).map(
+            "{} w 3 Ah d3 -".format
+        ),
+    )
+)
+def test_any_text_is_a_position_or_one_declared_error(text: str) -> None:
+    game = pg.load("paco_sako")
+    try:
+        position = game.position(text)
+    except pg.InvalidText:
+        return
+    assert game.position(position.text) == position
+    assert isinstance(position.problems, list)
+    assert bool(position.legal()) != position.over
+
+
+# ---- pictures ----
+
+
+def test_unions_and_choices_are_drawn(paco_sako: pg.Game) -> None:
+    position = paco_sako.position("4k3/8/8/8/8/2p5/8/c3K3 w 0 - - -")
+    assert str(position).splitlines()[7] == "1  ♖♟  ·   ·   ·   ♔   ·   ·   ·"
+    position.play("La1")
+    marked = rules.draw_choices(position.state, position.legal()).splitlines()
+    assert marked[7] == "1  ·  *·  *·  *·   ♔   ·   ·   ·"
+    assert marked[-1] == "white: place · ♖♟ from a1 in the hand"

@@ -1,0 +1,84 @@
+"""What people are told to type works where they are; without the extras, all but learning works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from plyground import errors
+
+BARE = """
+import sys
+
+class Missing:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in ("torch", "safetensors", "matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing)
+from plyground import cli
+for line in sys.stdin.read().splitlines():
+    sys.argv = ["plyground", *line.split()]
+    try:
+        cli.main()
+        print("went well")
+    except SystemExit as end:
+        print("exit code", end.code)
+"""
+
+
+def without_extras(*commands: str) -> subprocess.CompletedProcess[str]:
+    """Run commands where nothing of the extra `learn` is installed."""
+    return subprocess.run(
+        [sys.executable, "-c", BARE], input="\n".join(commands), capture_output=True, text=True, check=False
+    )
+
+
+def test_all_but_learning_works_without_the_extras() -> None:
+    commands = [
+        "games",
+        "play connect_four --seed 1",  # nothing is typed: it says good-bye
+        "match random greedy --games 2",
+        "solve 4453",
+        "grade random --number 5 --games 2",
+        "ladder random greedy --games 2",
+        "bench rules --seconds 0.02 --batch 8",
+        "perft connect_four --depth 2",
+    ]
+    done = without_extras(*commands)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("went well") == len(commands), done.stderr
+    assert "Good-bye" in done.stdout
+
+
+def test_what_needs_the_extras_says_how_to_install_them(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
+    commands = ["train dqn", f"match run:{tmp_path} random", "grade random --number 5 --picture x.png"]
+    done = without_extras(*commands)
+    assert done.stdout.count("exit code 2") == len(commands)
+    missing = [line.partition("this needs ")[2] for line in done.stderr.splitlines()]
+    assert [line.split(",")[0] for line in missing] == ["torch", "torch", "matplotlib"]
+    assert all("in Plyground's folder: pip install -c constraints.txt -e '.[learn]'" in line for line in missing)
+    assert (ROOT / "constraints.txt").is_file()
+
+
+def test_commands_are_shown_as_they_are_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "plyground"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["bin/plyground", "train", "dqn"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert errors.command("resume", Path("runs/a b")) == "bin/plyground resume 'runs/a b'"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert errors.command("resume", Path("runs/x-1")) == "plyground resume runs/x-1"
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "src" / "plyground" / "__main__.py"), "games"])
+    monkeypatch.setattr(sys, "orig_argv", [".venv/bin/python", "-m", "plyground", "games"])
+    assert errors.command("play") == ".venv/bin/python -m plyground play"
+    monkeypatch.setattr(sys, "argv", ["my_script.py"])
+    assert errors.command("play") == "plyground play"
