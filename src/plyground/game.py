@@ -163,9 +163,10 @@ class Game:
     @functools.cached_property
     def fresh(self) -> NDArray[np.void]:
         """[1] a new game's record as `reset` leaves it; where `reset` draws from the generator, as it receives it."""
-        fresh = self.blank.copy()
-        if not self.rules.CHANCE:
-            self.kernels().reset_all(fresh, self.blank, np.zeros(1, np.uint64))
+        if self.rules.CHANCE:
+            return self.blank
+        fresh = np.zeros(1, self.rules.STATE)  # a copy of records would leave the gaps between fields undefined
+        self.kernels().reset_all(fresh, self.blank, np.zeros(1, np.uint64))
         return fresh
 
     def work(self) -> NDArray[np.void]:

@@ -195,8 +195,10 @@ class DeviceGame:
     def choose(
         self, function: Function, subject: str, states: Tensor, where: Tensor, rngs: Tensor, actions: Tensor
     ) -> None:
-        """Ask a scripted agent's compiled function in the rows where `where` [N] bool is set, and write its answers into
-        `actions` [N] int32. It draws from `rngs` [N]. `subject` names it while it compiles."""
+        """Write a scripted agent's actions into `actions` [N] int32 where `where` [N] bool is set.
+
+        Its compiled function draws from `rngs` [N]; `subject` names it while it compiles.
+        """
         kernel = _choose_kernel(self.on, function, f"{self.game.label} {subject}")
         rows = self.rows(states)
         self.run_rows(kernel, len(rows), self.records(rows), where, rngs, actions)

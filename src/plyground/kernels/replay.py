@@ -130,6 +130,14 @@ def leaf_at(tree: Doubles, rest: float) -> int:
     return node
 
 
+@njit
+def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+    """Sample k of B: from the k-th of B equal parts of the sum."""
+    leaf = leaf_at(tree, (k + uniform(rng)) / len(indices) * tree[1])
+    indices[k] = leaf - len(tree) // 2
+    probabilities[k] = tree[leaf] / tree[1]
+
+
 # ---- loops ----
 
 
@@ -182,9 +190,7 @@ def sample_prioritised(seed: np.uint64, tree: Doubles, indices: Longs, probabili
     rng = np.empty(1, np.uint64)
     for k in range(len(indices)):
         rng[0] = generator_of(seed, k)
-        leaf = leaf_at(tree, (k + uniform(rng)) / len(indices) * tree[1])
-        indices[k] = leaf - len(tree) // 2
-        probabilities[k] = tree[leaf] / tree[1]
+        draw_by_priority(k, rng, tree, indices, probabilities)
 
 
 @njit(cache=True, nogil=True)

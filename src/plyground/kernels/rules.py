@@ -2,8 +2,9 @@
 
 A function `…_row` is the body for one row; `cuda_rules.py` calls the same bodies. Every loop releases the interpreter's
 lock and uses one thread; a caller with several threads gives each its own rows (`threads.py`): as slices, or, where a
-loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]` is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it
-or, where `reset` draws from the generator, as `reset` receives it.
+loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]`
+is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it or, where `reset` draws from
+the generator, as `reset` receives it.
 """
 
 from __future__ import annotations
