@@ -77,9 +77,11 @@ def main(options: Options) -> None:
     print(f"{options.device}, {options.rounds} rounds of {options.seconds:g} s, medians [lowest, highest]")
     for case in options.cases:
         found: dict[Path, list[tuple[float, float]]] = {checkout: [] for checkout in options.checkouts}
-        for _ in range(options.rounds):
+        for round_number in range(options.rounds + 1):
             for checkout in options.checkouts:
-                found[checkout].append(measure(checkout, case, options))
+                speed = measure(checkout, case, options)
+                if round_number:  # the first round compiles
+                    found[checkout].append(speed)
         first = statistics.median(plies for plies, _ in found[options.checkouts[0]])
         for checkout, values in found.items():
             plies, updates = [each for each, _ in values], statistics.median(each for _, each in values)

@@ -18,6 +18,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -188,7 +189,8 @@ class DQNLearner:
         """[N] for actions that the teacher would choose; the teacher runs on the CPU."""
         if self.teacher is None or not self.guidance:
             return 0.0
-        agrees = self.teacher.agrees(self.view.games.to_records(states), actions.cpu().numpy())
+        records = self.view.games.to_records(states)
+        agrees = self.teacher.act(records, np.zeros(len(records), np.uint64)) == actions.cpu().numpy()
         return self.guidance * self.config.imitation_coef * torch.from_numpy(agrees).to(actions.device).float()
 
     def _shaping_rewards(self, ply: Transition) -> Tensor | float:
