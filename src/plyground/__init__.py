@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from plyground.agents.agent import make as agent
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
+    from plyground.backend.batch import TensorBatch
     from plyground.batch import Batch, Step
     from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
     from plyground.game import Game, load
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue", "Match"]
-__all__ += ["Outcome", "Position", "Step", "UnknownName", "agent", "load", "match"]
+__all__ += ["Outcome", "Position", "Step", "TensorBatch", "UnknownName", "agent", "load", "match"]
 
 _HOMES = {
     **dict.fromkeys(("Batch", "Step"), "batch"),
@@ -30,6 +31,7 @@ _HOMES = {
     **dict.fromkeys(("Match", "match"), "arena.match"),
     "Outcome": "games.interface",
     "Position": "position",
+    "TensorBatch": "backend.batch",
     "agent": "agents.agent",
 }
 _THERE = {"agent": "make", "match": "play_match"}  # what they are called at home

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from plyground.backend.device import said_when_full
+from plyground.backend.device import explain_out_of_memory
 from plyground.cli.display import console
 from plyground.cli.training import check_limits, new_run, set_limits, settings_of, wishes_to_stop
 from plyground.errors import InvalidValue, command
@@ -101,7 +101,7 @@ def imitate(
 
 
 def _begin(config: Imitate, path: Path) -> Imitation:
-    with console.status("reading and checking the data"), said_when_full(LESS):
+    with console.status("reading and checking the data"), explain_out_of_memory(LESS):
         return Imitation(config, path, available())
 
 
@@ -124,7 +124,7 @@ def go_on(path: Path, limits: Mapping[str, float]) -> None:
 
 
 def _learn(learner: Imitation, run: Run) -> None:
-    with wishes_to_stop() as stop, _bar("examples", len(learner.rows)) as show, said_when_full(LESS):
+    with wishes_to_stop() as stop, _bar("examples", len(learner.rows)) as show, explain_out_of_memory(LESS):
 
         def report(record: Mapping[str, Any]) -> None:
             if record["event"] == "tick":

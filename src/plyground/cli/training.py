@@ -23,7 +23,7 @@ from tyro.conf import Positional, arg
 import plyground
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
-from plyground.backend.device import said_when_full
+from plyground.backend.device import explain_out_of_memory
 from plyground.cli.display import Display, console, show_report
 from plyground.cli.terminal import progress, show_match
 from plyground.errors import InvalidValue, command, unknown
@@ -96,7 +96,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         if "game" in table and config.game != table["game"]:
             raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
         full = config.resolved()
-        with said_when_full(LESS):
+        with explain_out_of_memory(LESS):
             begun = learner_of(full)
         path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
         with new_run(path, learner, full) as run:
@@ -141,7 +141,7 @@ def _next(folder: Path, name: str) -> Path:
 
 def _work(learner: Learner[Any], run: Run) -> None:
     """Learn until the end or until somebody wants to stop; then say what came of it."""
-    with wishes_to_stop() as stop, Display() as display, said_when_full(LESS):
+    with wishes_to_stop() as stop, Display() as display, explain_out_of_memory(LESS):
         finished = learn(learner, run, display, lambda: bool(stop))
     if not finished:
         how = command("resume", run.path)
@@ -195,7 +195,7 @@ def resume(
         return
     with open_run(run) as held:
         checkpoint = newest_whole(run)
-        with said_when_full(LESS):
+        with explain_out_of_memory(LESS):
             learner = _learner_of(run, limits)
             learner.restore(checkpoint)
         done = {"cycles": learner.cycle, "seconds": learner.seconds}
