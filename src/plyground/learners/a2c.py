@@ -61,7 +61,7 @@ class A2CLearner:
         rollout, replay, config = self.rollout, self.rollout.replay, self.config
         indices = replay.usable.flatten().nonzero()[:, 0]
         found = replay.n_step_returns(indices, config.n_steps, True, config.gamma)
-        returns = found.returns + found.bootstrap_discounts * replay.at(rollout.next_values(), found.last)
+        returns = found.returns + found.bootstrap_discount * replay.at(rollout.next_values(), found.next_indices)
         complete = found.complete > 0
         indices, returns = indices[complete], returns[complete]
         return PolicyBatch(indices, normalized(returns - replay.at(rollout.values, indices)), returns)

@@ -189,13 +189,13 @@ class DQNLearner:
         """[N] for actions that the teacher would choose; the teacher runs on the CPU."""
         if self.teacher is None or not self.guidance:
             return 0.0
-        records = self.view.games.to_records(states)
+        records = self.view.on.to_records(states)
         agrees = self.teacher.act(records, np.zeros(len(records), np.uint64)) == actions.cpu().numpy()
         return self.guidance * self.config.imitation_coef * torch.from_numpy(agrees).to(actions.device).float()
 
     def _shaping_rewards(self, ply: Transition) -> Tensor | float:
         weight = self.config.shaping_coef * self.guidance
-        return weight * shaping_rewards(self.view.games, ply, self.config.gamma) if weight else 0.0
+        return weight * shaping_rewards(self.view.on, ply, self.config.gamma) if weight else 0.0
 
     # ---- updates ----
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from plyground.agents.network import NetworkAgent
 from plyground.backend.games import run_kernel
-from plyground.kernels.advantages import RolloutArrays
+from plyground.kernels.arrays import Rollout as RolloutArrays
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
 from plyground.learners.cycle import SelfPlayCycle
 from plyground.learners.losses import normalized

@@ -20,19 +20,11 @@ from plyground.backend.priorities import PriorityTree
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.rng import STEP, scatter, seeds
-from plyground.kernels.replay import TERMINATED, TRUNCATED, Plies
+from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
+from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.selfplay import Transition
 
 MIN_PRIORITY = 1e-3  # added to every error, so that no ply is never sampled
-
-
-class NStepReturns(NamedTuple):
-    """What followed plies [B] within n steps; see `kernels/replay.py`."""
-
-    returns: Tensor  # [B] discounted rewards for the side that acted
-    bootstrap_discounts: Tensor  # [B] signed factor of the next state's value; 0 where the game is over
-    last: Tensor  # [B] index of the ply that led to the next state
-    complete: Tensor  # [B] float32: 0 where the next state has not been reached yet, else 1
 
 
 class Sample(NamedTuple):
@@ -71,6 +63,7 @@ class ReplayBuffer:
         self.usable, self.decided = games.zeros(shape, np.bool_), games.zeros(shape, np.bool_)
         self.rng = seeds(seed, 1)  # [1]
         self.tree = PriorityTree(rows * num_envs, device) if prioritized else None
+        self.max_priority = torch.ones((), dtype=torch.float64, device=games.device)  # of a ply not sampled yet
 
     def __len__(self) -> int:
         """Plies stored."""
@@ -113,8 +106,8 @@ class ReplayBuffer:
         self.usable[row], self.decided[row] = usable, False
         self.time += 1
         if self.tree is not None:
-            first = row * self.num_envs
-            self.tree.set_new(first, usable)
+            indices = torch.arange(row * self.num_envs, (row + 1) * self.num_envs, device=usable.device)
+            self.tree.set(indices, self.max_priority * usable)
 
     @timed("replay")
     def mark_decided(self, ply: Transition) -> None:
@@ -147,9 +140,9 @@ class ReplayBuffer:
             weights = (weights / weights.max()).float()
         else:
             indices = torch.empty(batch_size, dtype=torch.int64, device=self.games.device)
-            place = self.newest, self.filled, recent_rows, float(decided_share), float(recent_share)
-            arrays = self.usable, self.decided, indices
-            run_kernel(self.games.name, "replay", "draw_uniform", batch_size, seed, *place, *arrays)
+            shares = SampleShares(float(decided_share), float(recent_share), recent_rows)
+            given = seed, self.newest, self.filled, shares, self.usable, self.decided, indices
+            run_kernel(self.games.name, "replay", "sample_uniform", batch_size, *given)
             weights = torch.ones(batch_size, device=self.games.device)
         found = self.n_step_returns(indices, n_step, own_turn, gamma, truncation_penalty)
         return Sample(
@@ -157,8 +150,8 @@ class ReplayBuffer:
             self.at(self.states, indices),
             self.at(self.actions, indices),
             found.returns,
-            found.bootstrap_discounts,
-            self.at(self.next_states, found.last),
+            found.bootstrap_discount,
+            self.at(self.next_states, found.next_indices),
             weights * found.complete,
         )
 
@@ -169,8 +162,8 @@ class ReplayBuffer:
         n, device = len(indices), self.games.device
         returns, discounts, complete = (torch.empty(n, device=device) for _ in range(3))
         found = NStepReturns(returns, discounts, torch.empty_like(indices), complete)
-        how = n_step, own_turn, gamma, truncation_penalty
-        run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.newest, self.plies, *how, *found)
+        how = n_step, own_turn, gamma, truncation_penalty, found
+        run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.newest, self.plies, *how)
         return found
 
     def at(self, values: Tensor, indices: Tensor) -> Tensor:
@@ -180,7 +173,9 @@ class ReplayBuffer:
     def update_priorities(self, indices: Tensor, td_errors: Tensor, alpha: float) -> None:
         """New priorities of plies [B], from their TD errors [B]."""
         assert self.tree is not None
-        self.tree.update(indices, (td_errors.abs().double() + MIN_PRIORITY) ** alpha)
+        priorities = (td_errors.abs().double() + MIN_PRIORITY) ** alpha
+        torch.maximum(self.max_priority, priorities.max(), out=self.max_priority)  # no synchronisation
+        self.tree.set(indices, priorities)
 
     def _next_seed(self) -> np.uint64:
         with np.errstate(over="ignore"):
@@ -203,7 +198,7 @@ class ReplayBuffer:
     def state(self) -> dict[str, Any]:
         """Only the rows in use."""
         rows = {name: ring[: self.filled].flatten(1) for name, ring in self._rings().items()}
-        tree = {} if self.tree is None else self.tree.state()
+        tree = {} if self.tree is None else {"tree": self.tree.tree, "max_priority": self.max_priority}
         return {**rows, "rng": self.rng, "time": self.time, **tree}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
@@ -216,4 +211,5 @@ class ReplayBuffer:
             ring[: self.filled] = values.reshape(self.filled, *ring.shape[1:]).to(ring.device)
         self.rng[:] = state["rng"]
         if self.tree is not None:
-            self.tree.load_state(state)
+            self.tree.tree.copy_(torch.from_numpy(state["tree"].copy()))
+            self.max_priority.copy_(torch.from_numpy(state["max_priority"].reshape(()).copy()))

@@ -127,7 +127,7 @@ class Rollout:
 
         Updates use the same transformed state, so that the policy that learns is the one that played.
         """
-        games, symmetries = self.view.games, self.view.game.rules.SYMMETRIES
+        games, symmetries = self.view.on, self.view.game.rules.SYMMETRIES
         states = games.heads(self.games.batch.states)
         shape, device = (len(states),), self.view.device
         if not self.config.symmetries or symmetries == 1:

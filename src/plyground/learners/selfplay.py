@@ -9,15 +9,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from plyground.agents.agent import Agent, make
 from plyground.agents.network import NetworkAgent
-from plyground.agents.simple import Random, ScriptedAgent
+from plyground.agents.simple import ScriptedAgent
 from plyground.backend.batch import TensorBatch
-from plyground.backend.games import selected_rows
+from plyground.backend.games import fill_selected
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.learners.results import GameResults
@@ -67,7 +66,7 @@ class SelfPlay:
         n, shares = config.num_envs, opponent_shares(config.opponents)
         self.game, self.config, self.rng = game, config, rng
         self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
-        self.device, self.results = self.batch.games.device, GameResults(game)
+        self.device, self.results = self.batch.on.device, GameResults(game)
         self.agents = {
             spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
             for spec, agent in make_opponents(config.opponents, game).items()
@@ -108,7 +107,7 @@ class SelfPlay:
 
         Finished games are counted and replaced by new ones.
         """
-        games, batch = self.batch.games, self.batch
+        games, batch = self.batch.on, self.batch
         own = self._answer(actions, snapshots)
         states, lengths = games.heads(batch.states), batch.plies + 1
         illegal = games.find_illegal(batch.states, actions)
@@ -140,25 +139,11 @@ class SelfPlay:
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
         """Let an agent act where `turn` [N] is set. On a GPU networks and scripted agents act in all rows, because
         counting the rows would synchronise; other agents act on the CPU, which costs a copy of their states."""
-        games, batch = self.batch.games, self.batch
-        if isinstance(agent, ScriptedAgent):
-            games.choose(agent.function, str(agent), batch.states, turn, batch.rngs, actions)
-            return
-        if isinstance(agent, NetworkAgent | Random):
-            rows = selected_rows(turn)
-            states = batch.states[rows]
-            if isinstance(agent, NetworkAgent):
-                numbers = torch.rand(len(states), generator=self.rng, device=self.device)
-                chosen = agent.choose(states, numbers)
-            else:
-                rngs = batch.rngs[rows]
-                chosen = games.random_actions(states, rngs)
-                batch.rngs[rows] = rngs
-            actions[rows] = torch.where(turn[rows], chosen, actions[rows])
-            return
-        rows = turn.nonzero()[:, 0]
-        if len(rows):
-            rngs = batch.rngs[rows].cpu().numpy().view(np.uint64)
-            chosen = agent.act(games.to_records(batch.states[rows]), rngs)
-            actions[rows] = torch.from_numpy(chosen).to(self.device)
-            batch.rngs[rows] = torch.from_numpy(rngs.view(np.int64)).to(self.device).view(batch.rngs.dtype)
+        batch = self.batch
+        if isinstance(agent, NetworkAgent):
+            numbers = torch.rand(len(turn), generator=self.rng, device=self.device)
+            fill_selected(turn, actions, lambda rows: agent.choose(batch.states[rows], numbers[rows]))
+        elif isinstance(agent, ScriptedAgent):
+            batch.on.choose(agent.function, str(agent), batch.states, turn, batch.rngs, actions)
+        else:
+            batch.ask(agent.act, turn, actions)

@@ -113,7 +113,7 @@ class TabularLearner:
         self._act(own, rule, sums)
         ply = self.games.step(self.actions)
         over = (ply.terminated | ply.truncated).nonzero()[:, 0]
-        outcomes = self.games.batch.games.field(ply.next_states, "outcome")[over]
+        outcomes = self.games.batch.on.field(ply.next_states, "outcome")[over]
         self._end_games(over.numpy(), outcomes.numpy(), rule, sums)
         state.plies += len(own)
         state.updates += int(sums[0])
@@ -122,7 +122,7 @@ class TabularLearner:
     def _act(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
         """Choose actions in these rows, and update the values of the actions before them."""
         table, batch = self.table, self.games.batch
-        states = batch.games.to_records(batch.states)
+        states = batch.on.to_records(batch.states)
         table.reserve(ENTRIES_FOR_AN_ACTION * len(rows))
         table.kernels.act_all(
             *(states, table.records(states), rows, batch.rngs.numpy(), table.entries, rule, True),
