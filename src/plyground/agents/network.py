@@ -43,7 +43,6 @@ class NetworkAgent:
         outputs = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
         return self.view.action_of(states, outputs)
 
-
     def to(self, device: str) -> NetworkAgent:
         """The same agent on a device."""
         view = View(self.game, str(self.view.encoder), self.view.outputs, device)

@@ -30,8 +30,8 @@ LEARNERS = {
     "reinforce": LearnerEntry("plyground.learners.reinforce", "Reinforce", "ReinforceLearner", "policy gradient"),
     "a2c": LearnerEntry("plyground.learners.a2c", "A2C", "A2CLearner", "advantage actor-critic"),
     "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
-    "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA with a table"),
-    "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "learning from a teacher"),
+    "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
+    "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }
 
 

@@ -125,7 +125,9 @@ def check_bounds(config: Any) -> None:
     for name, value in asdict(config).items():
         if not isinstance(value, int | float):
             continue
-        bounds = next((each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), Bounds(0))
+        bounds = next(
+            (each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), Bounds(0)
+        )
         if not bounds.low <= value < math.inf:
             raise InvalidValue(f"{name} is a number of at least {bounds.low}, not {value}")
         if value > bounds.high:

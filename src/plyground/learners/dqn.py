@@ -64,7 +64,7 @@ class DQN(NetworkConfig, RunConfig):
     n_step: Count = 1
     """plies of the n-step return"""
     bootstrap: Literal["next", "own_turn"] = "next"
-    """bootstrap from the next state, or from the same side's next turn (the opponent is then part of the environment)"""
+    """bootstrap from the next state, or from the same side's next turn, with the opponent as part of the environment"""
     truncation_penalty: float = 0.0
     """subtracted from the return of a truncated game"""
     double_dqn: bool = False
@@ -124,9 +124,7 @@ class DQNLearner:
         self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
         self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
         size, prioritized = config.buffer_size, config.prioritized_replay
-        self.replay = ReplayBuffer(
-            self.game, self.view.device_name, size, config.num_envs, config.seed, prioritized
-        )
+        self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed, prioritized)
         self.teacher = make_teacher(self.game, depth=config.imitation_depth) if config.imitation_coef else None
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
         spread = torch.linspace(1.0, config.exploration_spread, config.num_envs, dtype=torch.float64)

@@ -1,16 +1,16 @@
 """Imitation: a network learns to choose as its teacher does, from a dataset.
 
-The loss is the cross-entropy to the teacher's policy over the legal actions only, with label smoothing, plus `value_coef`
-times the squared error of the best action's value. A network that only ranks actions is of no use to Q-learning, whose
-outputs are values: so the logits are outputs / UNIT, the teacher's own scale, and the saved network's head is multiplied
-by UNIT (a power of two: no bit is lost). Its outputs are action values in [-1, 1], its best action is the same, and
-`train dqn --init RUN` continues from there.
+The loss is the cross-entropy to the teacher's policy over the legal actions only, with label smoothing, plus
+`value_coef` times the squared error of the best action's value. A network that only ranks actions is of no use to
+Q-learning, whose outputs are values: so the logits are outputs / UNIT, the teacher's own scale, and the saved network's
+head is multiplied by UNIT (a power of two: no bit is lost). Its outputs are action values in [-1, 1], its best action is
+the same, and `train dqn --init RUN` continues from there.
 
 A cycle is an epoch. The best checkpoint is the one with the lowest Kullback-Leibler divergence from the teacher on
 held-out games; after `patience` epochs without a lower one the run ends.
 
-Metrics: `train_loss`; on held-out positions `loss`, `match@k` (the teacher's best action is among the network's k best),
-`kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice).
+Metrics: `train_loss`; on held-out positions `loss`, `match@k` (the teacher's best action is among the network's k
+best), `kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice).
 """
 
 # torch's own types are incomplete:

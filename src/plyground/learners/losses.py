@@ -1,7 +1,7 @@
 """Masked action values and policies, targets and losses: pure functions of tensors, each tested by hand.
 
-`kernels/replay.py` follows a game for n steps, with the sign of the side that acts and gamma where the turn passes; here
-its result meets the networks' values. `legal` [B, A] is the mask of legal actions everywhere.
+`kernels/replay.py` follows a game for n steps, with the sign of the side that acts and gamma where the turn passes; the
+targets here add the networks' values. `legal` [B, A] is the mask of legal actions everywhere.
 """
 
 # torch's own types are incomplete:
@@ -53,7 +53,9 @@ def log_probabilities(values: Tensor, legal: Tensor) -> Tensor:
 
 def entropy_of(log_probs: Tensor, legal: Tensor) -> Tensor:
     """[B] of log-probabilities [B, A], in nats. Probabilities of 0 count 0, in the value and in the gradient."""
-    log_probs = log_probs.masked_fill(~legal, 0.0)  # before the product: 0 times minus infinity is NaN, also its gradient
+    log_probs = log_probs.masked_fill(
+        ~legal, 0.0
+    )  # before the product: 0 times minus infinity is NaN, also its gradient
     return -(torch.where(legal, log_probs.exp(), 0.0) * log_probs).sum(1)
 
 

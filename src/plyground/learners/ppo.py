@@ -1,8 +1,9 @@
 """PPO: several epochs over each rollout, with the policy kept close to the one that played it.
 
-Differences from Schulman et al. 2017: two sides play, so the next state's value is negated when the side to move changes
-(`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen under random symmetries of
-the game; the epochs end early once the policy has moved further than `target_kl`. Metrics: see `rollout.py`.
+Differences from Schulman et al. 2017: two sides play, so the next state's value is negated when the side to move
+changes (`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen under random
+symmetries of the game; the epochs end early once the policy has moved further than `target_kl`. Metrics: see
+`rollout.py`.
 """
 
 # torch's own types are incomplete:

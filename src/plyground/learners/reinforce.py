@@ -69,7 +69,9 @@ class ReinforceLearner:
         rollout, replay, config = self.rollout, self.rollout.replay, self.config
         indices = replay.usable[: replay.filled].flatten().nonzero()[:, 0]
         found = replay.n_step_returns(indices, TO_THE_END, False, config.gamma)
-        age = (replay.newest - found.next_indices // replay.num_envs) % len(replay.states)  # rows since the game's last ply
+        age = (replay.newest - found.next_indices // replay.num_envs) % len(
+            replay.states
+        )  # rows since the game's last ply
         ended = (replay.at(replay.plies.ended, found.next_indices) != RUNS_ON) & (age < config.rollout_length)
         indices, returns = indices[ended], found.returns[ended]
         if not config.baseline:

@@ -1,5 +1,5 @@
-"""The replay buffer keeps states. Observations and legal masks are computed when a minibatch is sampled, from each state
-itself, so that the masks of next states are exact."""
+"""The replay buffer stores states. Observations and legal masks are computed when a minibatch is sampled, from each
+state itself, so that the masks of next states are exact."""
 
 # torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false

@@ -1,7 +1,7 @@
 """Saving and loading of training state: one mechanism for every learner.
 
-A learner names its parts once, `parts() -> {name: object}`. A part is a network, an optimizer, a generator, a tensor or
-array, a dataclass of plain values, a list or dict of parts, or an object with `state()` and `load_state()`, which
+A learner names its parts once, `parts() -> {name: object}`. A part is a network, an optimizer, a torch generator, a
+tensor or array, a dataclass of plain values, a dict of parts, or an object with `state()` and `load_state()`, which
 returns and takes parts again. `save` writes tensors in groups (one safetensors file each) and everything else as JSON;
 `load` puts every value back in place, after all of them were checked.
 """
@@ -62,93 +62,76 @@ def dump(name: str, part: Any, arrays: Arrays, plain: dict[str, Any]) -> None:
         arrays[name] = part.detach().cpu().numpy()
     elif isinstance(part, np.ndarray):
         arrays[name] = part
-    elif isinstance(part, nn.Module):
-        dump(name, part.state_dict(), arrays, plain)
-    elif isinstance(part, torch.optim.Optimizer):
-        state = part.state_dict()
-        dump(name, {str(k): slot for k, slot in state["state"].items()}, arrays, plain)
-        plain[f"{name}.rates"] = [group["lr"] for group in part.param_groups]
     elif isinstance(part, torch.Generator):
         arrays[name] = part.get_state().numpy()
-    elif isinstance(part, np.random.Generator):
-        plain[name] = part.bit_generator.state
-    elif isinstance(part, Stateful):
-        dump(name, part.state(), arrays, plain)
-    elif is_dataclass(part):
+    elif is_dataclass(part) and not isinstance(part, Stateful):
         plain[name] = asdict(cast(Any, part))
-    elif isinstance(part, Mapping):
-        for key, value in part.items():
+    elif (inside := _inside(part)) is not None:
+        for key, value in inside.items():
             dump(f"{name}.{key}", value, arrays, plain)
-    elif isinstance(part, list | tuple):
-        plain[f"{name}.length"] = len(part)
-        dump(name, {str(k): value for k, value in enumerate(part)}, arrays, plain)
     else:
         plain[name] = part
 
 
-def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> Any:
-    """Put saved values back into a part, in place; a plain value is returned."""
+def _inside(part: Any) -> Parts | None:
+    """The parts of a part; none of a plain value."""
+    if isinstance(part, nn.Module):
+        return part.state_dict()
+    if isinstance(part, torch.optim.Optimizer):
+        rates = [group["lr"] for group in part.param_groups]
+        return {"rates": rates, **{str(k): slot for k, slot in part.state_dict()["state"].items()}}
+    if isinstance(part, Stateful):
+        return part.state()
+    return part if isinstance(part, Mapping) else None
+
+
+def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> None:
+    """Put saved values back into a part, in place."""
     if isinstance(part, Tensor):
         with torch.no_grad():
             part.copy_(_fitting(name, arrays, tuple(part.shape)).to(part.dtype))
     elif isinstance(part, np.ndarray):
         part[...] = _fitting(name, arrays, part.shape).numpy()
-    elif isinstance(part, nn.Module):
-        restore(name, part.state_dict(), arrays, plain)
-    elif isinstance(part, torch.optim.Optimizer):
-        _restore_optimizer(name, part, arrays, plain)
     elif isinstance(part, torch.Generator):
-        part.set_state(torch.from_numpy(_array(name, arrays).copy()))
-    elif isinstance(part, np.random.Generator):
-        part.bit_generator.state = _plain(name, plain)
+        part.set_state(torch.from_numpy(_found(name, arrays).copy()))
+    elif isinstance(part, torch.optim.Optimizer):
+        _restore_optimizer(part, _below(name, {**arrays, **plain}))
     elif isinstance(part, Stateful):
-        part.load_state(_below(name, arrays, plain))
+        part.load_state(_below(name, {**arrays, **plain}))
     elif is_dataclass(part):
         for each in fields(part):
-            setattr(part, each.name, _plain(name, plain)[each.name])
-    elif isinstance(part, Mapping):
-        for key, value in part.items():
-            restore(f"{name}.{key}", value, arrays, plain)
-    elif isinstance(part, list | tuple):
-        for k, value in enumerate(part):
-            restore(f"{name}.{k}", value, arrays, plain)
+            setattr(part, each.name, _found(name, plain)[each.name])
     else:
-        return _plain(name, plain)
-    return part
+        for key, value in (_inside(part) or {}).items():
+            restore(f"{name}.{key}", value, arrays, plain)
 
 
-def _restore_optimizer(name: str, part: torch.optim.Optimizer, arrays: Arrays, plain: Mapping[str, Any]) -> None:
+def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
     """Adam keeps two tensors and a step for each parameter, once it has made a step."""
     slots: dict[int, dict[str, Tensor]] = {}
-    for key, values in _below(name, arrays, {}).items():
+    for key, values in saved.items():
         place, _, slot = key.partition(".")
-        tensor = torch.from_numpy(values.copy())
-        slots.setdefault(int(place), {})[slot] = tensor.reshape(()) if slot == "step" else tensor
+        if slot:
+            tensor = torch.from_numpy(values.copy())
+            slots.setdefault(int(place), {})[slot] = tensor.reshape(()) if slot == "step" else tensor
     part.load_state_dict({**part.state_dict(), "state": slots})
-    for group, rate in zip(part.param_groups, _plain(f"{name}.rates", plain), strict=True):
+    for group, rate in zip(part.param_groups, _found("rates", saved), strict=True):
         group["lr"] = rate
 
 
-def _below(name: str, arrays: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+def _below(name: str, saved: Mapping[str, Any]) -> dict[str, Any]:
     """All saved values whose names begin with `name.`, without it."""
-    both = {**arrays, **plain}
-    return {key.removeprefix(f"{name}."): value for key, value in both.items() if key.startswith(f"{name}.")}
+    return {key.removeprefix(f"{name}."): value for key, value in saved.items() if key.startswith(f"{name}.")}
 
 
-def _array(name: str, arrays: Arrays) -> NDArray[Any]:
-    if name not in arrays:
-        raise InvalidValue(f"the checkpoint lacks the tensor {name}")
-    return arrays[name]
-
-
-def _plain(name: str, plain: Mapping[str, Any]) -> Any:
-    if name not in plain:
-        raise InvalidValue(f"the checkpoint lacks the value {name}")
-    return plain[name]
+def _found(name: str, saved: Mapping[str, Any]) -> Any:
+    if name not in saved:
+        raise InvalidValue(f"the checkpoint lacks {name}")
+    return saved[name]
 
 
 def _fitting(name: str, arrays: Arrays, shape: tuple[int, ...]) -> Tensor:
-    found = _array(name, arrays)
+    found = _found(name, arrays)
     if found.shape != shape:
         raise InvalidValue(f"the checkpoint's {name} has the shape {found.shape}, not {shape}")
     return torch.from_numpy(found.copy())

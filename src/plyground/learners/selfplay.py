@@ -47,7 +47,9 @@ def opponent_shares(mix: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             spec = ""
         if not spec or not 0 < found[spec] < math.inf:
-            raise InvalidValue(f"an opponent is a weight and an agent spec, such as '0.2 greedy', not {shorten(item)!r}")
+            raise InvalidValue(
+                f"an opponent is a weight and an agent spec, such as '0.2 greedy', not {shorten(item)!r}"
+            )
     if not found:
         raise InvalidValue("there is no opponent; '1 self' is the usual one")
     return {spec: weight / sum(found.values()) for spec, weight in found.items()}

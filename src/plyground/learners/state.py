@@ -77,4 +77,6 @@ class TrainingState:
             if upper and abs(metrics[name]) > limit:
                 raise Diverged(f"{name} is {metrics[name]:.3g} at update {self.updates}, beyond {setting} {limit:g}")
             if not upper and self.averages[name] < limit:
-                raise Diverged(f"{name} is {self.averages[name]:.3g} at update {self.updates}, below {setting} {limit:g}")
+                raise Diverged(
+                    f"{name} is {self.averages[name]:.3g} at update {self.updates}, below {setting} {limit:g}"
+                )

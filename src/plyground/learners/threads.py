@@ -15,7 +15,9 @@ from plyground.backend.view import View
 from plyground.kernels.threads import available
 
 TRIALS, TRIAL_ROWS, TRIAL_SECONDS = 20, 256, 0.25  # updates to time; people wait for them
-MIN_SPEEDUP = 1.3  # of one thread for each core over one thread; below it, load that comes later costs more than it gains
+MIN_SPEEDUP = (
+    1.3  # of one thread for each core over one thread; below it, load that comes later costs more than it gains
+)
 ADAPT_INTERVAL = 10.0  # seconds between two measurements in a run that a clock ends
 
 
