@@ -3,8 +3,8 @@
 The loss is the cross-entropy to the teacher's policy over the legal actions only, with label smoothing, plus
 `value_coef` times the squared error of the best action's value. A network that only ranks actions is of no use to
 Q-learning, whose outputs are values: so the logits are outputs / UNIT, the teacher's own scale, and the saved network's
-head is multiplied by UNIT (a power of two: no bit is lost). Its outputs are action values in [-1, 1], its best action is
-the same, and `train dqn --init RUN` continues from there.
+head is multiplied by UNIT (a power of two: no bit is lost). Its outputs are action values in [-1, 1], its best action
+is the same, and `train dqn --init RUN` continues from there.
 
 A cycle is an epoch. The best checkpoint is the one with the lowest Kullback-Leibler divergence from the teacher on
 held-out games; after `patience` epochs without a lower one the run ends.
