@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import uci
-from plyground.agents.simple import Policy, Random
+from plyground.agents.simple import Random, ScriptedAgent
 from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
 from plyground.game import Game
 from plyground.games.connect_four.perfect import Perfect
@@ -60,7 +60,7 @@ def make(word: str, game: Game) -> Agent:
     elif name == "trained" and _trained(game).is_dir():
         agent = load_run(str(_trained(game)), game)
     elif name in policies:
-        agent = Policy(game, name, policies[name])
+        agent = ScriptedAgent(game, name, policies[name])
     elif name == "greedy" and can_search(game):
         agent = Minimax(game, depth=1)
     else:

@@ -29,11 +29,11 @@ class Random:
         return actions
 
 
-class Policy:
+class ScriptedAgent:
     """A compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, over many states."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
-        self.game, self.name, self.choose = game, name, choose
+        self.game, self.name, self.function = game, name, choose
         self.kernels = _policy_kernels(choose, f"{game.label} {name}")
 
     def __str__(self) -> str:
