@@ -169,9 +169,9 @@ class Game:
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] the part of each state that memory keeps, as a copy."""
-        size = self.rules.HEAD.itemsize
-        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+        whole, size = states.dtype.itemsize, self.rules.HEAD.itemsize
+        raw = np.ascontiguousarray(states.view(f"V{whole}"))  # bytes: a copy field by field leaves padding unwritten
+        return raw.view(np.uint8).reshape(len(states), whole)[:, :size].copy().reshape(-1).view(self.rules.HEAD)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""

@@ -48,7 +48,7 @@ def notation(game: Game, agent: Agent, opponent: Agent, name: str, games: int, s
             actor = agent if position.to_move == k % 2 else opponent
             move = int(actor.act(position.states.copy(), rngs)[0])
             moves.append(position.name(move))
-            position.play(move)
+            position = position.play(move)
         lines.append(
             " ".join([*moves, str(position.outcome), f"({position.reason})" if position.reason else ""]).strip()
         )

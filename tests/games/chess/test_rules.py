@@ -94,7 +94,7 @@ def test_random_games_agree_with_python_chess(variant: pg.Game, beginning: str) 
                 break
             compare_san(position, board)
             name = rng.choice(position.names())
-            position.play(name)
+            position = position.play(name)
             board.push_uci(name)
 
 
@@ -106,7 +106,7 @@ def test_shuffling_games_agree_on_repetition_and_clocks(variant: pg.Game, beginn
         board, position = chess.Board(BEGINNINGS[beginning]), variant.position(BEGINNINGS[beginning])
         while not position.over and (JIT or len(board.move_stack) < 30):
             name = _shuffle(board, rng, back=0.3 if number % 2 else 0.9)
-            position.play(name)
+            position = position.play(name)
             board.push_uci(name)
             assert (position.outcome.name, position.reason) == expected_end(
                 board, variant.settings["draws"] == "automatic"
@@ -142,7 +142,7 @@ def test_clocks_of_50_and_75_moves_are_reached(variant: pg.Game) -> None:
             moves = [move for move in board.legal_moves if not board.is_zeroing(move)] or list(board.legal_moves)
             move = rng.choice(moves)
             board.push(move)
-            position.play(move.uci())
+            position = position.play(move.uci())
             assert (position.outcome.name, position.reason) == expected_end(board, limit == 150)
         reasons.append(position.reason)
         if position.reason.endswith("move rule"):

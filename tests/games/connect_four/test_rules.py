@@ -58,7 +58,7 @@ def test_there_are_69_lines() -> None:
 def test_column_strings_play_like_moves(connect_four: pg.Game, moves: str) -> None:
     position = connect_four.start()
     for move in moves:
-        position.play(move)
+        position = position.play(move)
     assert connect_four.position(moves) == position
 
 

@@ -255,7 +255,7 @@ def test_any_text_is_a_position_or_one_declared_error(text: str) -> None:
 def test_unions_and_choices_are_drawn(paco_sako: pg.Game) -> None:
     position = paco_sako.position("4k3/8/8/8/8/2p5/8/c3K3 w 0 - - -")
     assert str(position).splitlines()[7] == "1  ♖♟  ·   ·   ·   ♔   ·   ·   ·"
-    position.play("La1")
+    position = position.play("La1")
     marked = rules.draw_choices(position.state, position.legal()).splitlines()
     assert marked[7] == "1  ·  *·  *·  *·   ♔   ·   ·   ·"
     assert marked[-1] == "white: place · ♖♟ from a1 in the hand"

@@ -94,7 +94,7 @@ def test_random_games_agree_with_the_naive_twin(word: str) -> None:
             assert set(names) == table.legal()
             name = names[chance.integers(len(names))]
             shuffles = int(position.state["reshuffles"])
-            position.play(name)
+            position = position.play(name)
             if position.state["reshuffles"] > shuffles:
                 drawn = position.state["hands"][table.turn, position.state["held"][table.turn] - 1]
                 table.next_deck = [cards.CARDS[c] for c in (*position.state["deck"], drawn) if c >= 0]
@@ -221,18 +221,18 @@ def test_no_legal_action_is_a_pass_and_a_round_of_passes_ends_the_game() -> None
     text = _text(board, "jhjsjhjs2s3s,2s3s2h2h3h3h", traded="1", sequences="0,1")
     position = _load("sequence", text)
     assert position.names() == ["pass"]
-    position.play("pass")
+    position = position.play("pass")
     assert (position.to_move, position.over) == (1, False)
     assert int(position.state["passes"]) == 1
     last = _load("sequence", _text(board, "jhjsjhjs2s3s,2s3s2h2h3h3h", traded="1", sequences="0,1", passes="1"))
-    last.play("pass")
+    last = last.play("pass")
     assert (last.outcome, last.reason) == (pg.Outcome.SECOND_WINS, "nobody can move")
 
 
 def test_removing_makes_a_dead_card_live_again() -> None:
     position = _load("sequence", _text(_board(b="b1 g9"), "2sjh4s5s6s7s,2h3h4h5h6h7h"))
     assert "decline" in position.names()
-    position.play("decline").play("remove b1 with jh take 2c")
+    position = position.play("decline").play("remove b1 with jh take 2c")
     assert "trade 2s take 3c" not in position.names()
     assert position.state["cells"][1] == cards.EMPTY
 
@@ -286,7 +286,7 @@ def test_a_boxed_exchange_is_optional_and_comes_once() -> None:
     names = position.names()
     assert {"trade 2s", "trade 3s", "place 4s d1"} <= set(names)
     assert "decline" not in names
-    position.play("trade 2s")
+    position = position.play("trade 2s")
     assert (position.to_move, any(name.startswith("trade") for name in position.names())) == (0, False)
 
 
@@ -303,9 +303,10 @@ def test_a_text_reads_back_and_can_be_typed() -> None:
     game = pg.load("sequence")
     position = game.position(_text(EMPTY, HANDS))
     assert game.position(position.text) == position
-    assert game.position(position.play("place 2s b1 take 4c").text) == position
-    assert "hands=3s4s5s6s7s4c+,2h3h" in position.text
-    assert "last=place-2s-b1-take-4c," in position.text
+    after = position.play("place 2s b1 take 4c")
+    assert game.position(after.text) == after
+    assert "hands=3s4s5s6s7s4c+,2h3h" in after.text
+    assert "last=place-2s-b1-take-4c," in after.text
 
 
 REFUSED = {
