@@ -287,24 +287,16 @@ class Game:
 
 
 @functools.cache
-def _kernels_of(template: str, module: ModuleType, label: str) -> Any:
-    return load_kernels(template, read(module).compiled, label)
-
-
 def _kernels(template: str, rules: Rules, label: str) -> Any:
-    return _kernels_of(template, rules.module, label)
+    return load_kernels(template, rules.compiled, label)
 
 
 @functools.cache
-def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
-    functions = {"write": encoder.write, **read(module).compiled}
+def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
+    functions = {"write": encoder.write, **rules.compiled}
     if encoder.slot is not None:
         functions["slot"] = encoder.slot
     return load_kernels("encode", functions, f"{label} {encoder}")
-
-
-def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
-    return _encode_kernels_of(encoder, rules.module, label)
 
 
 def _checked(rules: Rules, word: str, given: Mapping[str, Value]) -> dict[str, Value]:

@@ -108,7 +108,8 @@ def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Ga
     }[edit]
     assert source.count(right) == 1
     path = tmp_path / "mirrored.py"
-    path.write_text(source.replace(right, wrong))
+    people = "from plyground.games.connect_four.text import action_name, parse, text"
+    path.write_text(f"{source.replace(right, wrong)}\n\n{people}\n")
     with pytest.raises(BrokenGame, match="symmetry 1"):
         laws.symmetries(laws.sample(pg.load(str(path)), 5))
 

@@ -10,7 +10,7 @@ from conftest import TINY
 from naive.minimax import naive_minimax
 from plyground.agents.agent import make
 from plyground.checks import laws
-from plyground.games.chess.rules import loudness
+from plyground.games.chess.evaluate import loudness
 from plyground.games.rng import seeds
 from plyground.search.minimax import Minimax
 

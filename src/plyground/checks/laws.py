@@ -87,7 +87,7 @@ def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, boo
 
 
 def _defines(game: Game, names: Sequence[str]) -> bool:
-    return any(hasattr(game.rules.module, name) for name in names) or (names == ENCODED and bool(game.encoders))
+    return any(game.rules.defined(name) is not None for name in names)
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:

@@ -16,6 +16,7 @@ from naive.paco_sako import Board
 from plyground.checks import laws
 from plyground.games.paco_sako import analysis, rules
 from plyground.games.paco_sako import text as texts
+from plyground.games.paco_sako.text import reason
 
 REQUIRED = ("Lift", "Place", "PromoteThenLift", "PromoteThenPlace", "PromoteThenFinish")
 SHORT = dict(zip(("L", "P", "pL", "pP", "pF"), REQUIRED, strict=True))
@@ -259,8 +260,8 @@ def test_engine_numbers_are_from_1_and_mirrored_for_black(paco_sako: pg.Game) ->
 def test_every_finished_game_has_a_reason(paco_sako: pg.Game) -> None:
     sample = laws.sample(paco_sako, 60 if JIT else 2, seed=3)
     over = sample.after[sample.after["outcome"] != 0]
-    assert {rules.reason(state) for state in over} <= {"Paco Ŝako", "no legal action", "repetition", "no progress"}
-    assert all(rules.reason(state) for state in over)
+    assert {reason(state) for state in over} <= {"Paco Ŝako", "no legal action", "repetition", "no progress"}
+    assert all(reason(state) for state in over)
 
 
 # ---- searches ----

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plyground.errors import IllegalAction, InvalidText, shorten
 from plyground.game import Game, load
-from plyground.games.chess.text import san as move_text
+from plyground.games.chess.text import notation
 from plyground.games.interface import Outcome
 from plyground.position import Position
 
@@ -53,7 +53,7 @@ def san(position: Position, action: int) -> str:
     """A legal action in algebraic notation: Nf3, exd6, O-O, e8=Q#."""
     after = position.play(action)
     sign = "#" if after.reason == "checkmate" else "+" if after.state["checkers"] else ""
-    return move_text(position.state, action, position.legal()) + sign
+    return notation(position.state, action, position.legal()) + sign
 
 
 # ---- reading ----
