@@ -410,8 +410,9 @@ class Rules:
     DATASET: Any = _optional(
         "any value",
         "`DatasetFormat` (`games/dataset_format.py`): how a teacher's datasets write positions, sides and actions; "
-        "otherwise `text`, SIDES and the actions themselves",
+        "otherwise the field `position`, SIDES and the actions themselves",
         file="dataset",
+        otherwise=lambda rules: _plain_dataset(rules),
     )
 
     def __init__(self, module: ModuleType) -> None:
@@ -489,6 +490,12 @@ def _faults(rules: Rules) -> Iterator[str]:
         yield "SYMMETRIES needs `transform` and `transform_action`"
     if (rules.scene is None) != (rules.clicks is None):
         yield "`scene` and `clicks` are defined together: clicks name the cells and items of the scene"
+
+
+def _plain_dataset(rules: Rules) -> Any:
+    from plyground.games.dataset_format import DatasetFormat  # which imports this module
+
+    return DatasetFormat("position", rules.SIDES)
 
 
 def documentation() -> str:
