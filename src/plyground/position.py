@@ -11,6 +11,7 @@ from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
+from plyground.games.scene import Scene, listed, listed_click, status
 
 
 class Position:
@@ -161,6 +162,27 @@ class Position:
         self.game.kernels().play_heads(children, np.array(legal, np.int32), rngs, self.game.work())
         counts = self.game.perft(children, depth - 1)
         return {self.name(action): int(count) for action, count in zip(legal, counts, strict=True)}
+
+    def scene(self, seat: int | None = None) -> Scene:
+        """The position as plain data, as a seat may see it; without one, as the seat that acts does."""
+        rules, acting = self.game.rules, self.seat
+        seat = acting if seat is None else seat
+        if rules.scene is not None:
+            return rules.scene(self.state, seat)
+        line = status(self.state, rules.SIDES, self.reason)
+        return listed(rules.observe(self.state, seat), self.names() if seat == acting else [], line)
+
+    def clicks(self, move: int | str) -> list[str]:
+        """The clicks on cells of the scene by which a person plays a legal action."""
+        return self._path(self.action(move))
+
+    def paths(self) -> dict[int, list[str]]:
+        """The clicks for every legal action."""
+        return {action: self._path(action) for action in self.legal()}
+
+    def _path(self, action: int) -> list[str]:
+        clicks = self.game.rules.clicks
+        return [listed_click(self.name(action))] if clicks is None else clicks(self.state, action)
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
         """What a network sees of this position, for the seat to act unless another is named."""

@@ -51,7 +51,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
-    ("judgement", "hops", "lead = (state", "lead = 2 * (state"),
+    ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
     (
         "slots_are_permutations",
         "hops",

@@ -175,13 +175,13 @@ def squares_of(action: int, side: int) -> tuple[int, int, str]:
 
 def action_name(state: State, action: int) -> str:
     """The UCI move: e2e4, e1g1, e7e8q."""
-    start, end, promoted = _promotion(state, action)
+    start, end, promoted = promotion(state, action)
     return f"{SQUARES[start]}{SQUARES[end]}{promoted.lower()}"
 
 
 def notation(state: State, action: int, legal: Sequence[int]) -> str:
     """The move in algebraic notation, without the sign for check or mate."""
-    cells, (start, end, promoted) = letters(state), _promotion(state, action)
+    cells, (start, end, promoted) = letters(state), promotion(state, action)
     letter = cells[start].upper()
     if letter == "K" and abs(start - end) == 2:
         return "O-O" if end > start else "O-O-O"
@@ -215,7 +215,7 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
         letter, file = "P", file or target[0]  # a pawn that captures says where it came from
     found: list[int] = []
     for action in legal:
-        start, end, becomes = _promotion(state, action)
+        start, end, becomes = promotion(state, action)
         came_from = letter or cells[start].upper(), file or SQUARES[start][0], rank or SQUARES[start][1]
         asked = *came_from, target, promoted or becomes
         if asked == (cells[start].upper(), *SQUARES[start], SQUARES[end], becomes):
@@ -223,7 +223,7 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
     return found
 
 
-def _promotion(state: State, action: int) -> tuple[int, int, str]:
+def promotion(state: State, action: int) -> tuple[int, int, str]:
     """From where to where an action goes, and the letter of what a pawn becomes."""
     start, end, promoted = squares_of(action, int(state["to_move"]))
     if not promoted and end // 8 in (0, 7) and int(state["pieces"][PAWNS]) >> start & 1:
