@@ -179,9 +179,9 @@ class Game:
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] the part of each state that memory keeps, as a copy."""
-        size = self.rules.HEAD.itemsize
-        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+        whole, size = states.dtype.itemsize, self.rules.HEAD.itemsize
+        raw = np.ascontiguousarray(states.view(f"V{whole}"))  # bytes: a copy field by field leaves padding unwritten
+        return raw.view(np.uint8).reshape(len(states), whole)[:, :size].copy().reshape(-1).view(self.rules.HEAD)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""
@@ -297,24 +297,16 @@ class Game:
 
 
 @functools.cache
-def _kernels_of(template: str, module: ModuleType, label: str) -> Any:
-    return load_kernels(template, slots_of(read(module)), label)
-
-
 def _kernels(template: str, rules: Rules, label: str) -> Any:
-    return _kernels_of(template, rules.module, label)
+    return load_kernels(template, slots_of(rules), label)
 
 
 @functools.cache
-def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
-    functions = {"write": encoder.write, **read(module).compiled}
+def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
+    functions = {"write": encoder.write, **rules.compiled}
     if encoder.slot is not None:
         functions["slot"] = encoder.slot
     return load_kernels("encode", functions, f"{label} {encoder}")
-
-
-def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
-    return _encode_kernels_of(encoder, rules.module, label)
 
 
 def _checked(rules: Rules, word: str, given: Mapping[str, Value]) -> dict[str, Value]:

@@ -11,20 +11,24 @@ from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
+from plyground.games.scene import Scene, listed, listed_click, status
 
 
 class Position:
-    """A game's state that one can look at and play on."""
+    """A game's state as a value: `play` returns another position and leaves this one as it is."""
 
-    def __init__(self, game: Game, states: NDArray[np.void], seed: int = 0) -> None:
+    def __init__(
+        self, game: Game, states: NDArray[np.void], seed: int = 0, rngs: NDArray[np.uint64] | None = None
+    ) -> None:
+        """Copies `states` [1] and, where given in place of a seed, the generator `rngs` [1]."""
         self.game = game
-        self.states = states  # [1]
-        self.rngs = seeds(seed, 1)  # [1]
+        self.states = states.copy()  # [1]
+        self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
 
     @classmethod
     def start(cls, game: Game, seed: int = 0) -> Position:
         """A fresh game."""
-        position = cls(game, game.blank.copy(), seed)
+        position = cls(game, game.blank, seed)
         game.kernels().reset_all(position.states, game.blank, position.rngs)
         return position
 
@@ -81,18 +85,15 @@ class Position:
         return f"<{self.game} {self.text}>"
 
     def __eq__(self, other: object) -> bool:
-        """Equal heads, counters of repetition aside."""
-        if not isinstance(other, Position) or self.game != other.game:
-            return False
-        names = [name for name in self.game.rules.HEAD.names or () if name not in self.game.rules.UNCOUNTED]
-        return all(np.array_equal(self.state[name], other.state[name]) for name in names)
+        """Equal heads; repetition counters (UNCOUNTED) are not compared."""
+        return isinstance(other, Position) and self.game == other.game and self._compared() == other._compared()
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.game, self._compared()))
 
-    def copy(self) -> Position:
-        twin = Position(self.game, self.states.copy())
-        twin.rngs = self.rngs.copy()
-        return twin
+    def _compared(self) -> tuple[bytes, ...]:
+        rules = self.game.rules
+        return tuple(self.states[name].tobytes() for name in rules.HEAD.names or () if name not in rules.UNCOUNTED)
 
     def legal(self) -> list[int]:
         """The legal actions, ascending; none when the game is over."""
@@ -136,10 +137,10 @@ class Position:
         return f"{shorten(repr(move))} is not legal in {self.view!r}; legal: {names}{numbers}"
 
     def play(self, move: int | str) -> Position:
-        """Play an action, given by number or name; returns the position itself, changed."""
-        action = np.array([self.action(move)], np.int32)
-        self.game.kernels().play_all(self.states, action, self.rngs, self.game.work())
-        return self
+        """The position after an action, given by number or name."""
+        action, after = np.array([self.action(move)], np.int32), Position(self.game, self.states, rngs=self.rngs)
+        self.game.kernels().play_all(after.states, action, after.rngs, self.game.work())
+        return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (`plyground.agent`) chooses here; where chance decides, as the seed says."""
@@ -161,6 +162,27 @@ class Position:
         self.game.kernels().play_heads(children, np.array(legal, np.int32), rngs, self.game.work())
         counts = self.game.perft(children, depth - 1)
         return {self.name(action): int(count) for action, count in zip(legal, counts, strict=True)}
+
+    def scene(self, seat: int | None = None) -> Scene:
+        """The position as plain data, as a seat may see it; without one, as the seat that acts does."""
+        rules, acting = self.game.rules, self.seat
+        seat = acting if seat is None else seat
+        if rules.scene is not None:
+            return rules.scene(self.state, seat)
+        line = status(self.state, rules.SIDES, self.reason)
+        return listed(rules.observe(self.state, seat), self.names() if seat == acting else [], line)
+
+    def clicks(self, move: int | str) -> list[str]:
+        """The clicks on cells of the scene by which a person plays a legal action."""
+        return self._path(self.action(move))
+
+    def paths(self) -> dict[int, list[str]]:
+        """The clicks for every legal action."""
+        return {action: self._path(action) for action in self.legal()}
+
+    def _path(self, action: int) -> list[str]:
+        clicks = self.game.rules.clicks
+        return [listed_click(self.name(action))] if clicks is None else clicks(self.state, action)
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
         """What a network sees of this position, for the seat to act unless another is named."""

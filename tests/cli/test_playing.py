@@ -74,7 +74,7 @@ def test_a_whole_turn_of_paco_sako_is_read(text: str) -> None:
     names = []
     for action in playing.read(position, text):
         names.append(position.name(action))
-        position.play(action)
+        position = position.play(action)
     assert names == ["Le2", "Pe4"]
 
 

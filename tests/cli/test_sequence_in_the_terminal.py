@@ -13,7 +13,7 @@ from plyground.games.sequence.text import known_hand
 def test_a_board_has_colours_for_both_sides() -> None:
     position = pg.load("sequence").start(3)
     for _ in range(2):
-        position.play(next(name for name in position.names() if name.startswith("place")))
+        position = position.play(next(name for name in position.names() if name.startswith("place")))
     board = terminal.board(position, 0)
     styles = {str(span.style): board.plain[span.start : span.end] for span in board.spans}
     assert styles["bold red"].endswith("●")

@@ -51,7 +51,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
-    ("judgement", "hops", "lead = (state", "lead = 2 * (state"),
+    ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
     (
         "slots_are_permutations",
         "hops",
@@ -108,7 +108,8 @@ def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Ga
     }[edit]
     assert source.count(right) == 1
     path = tmp_path / "mirrored.py"
-    path.write_text(source.replace(right, wrong))
+    people = "from plyground.games.connect_four.text import action_name, parse, text"
+    path.write_text(f"{source.replace(right, wrong)}\n\n{people}\n")
     with pytest.raises(BrokenGame, match="symmetry 1"):
         laws.symmetries(laws.sample(pg.load(str(path)), 5))
 

@@ -51,7 +51,7 @@ def explored(game: pg.Game) -> tuple[Graph, dict[str, pg.Position]]:
         text = waiting.pop()
         if text not in graph:
             position = positions[text] = game.position(text)
-            graph[text] = {action: position.copy().play(action).text for action in position.legal()}
+            graph[text] = {action: position.play(action).text for action in position.legal()}
             waiting += graph[text].values()
     return graph, positions
 

@@ -92,7 +92,7 @@ class Pupil:
             *(self.game.work(), self.scratch),
         )
         name = self.position.name(int(actions[0]))
-        self.position.play(name)
+        self.position = self.position.play(name)
         return name
 
     def end(self, outcome: int) -> None:
@@ -120,7 +120,7 @@ def test_updates_by_hand(sarsa: bool, behind_the_trade: float) -> None:
     assert pupil.act().startswith("place ah g5")
     assert pupil.value(trade) == (pytest.approx(behind_the_trade), 1), "reward 0, and no discount within a turn"
     assert pupil.value(four) == (0.5, 1)
-    pupil.position.play("place 2d c3 take 3s")
+    pupil.position = pupil.position.play("place 2d c3 take 3s")
     pupil.set("place 9d h5 take 9s", 0.4)
     five = pupil.key(pupil.position.action("place 9d h5 take 9s"))
     assert pupil.act().startswith("place 9d h5")
@@ -148,9 +148,9 @@ def test_a_loss_a_draw_and_a_game_that_was_stopped() -> None:
 
 def test_later_visits_count_alpha() -> None:
     pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    start, key, value = pupil.position.copy(), pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
+    start, key, value = pupil.position, pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
     for visit in range(1, 9):
-        pupil.position = start.copy()
+        pupil.position = start
         pupil.act()
         pupil.end(FIRST_WINS if visit % 2 else DRAW)
         value += max(0.25, 1 / visit) * (0.1 * FOUR + visit % 2 - value)
@@ -417,11 +417,11 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
         agent.table.kernels.find_all(agent.table.entries, key, found)
         return float(agent.table.entries.values[found[0]]), int(agent.table.entries.visits[found[0]])
 
-    start, first = position.copy(), answer()
+    start, first = position, answer()
     value, visits = entry(start, first)
-    position.play(first)
-    position.play(position.legal()[0])
-    middle, second = position.copy(), answer()
+    position = position.play(first)
+    position = position.play(position.legal()[0])
+    middle, second = position, answer()
     behind = max((entry(middle, move)[0] for move in middle.legal()), default=0.0)
     expected = value + max(alpha, 1 / (visits + 1)) * (gamma * behind - value)
     assert entry(start, first) == (pytest.approx(expected, abs=1e-6), visits + 1)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
-from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
 from plyground.games.connect_four.perfect import Perfect
 from plyground.games.connect_four.solver.solver import solves
-from plyground.games.interface import Function, brought, uncompiled
+from plyground.games.interface import Function
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
 
@@ -148,26 +148,17 @@ def usual(game: Game) -> tuple[str, ...]:
 
 def policies_of(game: Game) -> Mapping[str, Function]:
     """The policies a game brings along."""
-    policies: Mapping[str, Function] = _brought(game, "POLICIES") or {}
-    faults = [fault for function in policies.values() for fault in uncompiled(function.__name__, function)]
-    if faults:
-        raise BrokenGame(f"the game {game.rules.name}: {'; '.join(faults)}")
-    return policies
+    return game.rules.POLICIES
 
 
 def scorers_of(game: Game) -> Mapping[str, Function]:
     """The compiled functions `(state, action) -> float` with which a game judges actions: a teacher's judgement."""
-    return _brought(game, "SCORERS") or {}
+    return game.rules.SCORERS
 
 
 def adviser_of(game: Game) -> Function | None:
     """A function `(position) -> str` with which a game advises people; empty where it has nothing to say."""
-    return _brought(game, "advise")
-
-
-def _brought(game: Game, what: str) -> Any:
-    """Something that a game defines for agents: in its own module, or in `agents.py` of its folder."""
-    return brought(game.rules.module, what, "agents")
+    return game.rules.advise
 
 
 def can_search(game: Game) -> bool:

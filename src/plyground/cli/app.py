@@ -159,10 +159,10 @@ def grade(
         json: print one JSON object instead
     """
     from plyground.agents.agent import make
+    from plyground.arena.grade import read_positions
     from plyground.cli import reports, terminal
     from plyground.game import load
     from plyground.games.connect_four import grade as grades
-    from plyground.games.connect_four.positions import read
 
     _check_picture(picture)
     rules = load(game)
@@ -171,7 +171,7 @@ def grade(
     given = number
     if positions:
         try:
-            given = read(rules, positions.read_text(encoding="utf-8"), str(positions))
+            given = read_positions(rules, positions.read_text(encoding="utf-8"), str(positions))
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:

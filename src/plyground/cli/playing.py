@@ -54,13 +54,13 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
 
 def prepare(start: Position, agent: Agent) -> None:
     """Compile all that a game at the prompt needs, before anybody waits for an answer."""
-    position, none = start.copy(), (start.states[:0].copy(), seeds(0, 0))
+    none = start.states[:0].copy(), seeds(0, 0)
     for each in (agent, make(_counsel(start.game), start.game)):
         each.act(*none)
-    board(position, position.seat)
-    if not position.over:
-        _advice(position)
-        position.play(position.legal()[0])
+    board(start, start.seat)
+    if not start.over:
+        _advice(start)
+        start.play(start.legal()[0])
 
 
 class Sitting:
@@ -72,7 +72,7 @@ class Sitting:
         self.begin(start)
 
     def begin(self, start: Position) -> None:
-        self.start, self.position = start, start.copy()
+        self.start, self.position = start, start
         self.actions, self.turns = list[int](), list[int]()  # turns: the person's, how many actions came before each
         self.outcome = Outcome.RUNNING  # what the agent was told
         self.begun, self.asked, self.shown = False, "", False  # begun: the person's turn
@@ -113,7 +113,7 @@ class Sitting:
         self.begun = False
 
     def act(self, move: int) -> None:
-        self.position.play(move)
+        self.position = self.position.play(move)
         self.actions.append(move)
         self.shown = False
 
@@ -177,9 +177,9 @@ class Sitting:
             raise InvalidValue("There is nothing to take back.")
         tell(self.agent, THIS_GAME, NOT_ENDED)  # what followed is no longer what followed
         del self.actions[self.turns.pop() :]
-        self.position, self.outcome = self.start.copy(), Outcome.RUNNING
+        self.position, self.outcome = self.start, Outcome.RUNNING
         for action in self.actions:
-            self.position.play(action)
+            self.position = self.position.play(action)
         self.begun, self.asked, self.shown = False, "", False
 
     def resign(self) -> None:
@@ -224,10 +224,10 @@ class Sitting:
             begun = f"seed: {self.seed}" if dealt else "position: given, with cards that are not told"
         how = f" ({self.position.reason})" if self.position.over and self.position.reason else ""
         head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True)), begun]
-        lines, position = [*head, f"result: {results[outcome]}{how}", ""], self.start.copy()
+        lines, position = [*head, f"result: {results[outcome]}{how}", ""], self.start
         for action in self.actions:
             lines.append(f"{sides[position.to_move]} {position.name(action)}")
-            position.play(action)
+            position = position.play(action)
         return "\n".join([*lines, ""])
 
 
@@ -286,13 +286,13 @@ def _turn(position: Position, typed: str) -> list[str]:
 
 def _in_turn(start: Position, parts: Sequence[str]) -> list[int]:
     """The actions that the parts mean one after the other, all of one side; none unless each is clear."""
-    position, actions = start.copy(), list[int]()
+    position, actions = start, list[int]()
     for part in parts:
         found = meant(position, part) if position.to_move == start.to_move else []
         if len(found) != 1:
             return []
         actions += found
-        position.play(found[0])
+        position = position.play(found[0])
     return actions
 
 

@@ -163,7 +163,7 @@ class CourseSequence:
         self._chance.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
         if number < DECLINE:
             self._shuffle()
-        self.position.play(number)
+        self.position = self.position.play(number)
         self.actions_played += 1
 
     def _number(self, action: Action) -> int:

@@ -36,7 +36,6 @@ from plyground.games.chess.board import (
     lowest,
     rook,
 )
-from plyground.games.chess.evaluate import evaluate, loudness
 from plyground.games.chess.moves import (
     answers,
     count_pawn_moves,
@@ -47,41 +46,8 @@ from plyground.games.chess.moves import (
     lesser_promotion,
     move,
 )
-from plyground.games.chess.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    draw_last,
-    observe,
-    parse,
-    problems,
-    read_action,
-    reason,
-    text,
-)
-from plyground.games.chess.text import san as notation
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import STEP, mix
-
-__all__ = [
-    "SIDES",
-    "STYLES",
-    "TYPING",
-    "action_name",
-    "draw",
-    "draw_last",
-    "evaluate",
-    "loudness",
-    "notation",
-    "observe",
-    "parse",
-    "problems",
-    "read_action",
-    "reason",
-    "text",
-]
 
 # ---- board ----
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent, make
 from plyground.agents.simple import Random
-from plyground.errors import InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.games.connect_four.perfect import Perfect
 from plyground.games.interface import RUNNING
@@ -59,19 +58,3 @@ def _from_games(game: Game, n: int, player: Player, seed: int) -> Records:
     cheap = length - np.clip(length - COSTLY.start, 0, len(COSTLY))  # [n] plies to choose from
     chosen = draw(rngs, cheap)
     return course[np.where(chosen < COSTLY.start, chosen, chosen + len(COSTLY)), np.arange(n)]
-
-
-def read(game: Game, text: str, source: str) -> Records:
-    """[N] the positions of a text, one at the start of each line; the rest of a line is not looked at."""
-    records: list[Records] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.startswith("#"):
-            try:
-                position = game.position(line.split()[0])
-            except InvalidText as error:
-                raise InvalidText(f"line {number} of {source}: {error}") from None
-            if not position.over:
-                records.append(position.states)
-    if not records:
-        raise InvalidValue(f"{source} has no positions in which the game goes on")
-    return np.concatenate(records)

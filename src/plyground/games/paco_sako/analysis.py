@@ -182,12 +182,12 @@ def _merged(states: Records, ways: NDArray[np.int64]) -> tuple[Records, NDArray[
 
 def replay(position: Position, actions: Iterable[int | str]) -> list[str]:
     """A sequence of actions as turns in words: `['e2>e4', 'Bf1xNa6', '0-0']`; an unfinished turn comes last."""
-    now, written = position.copy(), list[str]()
+    now, written = position, list[str]()
     steps: list[tuple[np.void, int]] = []
     for move in actions:
         action, side = now.action(move), now.to_move
-        steps.append((now.copy().state, action))
-        now.play(action)
+        steps.append((now.state, action))
+        now = now.play(action)
         if now.to_move != side or now.over:
             written.append(turn_text(steps))
             steps = []

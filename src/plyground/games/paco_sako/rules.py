@@ -15,39 +15,9 @@ from plyground.games.bits import ONE, lowest
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, Setting, State
 from plyground.games.paco_sako.board import BOARD, LIFT, NOWHERE, PLACE, ZERO, liftable, targets
 from plyground.games.paco_sako.search import WORK, act, castlings
-from plyground.games.paco_sako.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    draw_choices,
-    parse,
-    problems,
-    prompt,
-    read_action,
-    reason,
-    text,
-    typed_turn,
-)
 from plyground.games.rng import mix
 
-__all__ = [
-    "SIDES",
-    "STYLES",
-    "TYPING",
-    "WORK",
-    "action_name",
-    "draw",
-    "draw_choices",
-    "parse",
-    "problems",
-    "prompt",
-    "read_action",
-    "reason",
-    "text",
-    "typed_turn",
-]
+__all__ = ["WORK"]  # part of the contract
 
 # ---- board ----
 
@@ -55,7 +25,6 @@ NUM_ACTIONS = 132
 MAX_LEGAL = 64
 MAX_PLIES = 30_000  # a chain may run in circles, so no number is a law; turns at least are bounded by progress
 OPENING_PLIES = 8  # two turns of each side
-LENIENT = True  # boards with few pieces, without kings, with untrue rights are read, as everybody writes them
 IDLE_LIMIT = 100
 
 FIELDS = [

@@ -53,21 +53,6 @@ from plyground.games.sequence.cards import (
     WIN,
     hand_size,
 )
-from plyground.games.sequence.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    observe,
-    parse,
-    problems,
-    reason,
-    text,
-    view,
-)
-
-__all__ = ["SIDES", "STYLES", "TYPING", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
 
 # ---- what a state is ----
 
