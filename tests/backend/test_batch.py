@@ -1,4 +1,4 @@
-"""A batch of tensors plays the games of a batch of arrays, on either device; `test_games.py` has the rest of a GPU's."""
+"""A batch of tensors plays the games of a batch of arrays, on either device; `test_games.py` tests a GPU."""
 
 from __future__ import annotations
 
