@@ -21,6 +21,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from plyground.backend.device import convolution_layout, mixed_precision
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
@@ -194,9 +195,8 @@ def through(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
     that comes behind, where small differences count.
     """
     kind = x.dtype
-    with torch.autocast("cuda", torch.bfloat16, enabled=x.is_cuda):
-        x = x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
-        x = torch.relu(stem(x))
+    with mixed_precision(x):
+        x = torch.relu(stem(convolution_layout(x)))
         for block in blocks:
             x = block(x)
     return x.to(kind, memory_format=torch.contiguous_format)

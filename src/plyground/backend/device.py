@@ -158,6 +158,19 @@ def _fullness() -> str:
     return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
 
 
+# ---- convolutions ----
+
+
+def mixed_precision(x: Tensor) -> torch.autocast:
+    """A context in which convolutions of x compute in bfloat16 on a GPU, in float32 on the CPU."""
+    return torch.autocast("cuda", torch.bfloat16, enabled=x.is_cuda)
+
+
+def convolution_layout(x: Tensor) -> Tensor:
+    """[B, channels, rows, columns] as convolutions are fastest: on a GPU with the channels of a cell side by side."""
+    return x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
+
+
 # ---- running kernels ----
 
 
