@@ -1,6 +1,6 @@
 """Chess by FIDE's rules. White is the first side.
 
-Six sets of squares for the kinds of pieces and two for the sides (`chess_board.py` draws the squares). The record
+Six sets of squares for the kinds of pieces and two for the sides (`board.py` draws the squares). The record
 also keeps what every move needs to know: who gives check, and which pieces are pinned to their king.
 
 An action is 64 * from + to; a pawn that reaches the last rank becomes a queen. The 72 actions behind those are the

@@ -2,8 +2,8 @@
 
 A turn is a sequence of actions of one player: lift a piece, place it; where it takes over a union, the piece released
 there is in the hand and is placed in turn. Actions 0 .. 63 lift from a square, 64 .. 127 place on one (a1 = 0, b1 = 1,
-..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `paco_sako_board.py`, what
-chains can reach in `paco_sako_search.py`, the notations in `paco_sako_text.py`.
+..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `board.py`, what
+chains can reach in `search.py`, the notations in `text.py`.
 """
 
 from __future__ import annotations

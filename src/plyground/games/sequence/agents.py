@@ -1,6 +1,6 @@
 """Sequence's own policies. Both read only what the seat to act may know: the board, its hand, the face-up cards.
 
-`greedy` scores the patterns that a move makes at once (`games/sequence_patterns.py`); `window` the lines of five that
+`greedy` scores the patterns that a move makes at once (`patterns.py`); `window` the lines of five that
 it fills. Both choose the move and the card to take apart from each other, and trade a dead card whenever they may.
 """
 

@@ -47,7 +47,7 @@ PLANES = FLAGS + 7
 
 @njit
 def write_features(state: State, seat: int, out: Floats) -> None:
-    """How often each pattern occurs, own and the opponent's: `games/sequence_patterns.py`."""
+    """How often each pattern occurs, own and the opponent's: `patterns.py`."""
     state_vector(state, seat % 2, out)
 
 
