@@ -23,7 +23,7 @@ __all__ = ["WORK"]  # part of the contract
 
 NUM_ACTIONS = 132
 MAX_LEGAL = 64
-MAX_PLIES = 30_000  # a chain may run in circles, so no number is a law; turns at least are bounded by progress
+MAX_PLIES = 30_000  # a chain may run in circles, so there is no exact bound; turns are bounded by progress
 OPENING_PLIES = 8  # two turns of each side
 IDLE_LIMIT = 100
 
@@ -79,7 +79,7 @@ def reset(state: State, rng: Rng) -> None:
 
 @njit
 def legal(state: State, actions: Actions, work: State) -> int:
-    """What may be done now: lift, place or promote, never two of them."""
+    """The legal actions: lifts, placements or promotions, never two kinds at once."""
     if state["outcome"] != RUNNING:
         return 0
     if state["required"] == LIFT:

@@ -1,9 +1,10 @@
 """Sequence: play a card, put a chip on one of its two cells; five chips in a line are a sequence, two of them win.
 
-Two rule sets. `course` (a university course's variant): six cards each, five more lie face up, and who plays one takes
-one of those, so that only the first six are ever secret; a forced question before the move whether to trade a dead
-card; the four hearts in the middle win at once; no reshuffling. `boxed`: seven cards (six with four seats), drawn in
-secret, dead cards exchanged if one likes, discards reshuffled. Two seats, or four in two teams: side = seat % 2.
+Two rule sets. `course` (a university course's variant): six cards each; five more lie face up, and a player takes one
+of them for each card played, so that only the first six are ever secret; before the move a player with a dead card must
+say whether to trade it; the four hearts in the middle win at once; no reshuffling. `boxed`: seven cards (six with four
+seats), drawn in secret; dead cards may be exchanged; discards are reshuffled. Two seats, or four in two teams: side =
+seat % 2.
 
 `cards.py` has the cards, the board and the numbers of the actions; `text.py` the words. The rules as
 implemented, with every judgement call: docs/rules/sequence.md.
@@ -102,7 +103,7 @@ deal_size = njit(hand_size)
 
 @njit
 def seat(state: State) -> int:
-    """Who acts."""
+    """The seat that acts."""
     return state["turn"]
 
 
