@@ -1,4 +1,4 @@
-"""`Position`: one game, for people. Checks what it is told and answers in words; for speed there is `Batch`."""
+"""`Position`: one game, for people. It checks its arguments and explains errors; `Batch` is the fast interface."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Position:
 
     @property
     def seat(self) -> int:
-        """The seat that acts; it is of the side to move."""
+        """The seat that acts; it belongs to the side to move."""
         seats = np.empty(1, np.int32)
         self.game.kernels().seats_to_act(self.states, seats)
         return int(seats[0])
@@ -69,7 +69,7 @@ class Position:
 
     @property
     def problems(self) -> list[str]:
-        """Everything that keeps this from coming about in a game."""
+        """The reasons why no game reaches this position; empty where one does."""
         return self.game.rules.problems(self.state)
 
     @property
@@ -107,7 +107,7 @@ class Position:
         return [self.name(action) for action in self.legal()]
 
     def name(self, action: int) -> str:
-        """What an action is called here."""
+        """The name of an action in this position."""
         return self.game.rules.action_name(self.state, action)
 
     def action(self, move: int | str) -> int:
@@ -128,7 +128,7 @@ class Position:
         return found[0]
 
     def refusal(self, move: int | str) -> str:
-        """Why a move cannot be played, and what could be."""
+        """Why a move is refused, and the legal moves."""
         legal = self.legal()
         if self.over:
             return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.view!r}"
@@ -143,7 +143,7 @@ class Position:
         return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
-        """The action that an agent (`plyground.agent`) chooses here; where chance decides, as the seed says."""
+        """The action that an agent (`plyground.agent`) chooses here; `seed` determines its random numbers."""
         return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
 
     def perft(self, depth: int) -> int:
@@ -151,10 +151,10 @@ class Position:
         return int(self.game.perft(self.states, depth)[0])
 
     def divide(self, depth: int) -> dict[str, int]:
-        """`perft` for each legal action's name: what lies behind it."""
+        """`perft` of the position after each legal action, by the action's name."""
         if depth < 1:
             raise InvalidValue(f"divide's depth is at least 1, not {depth}")
-        legal, total = self.legal(), self.perft(1)  # refuses what perft does
+        legal, total = self.legal(), self.perft(1)  # perft checks the game
         if depth == 1 or not total:
             return {self.name(action): 1 for action in legal}
         children = np.repeat(self.game.searched(self.states), len(legal))
@@ -185,5 +185,5 @@ class Position:
         return [listed_click(self.name(action))] if clicks is None else clicks(self.state, action)
 
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
-        """What a network sees of this position, for the seat to act unless another is named."""
+        """The network input for this position, for the seat to act or for `seat`."""
         return self.game.encode(encoder, self.states, seat)[0]

@@ -47,7 +47,7 @@ class Sample:
 
 def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
     """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
-    batch = Batch(game, games, seed, check=False)  # the laws look themselves
+    batch = Batch(game, games, seed, check=False)  # the laws check
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
     going = np.ones(games, np.bool_)
@@ -69,7 +69,7 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
 
 
 def _room_suffices(game: Game, states: Records) -> None:
-    """Look whether MAX_LEGAL is enough, with room for every action: less would be written over."""
+    """Check that MAX_LEGAL is large enough, with room for every action, so that nothing is overwritten."""
     lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
     most = int(counts.max())
@@ -80,8 +80,8 @@ def _room_suffices(game: Game, states: Records) -> None:
 
 
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
-    """Run every law; yields the sentence of each that holds and whether the game defines what it is about, raises
-    `BrokenGame` at the first that does not."""
+    """Run every law; yields the sentence of each law that holds and whether the game defines the names it is about;
+    raises `BrokenGame` at the first that fails."""
     samples = _told(game, "playing random games", lambda: sample(game, games, seed))
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
@@ -94,7 +94,7 @@ def _defines(game: Game, names: Sequence[str]) -> bool:
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
-    """Do it; whatever a game's functions raise is the game's fault, and said in one sentence."""
+    """Run `work`; an exception of the game's functions becomes `BrokenGame` with one sentence."""
     try:
         return work()
     except (Error, NumbaError):
@@ -311,7 +311,7 @@ def secrets_are_kept(s: Sample) -> None:
 
 
 def scenes_are_plain(s: Sample) -> None:
-    """A scene is plain data that JSON can say, and its cells have different names."""
+    """A scene is plain data that JSON can represent, and its cells have different names."""
     for state in _some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             scene = Position(s.game, state).scene(seat)
@@ -451,7 +451,7 @@ MOST_ENCODED = 250 if numba.config.DISABLE_JIT else 10_000  # pyright: ignore
 
 
 def _spread(states: Records) -> Records:
-    """The states, or so many evenly spread ones that what encoders write of them fits time and memory."""
+    """The states, or evenly spread ones, few enough for the time and memory that encoders take."""
     return states[np.unique(np.linspace(0, len(states) - 1, MOST_ENCODED).astype(int))]
 
 

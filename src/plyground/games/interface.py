@@ -466,7 +466,7 @@ def read(module: ModuleType) -> Rules:
     missing = [entry.name for entry in TABLE.values() if entry.required and rules.defined(entry) is None]
     if missing:
         raise BrokenGame(f"the game {rules.name} does not define {', '.join(missing)}")
-    here = [entry for entry in TABLE.values() if entry.part != "learning" or not rules.folder]  # a folder's later
+    here = [entry for entry in TABLE.values() if entry.file == "rules" or not rules.folder]  # others later
     faults = [fault for entry in here for fault in entry.faults(rules.defined(entry))] or list(_faults(rules))
     if faults:
         raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")

@@ -19,7 +19,7 @@ from plyground.games.interface import Function, Rules
 
 @dataclass(frozen=True, eq=False)
 class TableKey:
-    """The functions that fill the slots of `kernels/tabular.py`, and the same for people."""
+    """The functions that fill the slots of `kernels/tabular.py`, and how people read a key."""
 
     name: str
     version: int
@@ -40,7 +40,7 @@ class TableKey:
 
 
 def exact(rules: Rules) -> TableKey:
-    """All that a state holds, and the action: what the slots are without a key of the game's own."""
+    """The whole state and the action: the slots of `kernels/tabular.py` without a key of the game's own."""
 
     def words(key: tuple[int, ...]) -> tuple[str, str]:
         record = b"".join(word.to_bytes(8, "little") for word in key[:-1])

@@ -10,7 +10,7 @@ STYLES = {r"(?<= )[PNBRQK](?!\S)|[♙♘♗♖♕♔]": "bold blue", r"(?<= )([p
 
 
 def draw(state: State) -> str:
-    """The board for the eye, White below; the mark is beside the side to move."""
+    """The board, White below; the star is beside the side to move."""
     cells, home = letters(state), 7 * int(state["to_move"])
     ranks = [
         f"{rank + 1}  {' '.join(cell or '.' for cell in cells[8 * rank : 8 * rank + 8])}{'  *' if rank == home else ''}"
@@ -20,12 +20,12 @@ def draw(state: State) -> str:
 
 
 def observe(state: State, seat: int) -> str:
-    """The board as a side sits before it."""
+    """The board with the seat's own side below."""
     return draw_last(state, seat, -1)
 
 
 def draw_last(state: State, seat: int, action: int) -> str:
-    """The board as a side sits before it, with the last move in brackets; below, who is to move."""
+    """The board with the seat's own side below, the last move in brackets; then the side to move."""
     cells, side = letters(state), int(state["to_move"])
     moved = squares_of(action, 1 - side)[:2] if action >= 0 else ()
     ranks, files = (range(7, -1, -1), range(8)) if seat == 0 else (range(8), range(7, -1, -1))

@@ -33,7 +33,7 @@ LINE = 80
 
 @dataclass
 class Record:
-    """One game: where it began, the actions played, and what stands in its head."""
+    """One game: its first position, the actions played, and its tags."""
 
     start: Position
     actions: list[int] = field(default_factory=list[int])
@@ -62,7 +62,7 @@ def san(position: Position, action: int) -> str:
 def read(source: str, game: Game | None = None) -> list[Record]:
     """Every game of a PGN text, or one error that names game, move and position.
 
-    Games among people go on after a third occurrence that nobody claims: unless another game is given, only the
+    Games between people continue after a third occurrence that nobody claims: unless another game is given, only the
     automatic draws end one.
     """
     rules = game or load("chess", draws="automatic")
@@ -128,7 +128,7 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
 
 
 def write(record: Record) -> str:
-    """One game as PGN; the result is the rules' where they ended it, else what the record says."""
+    """One game as PGN; the result is that of the rules where they ended it, otherwise that of the record."""
     position, words = record.start, list[str]()
     for action in record.actions:
         if position.to_move == 0 or not words:

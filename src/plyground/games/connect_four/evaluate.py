@@ -1,4 +1,4 @@
-"""A fast judgement of a Connect Four position: the lines of four that are still open."""
+"""The evaluation of a Connect Four position: the lines of four that are still open."""
 
 from __future__ import annotations
 

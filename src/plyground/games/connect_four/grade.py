@@ -1,7 +1,7 @@
 """How well an agent plays Connect Four, measured with the perfect player.
 
-On many positions every move is worth the same, and a random mover looks good. So accuracy is reported only where the
-choice matters, by win/draw/loss and by exact score, each over the positions with at least two different values, and
+In many positions every move has the same value, and a random mover seems good. So accuracy is reported only where
+the choice matters, by win/draw/loss and by exact score, each over the positions with at least two different values, and
 always next to what a random mover would reach on the same positions.
 """
 

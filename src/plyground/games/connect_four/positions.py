@@ -1,4 +1,4 @@
-"""Connect Four positions to grade agents on, made from a seed, so that nobody tunes to a fixed list."""
+"""Connect Four positions to grade agents on, made from a seed, so that an agent cannot be tuned to a fixed list."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from plyground.games.rng import draw, seeds
 Records = NDArray[np.void]
 Player = Callable[[Records, int, NDArray[np.uint64]], NDArray[np.int32]]  # states, their ply, generators -> actions
 
-COSTLY = range(10, 13)  # just behind the book's last ply, exact scores of all moves take the solver longest
-SLOW = range(10, 15)  # there a greedy player stands in for the perfect one
+COSTLY = range(10, 13)  # just after the book's last ply, where exact scores of all moves take the solver longest
+SLOW = range(10, 15)  # plies at which a greedy player replaces the perfect one
 OPENING = 4  # plies at random, so that games differ
 SLIPS = 0.2  # how often a player errs on purpose
 

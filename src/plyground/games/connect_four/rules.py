@@ -41,7 +41,7 @@ S1, S2, S6, S7, S8, S12, S14, S16 = (np.uint64(shift) for shift in (1, 2, 6, 7, 
 
 @njit
 def reset(state: State, rng: Rng) -> None:
-    """The empty board: the record of zeros that it gets."""
+    """The record of zeros that it receives is the empty board."""
 
 
 @njit
@@ -60,7 +60,7 @@ def legal(state: State, actions: Actions) -> int:
 
 @njit
 def mask(state: State, mask: NDArray[np.bool_]) -> None:
-    """The same as a mask."""
+    """The columns that are not full, as a mask."""
     full = (state["stones"][0] | state["stones"][1]) if state["outcome"] == RUNNING else BOARD
     for column in range(COLUMNS):
         mask[column] = (full >> np.uint64(7 * column + 5)) & ONE == ZERO

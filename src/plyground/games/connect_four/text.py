@@ -85,16 +85,16 @@ def problems(state: State) -> list[str]:
 
 
 def columns(state: State) -> str | None:
-    """Some order of columns that leads to this board, or None where there is none. (A board does not remember its own.)
+    """Some order of columns that leads to this board, or None where there is none. (A board does not store its own.)
 
-    Takes stones off again, depth first, and never so that a finished game is left. What remains is told by the seven
-    heights, so that at most 7**7 boards are looked at, and in practice a few dozen.
+    Takes stones off, depth first, and never leaves a finished game. The seven heights identify what remains, so that
+    it visits at most 7**7 boards, and in practice a few dozen.
     """
     path: list[str] = []
     dead: set[tuple[int, int]] = set()
 
     def undo(mover: int, other: int) -> bool:
-        """Take off a stone of `mover`, who moved last, and go on until the board is empty."""
+        """Take off a stone of `mover`, who moved last, and repeat until the board is empty."""
         if not mover | other:
             return True
         if (mover, other) in dead:
@@ -113,7 +113,7 @@ def columns(state: State) -> str | None:
 
 
 def _four_in(stones: int) -> bool:
-    """`has_four` for Python's own integers: texts are read without waiting for a compiler."""
+    """`has_four` for Python integers: reading a text compiles nothing."""
     pairs = ((stones & (stones >> shift), shift) for shift in (1, 6, 7, 8))
     return any(pair & (pair >> 2 * shift) for pair, shift in pairs)
 

@@ -1,4 +1,4 @@
-"""What a position of Paco Ŝako holds: threats through chains, Ŝako, the ways to a king, Paco in 2, turns in words.
+"""Analysis of a Paco Ŝako position: threats through chains, Ŝako, the ways to a king, Paco in 2, turns in words.
 
 >>> game = pg.load("paco_sako")
 >>> [chain.actions for chain in chains(game.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")).found]
@@ -154,7 +154,7 @@ CHUNK = 5_000  # states whose turns are played out at once
 
 
 def _after_turns(game: Game, states: Records, ways: NDArray[np.int64]) -> tuple[Records, NDArray[np.int64]]:
-    """The states behind every turn, and how many sequences lead to each."""
+    """The states after every turn, and how many sequences lead to each."""
     ends: list[tuple[Records, NDArray[np.int64]]] = []
     while len(states):
         actions, counts = Batch(game, 1).legal_list(states)

@@ -13,12 +13,12 @@ STYLES = {"[♙♖♘♗♕♔]": "bold blue", "[♟♜♞♝♛♚]": "bold yel
 
 
 def draw(state: State) -> str:
-    """The board for the eye: white's piece left, black's right, both in a union; below, what the board cannot show."""
+    """The board: white's piece left, black's right, both in a union; below, what the board cannot show."""
     return _drawing(state, ())
 
 
 def draw_choices(state: State, actions: Sequence[int]) -> str:
-    """The board, with a star wherever the hand may be placed or, on an empty hand, reach."""
+    """The board, with a star wherever a piece may be placed or, with an empty hand, lifted."""
     return _drawing(state, [action % 64 for action in actions if action < 128])
 
 

@@ -2,8 +2,8 @@
 
 A turn is a sequence of actions of one player: lift a piece, place it; where it takes over a union, the piece released
 there is in the hand and is placed in turn. Actions 0 .. 63 lift from a square, 64 .. 127 place on one (a1 = 0, b1 = 1,
-..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `paco_sako_board.py`, what
-chains can reach in `paco_sako_search.py`, the notations in `paco_sako_text.py`.
+..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `board.py`, what
+chains can reach in `search.py`, the notations in `text.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["WORK"]  # part of the contract
 
 NUM_ACTIONS = 132
 MAX_LEGAL = 64
-MAX_PLIES = 30_000  # a chain may run in circles, so no number is a law; turns at least are bounded by progress
+MAX_PLIES = 30_000  # a chain may run in circles, so there is no exact bound; turns are bounded by progress
 OPENING_PLIES = 8  # two turns of each side
 IDLE_LIMIT = 100
 
@@ -79,7 +79,7 @@ def reset(state: State, rng: Rng) -> None:
 
 @njit
 def legal(state: State, actions: Actions, work: State) -> int:
-    """What may be done now: lift, place or promote, never two of them."""
+    """The legal actions: lifts, placements or promotions, never two kinds at once."""
     if state["outcome"] != RUNNING:
         return 0
     if state["required"] == LIFT:

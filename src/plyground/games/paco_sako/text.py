@@ -1,6 +1,6 @@
 """The notations of Paco Ŝako: the original engine's FEN, the exchange notation, turns as replays write them.
 
-Everything here works on Python's own numbers: reading a text never waits for a compiler.
+All functions work on Python numbers: reading a text compiles nothing.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _set_cells(state: State, board: Sequence[Cell]) -> None:
 
 
 def _conclude(state: State) -> None:
-    """Set the outcome that the board tells."""
+    """Set the outcome that follows from the board."""
     board, side = cells(state), int(state["to_move"])
     united = [any(cell[colour] == KING and all(cell) for cell in board) for colour in (0, 1)]
     if any(united):
@@ -330,7 +330,7 @@ def reason(state: State) -> str:
 
 
 def problems(state: State) -> list[str]:
-    """Everything that cannot come about in a game."""
+    """The reasons why no game reaches this state."""
     board = cells(state)
     hand = (int(state["hand"][0]), int(state["hand"][1]))
     found = [problem for side in (0, 1) for problem in _wrong_pieces(side, [*board, hand])]
