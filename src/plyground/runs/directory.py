@@ -285,7 +285,7 @@ def open_run(path: Path) -> Run:
 
 def read_config(path: Path) -> dict[str, Any]:
     if not (path / "config.toml").is_file():
-        raise InvalidValue(f"{str(path)!r} is not a run directory: it has no config.toml")
+        raise InvalidValue(f"{str(path)!r} is no run directory: it has no config.toml")
     return read_toml(path / "config.toml")
 
 
@@ -355,7 +355,7 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
     steps = steps_of(path)
     if not steps:
         raise InvalidValue(
-            f"{path} has no checkpoint yet; if no process is working on it, start it again with --out {path}"
+            f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}"
         )
     if which == "best":
         chosen = best_of(path).get("step", steps[-1])
