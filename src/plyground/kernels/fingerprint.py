@@ -27,9 +27,9 @@ from plyground.errors import BrokenGame
 
 FOREIGN = (sys.stdlib_module_names | {"numpy", "numba", "llvmlite", "torch"}) - {"__main__"}
 """what their names stand for changes only with their versions, which config.toml records"""
-IGNORED = frozenset({"annotation", "returns", "ctx", "kind", "type_comment", "type_params", "exc", "cause"})
-"""fields of syntax nodes without influence on results; `exc` is what a `raise` says"""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+IGNORED = ("annotation", "returns", "kind", "type_comment", "type_params", "exc", "cause")
+"""fields of syntax nodes without influence on results; `exc` is the exception of a `raise`"""
+Definition = ast.FunctionDef | ast.ClassDef
 
 
 class NoSource(Exception):
@@ -133,84 +133,58 @@ def _is_foreign(value: Any) -> bool:
 
 
 def _definition(value: types.FunctionType | type) -> Definition:
-    """The syntax node that defines a function or a class."""
-    found = _definitions(value.__module__)
-    if isinstance(value, types.FunctionType):
-        node = found.get((value.__code__.co_name, value.__code__.co_firstlineno))
-    else:
-        node = found.get((value.__name__, 0))
+    """The syntax tree of a function or a class."""
+    is_function = isinstance(value, types.FunctionType)
+    place = (value.__code__.co_name, value.__code__.co_firstlineno) if is_function else (value.__name__, 0)
+    node = _definitions(value.__module__).get(place)
     if node is None:
         raise NoSource(value)
     return node
 
 
 @functools.cache
-def _definitions(module: str) -> dict[tuple[str, int], Definition | None]:
-    """The functions of a module by name and first line, the classes by name (line 0); None: two lambdas in one line."""
+def _definitions(module: str) -> dict[tuple[str, int], Definition]:
+    """The functions of a module by name and first line, its classes by name (line 0), normalised."""
     spec = getattr(sys.modules.get(module), "__spec__", None)
     try:
-        text = spec.loader.get_source(module) if spec else None
-    except (AttributeError, ImportError, OSError):
-        text = None
-    if text is None:
-        raise NoSource(module)
-    found: dict[tuple[str, int], Definition | None] = {}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Lambda):
-            several = ("<lambda>", node.lineno) in found
-            found["<lambda>", node.lineno] = None if several else node
-        elif isinstance(node, ast.ClassDef):
-            found[node.name, 0] = node
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        tree = ast.parse(spec.loader.get_source(module))  # pyright: ignore[reportOptionalMemberAccess]
+    except (AttributeError, ImportError, OSError, TypeError):
+        raise NoSource(module) from None
+    found: dict[tuple[str, int], Definition] = {}
+    for node in ast.walk(tree):
+        for name in IGNORED:
+            if name in node._fields:
+                setattr(node, name, None)
+        if isinstance(node, Definition):
+            if ast.get_docstring(node) is not None:
+                del node.body[0]
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            found[node.name, first] = node
+            found[node.name, 0 if isinstance(node, ast.ClassDef) else first] = node
     return found
 
 
 def _tokens(node: Any) -> Iterator[str]:
-    """The syntax tree as words, without what has no influence on results. (`ast.dump` differs between versions.)"""
+    """The syntax tree as words. (`ast.dump` differs between Python versions.)"""
     if isinstance(node, list):
         for each in node:
             yield from _tokens(each)
-    elif not isinstance(node, ast.AST):
-        yield f"{type(node).__name__} {node!r}"
-    else:
+    elif isinstance(node, ast.AST):
         yield f"({type(node).__name__}"
-        for name in node._fields:
-            value: Any = getattr(node, name, None)
-            if name == "body" and _has_docstring(node):
-                value = value[1:]
-            if name not in IGNORED and value is not None and value != []:
+        for name, value in ast.iter_fields(node):
+            if value is not None and value != []:
                 yield name
                 yield from _tokens(value)
         yield ")"
-
-
-def _has_docstring(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
-    )
+    else:
+        yield f"{type(node).__name__} {node!r}"
 
 
 def _free_names(node: ast.AST) -> set[str]:
-    """The names that a definition takes from its module; those that it binds itself are left out."""
-    if isinstance(node, ast.ClassDef):  # what one method binds is free in another
-        parts = [*node.bases, *node.decorator_list, *(each.value for each in node.keywords), *node.body]
+    """The names that a definition takes from its module: those that it does not bind itself."""
+    if isinstance(node, ast.ClassDef):  # a name that one method binds is free in another
+        parts = [*node.bases, *node.decorator_list, *node.keywords, *node.body]
         return set[str]().union(*map(_free_names, parts))
-    used, bound = set[str](), set[str]()
-    for each in _relevant(node):
-        if isinstance(each, ast.Name):
-            (used if isinstance(each.ctx, ast.Load) else bound).add(each.id)
-        elif isinstance(each, ast.arg):
-            bound.add(each.arg)
-    return used - bound
-
-
-def _relevant(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all nodes below it that have influence on results."""
-    yield node
-    for name, value in ast.iter_fields(node):
-        if name not in IGNORED:
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
-                    yield from _relevant(each)
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    bound = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    bound |= {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    return {each.id for each in names} - bound
