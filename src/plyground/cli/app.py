@@ -247,7 +247,7 @@ def play(
         seed: what the agent's chance begins with
     """
     from plyground.agents.agent import make, usual
-    from plyground.cli import playing
+    from plyground.cli import play as playing
     from plyground.game import load
 
     rules = load(game)
