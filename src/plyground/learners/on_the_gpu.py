@@ -16,7 +16,7 @@ from torch import Tensor
 
 from plyground.agents.agent import Agent
 from plyground.agents.network import NetworkAgent, View
-from plyground.agents.simple import Policy, Random
+from plyground.agents.simple import Random, ScriptedAgent
 from plyground.backend.batch import GpuBatch
 from plyground.backend.device import CUDA, SIMULATED, array, launch
 from plyground.errors import IllegalAction
@@ -126,7 +126,7 @@ class GpuSelfPlay(SelfPlay):
         if isinstance(agent, Random):
             actions.copy_(torch.where(turn, games.random_actions(), actions))
             return
-        if isinstance(agent, Policy):
+        if isinstance(agent, ScriptedAgent):
             kernel = _policy_kernel(agent.choose, f"{self.game.label} {agent}")
             arrays = games.gpu.records(games.states), array(turn), array(games.rngs), array(actions)
             games.gpu.launch(kernel, len(games), *arrays)
