@@ -16,8 +16,8 @@ import contextlib
 import hashlib
 import importlib
 import importlib.util
-import logging
 import inspect
+import logging
 import os
 import re
 import shutil
