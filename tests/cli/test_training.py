@@ -16,7 +16,7 @@ from rich.console import Console
 
 from conftest import ROOT
 from killed import go_on
-from plyground.cli import training
+from plyground.cli import runs as runs_commands
 from plyground.cli.training import LEARNERS, set_limits, settings_of
 from plyground.learners.dqn import DQN
 from plyground.learners.loop import train
@@ -129,7 +129,7 @@ def test_the_list_shows_whole_names_and_what_is_wrong(
     assert "metrics.jsonl cannot be read" in lines["no-json"]
     assert "not an object" in lines["odd-json"]
     for columns in ("80", "60"):
-        monkeypatch.setattr(training, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
         assert long in command("runs", "--folder", str(tmp_path))[1]
 
 

@@ -37,11 +37,11 @@ MEANING = "Teach machines to play board games; watch, measure and play them."
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are real only if one of them is asked for."""
     if arguments and arguments[0] in LEARNING:
-        from plyground.cli import teach, training
+        from plyground.cli import runs, teach, training
 
         if arguments[0] == "teach":
             return teach.COMMANDS
-        return COMMANDS | {"train": training.make_train(arguments)} | training.COMMANDS
+        return COMMANDS | {"train": training.make_train(arguments), "resume": training.resume} | runs.COMMANDS
 
     def only_named(meaning: str) -> Callable[..., None]:
         def command() -> None: ...

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json as json_module
 import platform
 import signal
-import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,43 +13,30 @@ from typing import Annotated, Any
 import numba
 import numpy as np
 import torch
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from tyro.conf import Positional, arg
 
 import plyground
-from plyground.agents.agent import load_run, make, usual
-from plyground.arena.match import play_match
 from plyground.backend.device import said_when_full
 from plyground.cli.display import Display, console, show_report
-from plyground.cli.terminal import progress, show_match
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.a2c import A2C, A2CLearner
 from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.learners.learner import LIMITS, Learner, Settings
 from plyground.learners.loop import train as learn
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.tabular import Tabular, TabularLearner
-from plyground.report import table as table_report
-from plyground.report.run import agent_words, how_to_play, save_curves, table_of, write_report
-from plyground.runs import pack as packing
+from plyground.report.run import how_to_play, write_report
 from plyground.runs.directory import (
     Run,
-    best_of,
     create,
-    find_checkpoint,
     game_of,
     is_unborn,
     newest_whole,
     open_run,
     read_config,
-    steps_of,
 )
 from plyground.runs.settings import build, profile, profiles, to_toml
-from plyground.runs.tensorboard import export
 
 LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "dqn": (DQN, DQNLearner),
@@ -60,7 +45,6 @@ LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
     "a2c": (A2C, A2CLearner),
     "ppo": (PPO, PPOLearner),
 }
-WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -196,7 +180,7 @@ def resume(
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         with said_when_full(LESS):
-            learner = _learner_of(run, limits)
+            learner = learner_of(run, limits)
             learner.restore(checkpoint)
         done = {"cycles": learner.cycle, "seconds": learner.seconds}
         check_limits(run, limits, done)
@@ -232,173 +216,10 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     return {**own, **limits, "game": game_of(run).full}
 
 
-def _learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Learner[Any]:
+def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Learner[Any]:
     """A fresh learner with a run's settings."""
     word = str(read_config(run).get("learner"))
     if word not in LEARNERS:
         raise unknown("learner", word, LEARNERS)
     settings, learner_of = LEARNERS[word]
     return learner_of(build(settings, settings_of(run, limits or {}), f"{run}/config.toml"))
-
-
-def runs(
-    words: Positional[
-        Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]")]
-    ] = (),
-    folder: Path = Path("runs"),
-    without_memory: bool = False,
-) -> None:
-    """List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.
-
-    Args:
-        folder: where the runs are
-        without_memory: leave the memory out of the packed file: it can then play, but not be resumed
-    """
-    if not words:
-        _list(folder)
-        return
-    action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
-    if action not in wanted:
-        raise unknown("action of runs", action, wanted)
-    if len(names) != wanted[action]:
-        how = command("runs", "--help")
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
-    paths = [Path(name) for name in names]
-    if action == "pack":
-        size = packing.pack(paths[0], paths[1], not without_memory)
-        console.print(f"{paths[0]} packed into {paths[1]}: {size:,} bytes", soft_wrap=True)
-    elif action == "unpack":
-        steps = packing.unpack(paths[0], paths[1])
-        console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
-    elif action == "inspect":
-        _inspect(paths[0])
-    else:
-        where, count = export(paths[0])
-        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
-
-
-def _list(folder: Path) -> None:
-    """A table of runs, of which only the scores give way where the screen is narrow."""
-    rows = table_of(folder)
-    if not rows:
-        console.print(f"no runs in {folder}", soft_wrap=True)
-        return
-    table = Table(box=None)
-    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
-        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
-    table.add_column("scores", min_width=SCORES)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
-    wide.print(table, crop=False)
-
-
-def _inspect(run: Path) -> None:
-    """What the newest checkpoint remembers."""
-    learner, config, best = _learner_of(run), read_config(run), best_of(run)
-    learner.restore(newest_whole(run))
-    scores = "".join(f", {word} {score['score']:.1%}" for word, score in best.get("yardsticks", {}).items())
-    console.print(
-        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
-        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
-        soft_wrap=True,
-        markup=False,
-    )
-    table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
-    for name, value in learner.experience().items():
-        words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-        table.add_row(name.replace("_", " "), words)
-    if table.row_count:
-        console.print(table)
-    else:
-        console.print(f"{run} has stored nothing yet")
-
-
-def evaluate(
-    run: Positional[RunPath],
-    against: tuple[str, ...] = (),
-    games: int = 1000,
-    checkpoint: str = "best",
-    seed: int = OPENINGS_SEED,
-    json: bool = False,
-) -> None:
-    """Measure what a run has learned in paired matches.
-
-    Args:
-        against: agents, such as random minimax:depth=3; unless some are named, random and, where there is one, greedy
-        games: against each
-        checkpoint: best, last, or a step
-        seed: of the openings
-        json: print one JSON object instead
-    """
-    agent, config = load_run(str(run), None, checkpoint), read_config(run)
-    game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
-    opponents = {word: make(word, game) for word in against or usual(game)}
-    for word, opponent in opponents.items():
-        with progress(games, f"{run.name} against {word}", hide=json) as advance:
-            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
-        results[word] = summary(match)
-        if not json:
-            show_match(match, run.name, word, game, as_json=False)
-    if json:
-        step = find_checkpoint(run, checkpoint).step
-        print(json_module.dumps({"run": str(run), "checkpoint": step, "against": results}))
-
-
-def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> None:
-    """Draw the learning curves of one or several runs.
-
-    Args:
-        runs: run directories
-        out: the picture
-    """
-    if not runs:
-        raise InvalidValue("plot needs at least one run")
-    for path in runs:
-        read_config(path)
-    table_report.check_picture(out)
-    save_curves(out, runs)
-    print(f"wrote {out}", file=sys.stderr)
-
-
-def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
-    """Print the entries of a run's table in words: the most visited, and the most valuable.
-
-    Args:
-        top: how many of each
-        checkpoint: best, last, or a step
-        json: print one JSON object instead
-    """
-    config = read_config(run)
-    if config.get("learner") != "tabular":
-        raise InvalidValue(f"{run} has learned with {config.get('learner')}, not with a table")
-    if top < 1:
-        raise InvalidValue(f"top is at least 1, not {top}")
-    held = load_run(str(run), None, checkpoint).table
-    parts = {
-        "most visited": table_report.most_visited(held, top),
-        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
-        "better than others wherever they are played": table_report.best_advantages(held, top),
-    }
-    if json:
-        print(json_module.dumps({**table_report.summary(held), **parts}))
-        return
-    for name, value in table_report.summary(held).items():
-        words = f"{value:.1%}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-        console.print(f"{name.replace('_', ' ')}: {words}")
-    for title, rows in parts.items():
-        if rows:
-            shown = Table("visits", "value", "state", "action", title=title, title_justify="left")
-            for row in rows:
-                shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
-            console.print(shown)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "resume": resume,
-    "runs": runs,
-    "evaluate": evaluate,
-    "plot": plot,
-    "table": table,
-}
