@@ -25,7 +25,9 @@ def test_every_public_name_is_there() -> None:
         _ = pg.Bathc
 
 
-@pytest.mark.parametrize("path", [each for each in FILES if each not in PROGRAMS], ids=lambda path: str(path.relative_to(HOME)))
+@pytest.mark.parametrize(
+    "path", [each for each in FILES if each not in PROGRAMS], ids=lambda path: str(path.relative_to(HOME))
+)
 def test_nothing_below_the_command_line_prints(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text())):
         called = node.func if isinstance(node, ast.Call) else None

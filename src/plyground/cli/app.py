@@ -1,4 +1,4 @@
-"""The command line. Thin: each command imports what it needs when it runs, so that `--help` answers at once."""
+"""The program `plyground`: finds the command, runs it, and turns errors into one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -17,25 +17,56 @@ from tyro.conf import FlagCreatePairsOff
 import plyground
 from plyground.cli.commands import COMMANDS
 from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.grammar import refuse_old_forms
 from plyground.errors import Error, install
 
 LEARNING = {
-    "train": "Teach a machine a game by letting it play.",
-    "resume": "Continue a run where it stopped, as if nothing had happened.",
-    "runs": "List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.",
-    "evaluate": "Measure what a run has learned in paired matches.",
+    "train": "Train an agent: LEARNER [GAME], or --profile alone.",
+    "resume": "Continue a run exactly where it stopped.",
+    "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
+    "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "plot": "Draw the learning curves of one or several runs.",
-    "teach": "Learn from a teacher: collect, inspect, imitate, verify (plyground teach --help).",
-    "table": "Print the entries of a run's table in words: the most visited, and the most valuable.",
+    "teach": "Datasets of a teacher: collect, inspect, verify (plyground teach --help).",
+    "table": "Print the entries of a run's table in words.",
 }
-
-
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
 MEANING = "Teach machines to play board games; watch, measure and play them."
+PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
+
+
+def main() -> None:
+    """Run a command; an error of ours is one line and exit code 2."""
+    arguments = sys.argv[1:]
+    _replace_unknown_characters()
+    if arguments in (["--version"], ["-V"]):
+        print(f"plyground {plyground.__version__}")
+        return
+    try:
+        refuse_old_forms(arguments)
+        _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
+        sys.stdout.flush()
+    except Error as error:
+        _fail(str(error))
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in EXTRA:
+            raise
+        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
+    except MemoryError as error:
+        _fail(f"that needs more memory than there is ({error}): ask for less")
+    except KeyboardInterrupt:
+        say_stopped("what was saved is there")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if not _from_the_compiler(error):
+            raise
+        _fail(f"the game does not compile: {_compiler_message(error)}")
 
 
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
-    """All commands; those that need torch are real only if one of them is asked for."""
+    """All commands; those that need torch are imported only if one of them is called."""
     if arguments and arguments[0] in LEARNING:
         from plyground.cli import runs, teach, training
 
@@ -52,41 +83,20 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     return COMMANDS | {name: only_named(meaning) for name, meaning in LEARNING.items()}
 
 
-def main() -> None:
-    """Run a command; what goes wrong on purpose is one line and exit code 2."""
-    arguments = sys.argv[1:]
-    _speak_plainly()
-    if arguments in (["--version"], ["-V"]):
-        print(f"plyground {plyground.__version__}")
+def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
+    """Run the named command, or show help. tyro gets one command only: it analyses all it gets, which takes time."""
+    before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
+    name, *rest = arguments[len(before) :] or [""]
+    if name in commands:
+        tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
         return
-    try:
-        _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
-        sys.stdout.flush()
-    except Error as error:
-        _fail(str(error))
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in EXTRA:
-            raise
-        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
-    except MemoryError as error:
-        _fail(f"that needs more memory than there is ({error}): ask for less")
-    except KeyboardInterrupt:
-        say_stopped("what was saved is there")
-        sys.exit(130)
-    except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception as error:
-        if not _from_the_compiler(error):
-            raise
-        _fail(f"the game does not compile: {_gist(error)}")
+    named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}
+    words = arguments[len(before) :]
+    tyro.extras.subcommand_cli_from_dict(named, prog=" ".join(["plyground", *before]), description=meaning, args=words)
 
 
-PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
-
-
-def _speak_plainly() -> None:
-    """Let a terminal that cannot show our signs show letters: no output fails for want of a character."""
+def _replace_unknown_characters() -> None:
+    """Let a terminal that cannot show our characters show letters in their place."""
 
     def replace(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeEncodeError)
@@ -98,30 +108,18 @@ def _speak_plainly() -> None:
             stream.reconfigure(errors="plain")
 
 
-def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
-    """The command that is asked for, or help. tyro looks at every command it is given, which takes time."""
-    before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
-    name, *rest = arguments[len(before) :] or [""]
-    if name in commands:
-        tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
-        return
-    named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}
-    words = arguments[len(before) :]
-    tyro.extras.subcommand_cli_from_dict(named, prog=" ".join(["plyground", *before]), description=meaning, args=words)
-
-
 def _fail(message: str) -> NoReturn:
     print(f"plyground: {message}", file=sys.stderr)
     sys.exit(2)
 
 
 def _from_the_compiler(error: Exception) -> bool:
-    """Whether numba refused a game's function (asked without importing numba)."""
+    """Whether numba refused a game's function (without importing numba)."""
     return any(cls.__name__ == "NumbaError" for cls in type(error).__mro__)
 
 
-def _gist(error: Exception) -> str:
-    """What numba found, and the lines of the game where it did: not the stages, nor what called the game."""
+def _compiler_message(error: Exception) -> str:
+    """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
     text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
     message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
     places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)

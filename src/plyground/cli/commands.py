@@ -8,52 +8,55 @@ import time
 from pathlib import Path
 from typing import Annotated, Literal
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
-from plyground.errors import InvalidValue
+from plyground.cli.grammar import NO_WORDS, GameOption, Words, game_first, hint, shown_as
+from plyground.errors import InvalidValue, command
+
+MANY = 1000  # more agents than any ladder has
+Picture = Annotated[Path | None, hint("PATH", "none")]
 
 
-def _otherwise(metavar: str, what: str) -> object:
-    """How an option is shown that need not be given, and what happens then."""
-    return arg(metavar=metavar, help_behavior_hint=f"(default: {what})")
-
-
-GameWord = Annotated[
-    str, arg(metavar="GAME", help="a game's name, with settings as name:key=value, or a path to its .py file")
-]
-
-
-def games(name: Positional[Annotated[str, arg(metavar="NAME")]] = "") -> None:
-    """List the games, with their settings, encoders and agents; or say more about one.
+def games(
+    words: Positional[Annotated[Words, shown_as("[GAME]", "the game to explain")]] = NO_WORDS,
+    game: Annotated[str, hint("GAME", "list all")] = "",
+) -> None:
+    """List the games with their settings, encoders and agents; or explain one.
 
     Args:
-        name: the game to explain, also a .py file
+        game: the game to explain, if not given first
     """
     from plyground.cli import terminal
     from plyground.game import load
     from plyground.games import GAMES
 
-    if name:
-        terminal.show_game(load(name))
+    if words or game:
+        terminal.show_game(load(game_first(words, game, "games [GAME]", 0, 0)[0]))
     else:
         terminal.show_games([load(each) for each in GAMES])
 
 
-def perft(game: Positional[GameWord], depth: int, position: str = "startpos", divide: bool = False) -> None:
-    """Count the sequences of DEPTH moves: the classic test of a move generator.
+def perft(
+    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
+    *,
+    depth: int,
+    game: GameOption = "",
+    position: str = "startpos",
+    divide: bool = False,
+) -> None:
+    """Count the sequences of DEPTH moves: the usual test of a move generator.
 
     Args:
-        game: see `plyground games`
-        depth: how many moves
+        depth: number of moves
         position: where to begin, in the game's own text
         divide: one line for each first move
     """
     from plyground.game import load
 
-    start = load(game).position(position)
+    start = load(game_first(words, game, "perft [GAME]", 0, 0)[0]).position(position)
     stop_at_once()
-    start.perft(min(depth, 1))  # the compiler's time is not the rules'
+    start.perft(min(depth, 1))  # compile before the clock starts
     begun = time.process_time()
     if divide:
         counts = start.divide(depth)
@@ -65,19 +68,20 @@ def perft(game: Positional[GameWord], depth: int, position: str = "startpos", di
 
 
 def match(
-    a: Positional[Annotated[str, arg(metavar="A", help="an agent: random, greedy, punisher, minimax:depth=3, ...")]],
-    b: Positional[Annotated[str, arg(metavar="B", help="its opponent")]],
-    game: GameWord = "connect_four",
-    games: Annotated[int | None, _otherwise("INT", "100; with --sprt at most 10000")] = None,
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] A B", "two agents: random, greedy, minimax:depth=3, ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
-    opening_plies: Annotated[int | None, _otherwise("INT", "what suits the game")] = None,
-    sprt: Annotated[tuple[float, float] | None, _otherwise("ELO ELO", "a fixed number of games")] = None,
+    opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
+    sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
     json: bool = False,
 ) -> None:
-    """Let agents A and B play each other: random openings, each from both sides.
+    """Play a match between two agents: random openings, each from both sides.
 
     Args:
-        games: how many, in pairs
+        games: number of games, in pairs
         seed: the same seed gives the same match
         opening_plies: random moves before the agents begin
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
@@ -89,7 +93,8 @@ def match(
     from plyground.cli import terminal
     from plyground.game import load
 
-    rules = load(game)
+    spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)
+    rules = load(spec)
     agents = make(a, rules), make(b, rules)
     stop_at_once(*agents)
     most = (10_000 if sprt else 100) if games is None else games
@@ -104,22 +109,28 @@ def match(
 
 
 def solve(
-    position: Positional[str] = "startpos",
-    seconds: Annotated[float | None, _otherwise("FLOAT", "never")] = None,
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] POSITION", "the columns played so far, such as 4453, or a board")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
     json: bool = False,
 ) -> None:
-    """Say what each column of a Connect Four position is worth with perfect play.
+    """Show the value of each move with perfect play, in a solved game.
 
     Args:
-        position: the columns played so far, such as 4453, or a board
-        seconds: give up after so long
+        seconds: give up after so many
         json: print one JSON object instead
     """
     from plyground.cli import reports
     from plyground.game import load
-    from plyground.games.connect_four.solver.solver import perfect
+    from plyground.games.connect_four.solver.solver import perfect, solves
 
-    start = load("connect_four").position(position)
+    spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
+    rules = load(spec)
+    if not solves(rules):
+        raise InvalidValue(f"there is no solver for {rules}: only connect_four is solved")
+    start = rules.position(rest[0] if rest else "startpos")
     stop_at_once()
     if start.over:
         raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
@@ -129,21 +140,22 @@ def solve(
 
 
 def grade(
-    agent: Positional[str],
-    game: GameWord = "connect_four",
-    positions: Annotated[Path | None, _otherwise("PATH", "made from the seed")] = None,
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] AGENT", "the agent: random, greedy, minimax:depth=3, ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    positions: Annotated[Path | None, hint("PATH", "made from the seed")] = None,
     number: int = 1000,
     games: int = 20,
     seed: int = 0,
-    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
+    picture: Picture = None,
     json: bool = False,
 ) -> None:
-    """Report how well AGENT plays, measured with the perfect player.
+    """Grade an agent's moves and games with the perfect player of a solved game.
 
     Args:
-        agent: random, greedy, punisher, minimax:depth=3, ...
         positions: a file with a position at the start of each line
-        number: how many positions to make
+        number: number of positions to make
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
         picture: write the worst mistakes to this file (.png, .svg)
@@ -155,8 +167,9 @@ def grade(
     from plyground.games.connect_four import grade as grades
     from plyground.games.connect_four.positions import read
 
+    spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
     _check_picture(picture)
-    rules = load(game)
+    rules = load(spec)
     player = make(agent, rules)
     stop_at_once()
     given = number
@@ -176,21 +189,22 @@ def grade(
 
 
 def ladder(
-    agents: Positional[tuple[str, ...]],
-    game: GameWord = "connect_four",
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] A B ...", "two agents or more: random greedy minimax:depth=3 ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
     games: int = 100,
     seed: int = 0,
-    file: Annotated[Path | None, _otherwise("PATH", "none")] = None,
-    picture: Annotated[Path | None, _otherwise("PATH", "none")] = None,
+    file: Annotated[Path | None, hint("PATH", "none")] = None,
+    picture: Picture = None,
     json: bool = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
 
     Args:
-        agents: two or more: random greedy minimax:depth=3 ...
-        games: for each two of them, in pairs
+        games: games between each two agents, in pairs
         seed: the same seed gives the same ladder
-        file: where results are kept: agents that are added later play only what is missing
+        file: keep the results here; agents that are added later play only the missing matches
         picture: write the ratings to this file (.png, .svg)
         json: print one JSON object instead
     """
@@ -199,12 +213,13 @@ def ladder(
     from plyground.game import load
     from plyground.runs.files import check_writable
 
+    spec, agents = game_first(words, game, "ladder [GAME] A B ...", 2, MANY)
     _check_picture(picture)
     if file:
         check_writable(file)
-    kept = f"matches that were finished are in {file}" if file else "nothing was kept, which --file would do"
-    rules = load(game)
-    if not any("learn=true" in word for word in agents):  # who learns saves what it has learned
+    kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
+    rules = load(spec)
+    if not any("learn=true" in each for each in agents):  # an agent that learns saves first
         stop_at_once(kept=kept)
     try:
         with terminal.steps(hide=json) as say:
@@ -223,77 +238,92 @@ def ladder(
 
 
 def play(
-    game: Positional[GameWord] = "connect_four",
-    against: Annotated[str | None, _otherwise("AGENT", "greedy where the game has it, else random")] = None,
+    words: Positional[
+        Annotated[
+            Words,
+            shown_as("[GAME] [AGENT]", "the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)"),
+        ]
+    ] = NO_WORDS,
+    game: GameOption = "",
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
-    seed: Annotated[int | None, _otherwise("INT", "the clock")] = None,
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
 ) -> None:
     """Play against an agent in the terminal.
 
     Args:
-        against: the agent: random, greedy, minimax:depth=5, trained, ...
-        side: which side you take
+        side: your side
         position: where to begin, in the game's own text
-        seed: what the agent's chance begins with
+        seed: seed of deals and of the agent's choices
     """
     from plyground.agents.agent import make, usual
-    from plyground.cli import play as playing
+    from plyground.cli.play import play as play_in_terminal
     from plyground.game import load
 
-    rules = load(game)
-    begun, opponent = time.time_ns() if seed is None else seed, against or usual(rules)[-1]
+    spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+    rules = load(spec)
+    begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
     start, agent = rules.position(position, begun), make(opponent, rules)
     stop_at_once(agent)
-    playing.play(start, agent, opponent, 0 if side == "first" else 1, begun)
+    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun)
 
 
 def bench(
     what: Positional[Literal["rules"]],
-    game: GameWord = "connect_four",
-    encoder: Annotated[str | None, _otherwise("NAME", "the game's first")] = None,
+    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
+    game: GameOption = "",
+    encoder: Annotated[str | None, hint("NAME", "the game's first")] = None,
     batch: int = 4096,
     seconds: float = 2.0,
     json: bool = False,
 ) -> None:
-    """Measure how fast the rules play: random moves, with the legal mask and an observation written at each ply.
+    """Measure the speed of the rules: random moves, with the legal mask and an observation written at each ply.
 
     Args:
         what: what to measure
         encoder: the observation
-        batch: games a thread plays side by side
-        seconds: how long to measure, about
+        batch: games of one thread
+        seconds: time to measure, about
         json: print one JSON object instead
     """
     from plyground.checks.speed import measure_rules
     from plyground.cli import terminal
     from plyground.game import load
 
+    spec, _ = game_first(words, game, f"bench {what} [GAME]", 0, 0)
     if batch < 1 or not 0.01 <= seconds <= 600:
         raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
     stop_at_once()
-    terminal.show_speed(measure_rules(load(game), encoder, batch, seconds), json)
+    terminal.show_speed(measure_rules(load(spec), encoder, batch, seconds), json)
 
 
-def check(game: Positional[GameWord], games: int = 64, seed: int = 0) -> None:
+def check(
+    words: Positional[Annotated[Words, shown_as("GAME", "a name, or a path to your .py file")]] = NO_WORDS,
+    game: GameOption = "",
+    games: int = 64,
+    seed: int = 0,
+) -> None:
     """Check that a game keeps the laws of the contract: for people who add their own.
 
     Args:
         games: random games to check it on
-        seed: what their chance begins with
+        seed: seed of these games
     """
+    spec, _ = game_first(words, game, "check GAME", 0, 0)
+    if not words and not game:
+        raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.laws import check as laws_of
     from plyground.game import load
 
-    rules, kept = load(game), 0
+    rules, kept = load(spec), 0
     for law, defined in laws_of(rules, games, seed):
         print(f"✓ {law}" if defined else f"- {law} (not defined)")
         kept += defined
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
-        print("It has no ENCODERS: networks cannot learn it before it brings one.")
+        print("It has no ENCODERS: networks cannot learn it before it defines one.")
 
 
 def _check_picture(picture: Path | None) -> None:
@@ -303,4 +333,4 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-COMMANDS = {command.__name__: command for command in (games, perft, match, play, solve, grade, ladder, bench, check)}
+COMMANDS = {each.__name__: each for each in (games, perft, match, play, solve, grade, ladder, bench, check)}
