@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from plyground.agents.agent import make as agent
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
+    from plyground.backend.batch import TensorBatch
     from plyground.batch import Batch, Step
     from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
     from plyground.game import Game, load
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue", "Match"]
-__all__ += ["Outcome", "Position", "Session", "Step", "UnknownName", "agent", "load", "match"]
+__all__ += ["Outcome", "Position", "Session", "Step", "TensorBatch", "UnknownName", "agent", "load", "match"]
 
 _MODULES = {
     **dict.fromkeys(("Batch", "Step"), "batch"),
@@ -37,6 +38,7 @@ _MODULES = {
     "Outcome": "games.interface",
     "Position": "position",
     "Session": "play.session",
+    "TensorBatch": "backend.batch",
     "agent": "agents.agent",
 }
 _NAMES_THERE = {"agent": "make", "match": "play_match"}

@@ -33,7 +33,7 @@ class ScriptedAgent:
     """Plays by a compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, of a game."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
-        self.game, self.name, self.choose = game, name, choose
+        self.game, self.name, self.function = game, name, choose
         self.kernels = _kernels(choose, f"{game.label} {name}")
 
     def __str__(self) -> str:

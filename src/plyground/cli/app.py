@@ -67,12 +67,19 @@ def main() -> None:
 
 def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     """All commands; those that need torch are imported only if one of them is called."""
-    if arguments and arguments[0] in LEARNING:
-        from plyground.cli import runs, teach, training
+    name = arguments[0] if arguments else ""
+    if name == "teach":
+        from plyground.cli import teach
 
-        if arguments[0] == "teach":
-            return teach.COMMANDS
-        return COMMANDS | {"train": training.make_train(arguments), "resume": training.resume} | runs.COMMANDS
+        return teach.COMMANDS
+    if name in ("train", "resume"):
+        from plyground.cli import training
+
+        return {name: training.make_train(arguments) if name == "train" else training.resume}
+    if name in LEARNING:
+        from plyground.cli import runs
+
+        return dict(runs.COMMANDS)
 
     def only_named(meaning: str) -> Callable[..., None]:
         def command() -> None: ...
@@ -88,6 +95,7 @@ def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], mean
     before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
     name, *rest = arguments[len(before) :] or [""]
     if name in commands:
+        rest = ["--help"] if {"-h", "--help"} & set(rest) else rest  # tyro hides the words that were given already
         tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
         return
     named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}

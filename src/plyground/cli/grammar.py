@@ -59,7 +59,9 @@ def is_game(word: str) -> bool:
     return word.partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
 
 
-def game_first(given: Sequence[str], game: str, usage: str, least: int, most: int) -> tuple[str, list[str]]:
+def game_first(
+    given: Sequence[str], game: str, usage: str, least: int, most: int, default: str = DEFAULT_GAME
+) -> tuple[str, list[str]]:
     """The game and the other words of a command line; `usage` is the right line, such as `match [GAME] A B`."""
     named = list(given[:1]) if given and is_game(given[0]) else []
     rest, name = list(given[len(named) :]), usage.split()[0]
@@ -74,7 +76,7 @@ def game_first(given: Sequence[str], game: str, usage: str, least: int, most: in
         raise InvalidValue(f"{name} takes {usage.partition(' ')[2]}; {typed}")
     if named and game and named[0] != game:
         raise InvalidValue(f"two games are named: {named[0]} and --game {game}")
-    return named[0] if named else game or DEFAULT_GAME, rest
+    return named[0] if named else game or default, rest
 
 
 def refuse_old_forms(arguments: Sequence[str]) -> None:

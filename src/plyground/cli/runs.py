@@ -11,15 +11,17 @@ from typing import Annotated, Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.display import console
+from plyground.cli.grammar import NO_WORDS, Words, shown_as
 from plyground.cli.terminal import progress, show_match
 from plyground.cli.training import RunPath, learner_of
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
+from plyground.learners.saving import load
 from plyground.report import table as table_report
 from plyground.report.figures import check_picture
 from plyground.report.run import agent_words, save_curves, table_of
@@ -32,16 +34,16 @@ WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 
 def runs(
     words: Positional[
-        Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]")]
-    ] = (),
+        Annotated[Words, shown_as("[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]", "nothing: list")]
+    ] = NO_WORDS,
     folder: Path = Path("runs"),
-    without_memory: bool = False,
+    without_replay: bool = False,
 ) -> None:
-    """List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.
+    """List the runs; or pack, unpack or inspect one, or export its metrics.
 
     Args:
         folder: where the runs are
-        without_memory: leave the memory out of the packed file: it can then play, but not be resumed
+        without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
     """
     if not words:
         _list(folder)
@@ -55,7 +57,7 @@ def runs(
         raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
     paths = [Path(name) for name in names]
     if action == "pack":
-        size = packing.pack(paths[0], paths[1], not without_memory)
+        size = packing.pack(paths[0], paths[1], not without_replay)
         console.print(f"{paths[0]} packed into {paths[1]}: {size:,} bytes", soft_wrap=True)
     elif action == "unpack":
         steps = packing.unpack(paths[0], paths[1])
@@ -68,7 +70,7 @@ def runs(
 
 
 def _list(folder: Path) -> None:
-    """A table of runs, of which only the scores give way where the screen is narrow."""
+    """A table of runs; on a narrow screen only the column of scores is folded."""
     rows = table_of(folder)
     if not rows:
         console.print(f"no runs in {folder}", soft_wrap=True)
@@ -84,18 +86,19 @@ def _list(folder: Path) -> None:
 
 
 def _inspect(run: Path) -> None:
-    """What the newest checkpoint remembers."""
+    """What the newest checkpoint holds."""
     learner, config, best = learner_of(run), read_config(run), best_of(run)
-    learner.restore(newest_whole(run))
-    scores = "".join(f", {word} {score['score']:.1%}" for word, score in best.get("yardsticks", {}).items())
+    load(learner, newest_whole(run))
+    scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
     console.print(
         f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
         f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
         soft_wrap=True,
         markup=False,
     )
-    table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
-    for name, value in learner.experience().items():
+    title = f"experience of {run} at step {learner.state.step}"
+    table = Table("", "", title=title, title_justify="left", show_header=False)
+    for name, value in learner.cycle.experience().items():
         words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
         table.add_row(name.replace("_", " "), words)
     if table.row_count:
@@ -106,30 +109,29 @@ def _inspect(run: Path) -> None:
 
 def evaluate(
     run: Positional[RunPath],
-    against: tuple[str, ...] = (),
+    agents: Positional[Annotated[Words, shown_as("[AGENT ...]", "the opponents (default: random, greedy)")]] = NO_WORDS,
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
     json: bool = False,
 ) -> None:
-    """Measure what a run has learned in paired matches.
+    """Evaluate a run in paired matches against agents.
 
     Args:
-        against: agents, such as random minimax:depth=3; unless some are named, random and, where there is one, greedy
-        games: against each
+        games: number of games against each
         checkpoint: best, last, or a step
-        seed: of the openings
+        seed: seed of the openings
         json: print one JSON object instead
     """
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
-    game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
-    opponents = {word: make(word, game) for word in against or usual(game)}
-    for word, opponent in opponents.items():
-        with progress(games, f"{run.name} against {word}", hide=json) as advance:
+    game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
+    opponents = {spec: make(spec, game) for spec in agents or usual(game)}
+    for spec, opponent in opponents.items():
+        with progress(games, f"{run.name} against {spec}", hide=json) as advance:
             match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
-        results[word] = summary(match)
+        results[spec] = summary(match)
         if not json:
-            show_match(match, run.name, word, game, as_json=False)
+            show_match(match, run.name, spec, game, as_json=False)
     if json:
         step = find_checkpoint(run, checkpoint).step
         print(json_module.dumps({"run": str(run), "checkpoint": step, "against": results}))
@@ -152,23 +154,23 @@ def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> 
 
 
 def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
-    """Print the entries of a run's table in words: the most visited, and the most valuable.
+    """Print the entries of a run's table in words: the most visited and the most valuable.
 
     Args:
-        top: how many of each
+        top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
     """
     config = read_config(run)
     if config.get("learner") != "tabular":
-        raise InvalidValue(f"{run} has learned with {config.get('learner')}, not with a table")
+        raise InvalidValue(f"{run} was trained by {config.get('learner')}, not with a table")
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table
     parts = {
         "most visited": table_report.most_visited(held, top),
         f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
-        "better than others wherever they are played": table_report.best_advantages(held, top),
+        "best in any state": table_report.best_advantages(held, top),
     }
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))

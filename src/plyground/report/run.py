@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.lines import Line2D
 
-from plyground.agents.agent import load_run, make, usual
+from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
-from plyground.arena.match import play_match
 from plyground.errors import command
 from plyground.games.connect_four.grade import grade
 from plyground.games.connect_four.solver.solver import solves
-from plyground.learners.evaluation import OPENINGS_SEED, summary
+from plyground.learners.evaluation import evaluate
 from plyground.report import table
 from plyground.report.figures import COLOURS, SMALL, label, new_figure, save_figure
 from plyground.runs import files
@@ -41,7 +40,8 @@ def write_report(path: Path, games: int = GAMES) -> str:
     """Evaluate a run's best checkpoint, write report.md and curves.png, and return the report."""
     config, records, best = read_config(path), read_metrics(path), best_of(path)
     agent = load_run(str(path))
-    scores = _evaluate(agent, config, games)
+    opponents = config.get("eval_opponents") or usual(agent.game)
+    scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     lines = [
         f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
@@ -67,16 +67,6 @@ def write_report(path: Path, games: int = GAMES) -> str:
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
     return text
-
-
-def _evaluate(agent: Any, config: Mapping[str, Any], games: int) -> dict[str, Any]:
-    """The score against each of the run's evaluation opponents."""
-    limit, specs = config.get("max_plies") or None, config.get("eval_opponents") or usual(agent.game)
-    opponents = {spec: make(spec, agent.game) for spec in specs}
-    return {
-        spec: summary(play_match(agent.game, agent, opponent, games, OPENINGS_SEED, max_plies=limit))
-        for spec, opponent in opponents.items()
-    }
 
 
 def agent_words(agent: Any, config: Mapping[str, Any]) -> str:

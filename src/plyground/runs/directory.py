@@ -35,7 +35,7 @@ from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
 FORMAT = 1
-MEMORY = "memory.safetensors"
+REPLAY = "replay.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
 UNBORN = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}  # before the first checkpoint
 
@@ -93,8 +93,8 @@ class Checkpoint:
         entry = self.manifest["files"].get(name)
         if entry is None:
             raise DamagedFile(f"{self.path}: its manifest does not list {name}")
-        if name == MEMORY and not (self.path / name).exists():
-            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
+        if name == REPLAY and not (self.path / name).exists():
+            raise DamagedFile(f"{self.path} has no {name}: a run packed without its replay buffer can play, not be resumed")
         return files.read_checked(self.path / name, entry["size"], entry["sha256"])
 
 

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from plyground.errors import InvalidValue
-from plyground.runs.directory import MEMORY, read_config, steps_of
+from plyground.runs.directory import REPLAY, read_config, steps_of
 
 LEFT_OUT = {"lock"}
 
@@ -22,7 +22,7 @@ def pack(run: Path, target: Path, memory: bool = True) -> int:
     try:
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for path in names:
-                if path.name not in LEFT_OUT and (memory or path.name != MEMORY):
+                if path.name not in LEFT_OUT and (memory or path.name != REPLAY):
                     archive.write(path, path.relative_to(run).as_posix())
         aside.replace(target)
     except OSError as error:
