@@ -30,6 +30,7 @@ from plyground.learners.training import Learner
 from plyground.report.run import how_to_play, write_report
 from plyground.runs.directory import (
     EXAMPLES,
+    HELD_OUT,
     Run,
     create,
     game_of,
@@ -199,6 +200,8 @@ def _train(learner: Learner, run: Run) -> None:
     ended = next(iter(_reached(learner)), learner.limits[0])
     longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
     _say(f"This run is finished. To train it longer: {longer}")
+    if (run.path / HELD_OUT).exists():
+        _say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
     _say(f"Play against it: {how_to_play(run.path)}")
 
 

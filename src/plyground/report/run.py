@@ -85,7 +85,8 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> str:
             f"{cycle['seconds']['total']:.0f} s; illegal moves: {cycle['illegal_moves']}."
         )
     for epoch in events(records, "epoch")[-1:]:
-        return f"{epoch['epoch']} epochs of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s."
+        held_out = f"on held-out positions KL {epoch['kl']:.4f}, match@1 {epoch['match@1']:.1%}"
+        return f"{epoch['epoch']} epochs of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s; {held_out}."
     return "Nothing was learned yet."
 
 
