@@ -19,7 +19,7 @@ def silent(event: Any) -> None: ...
 
 def name_of(config: Any) -> str:
     """The learner that a config belongs to."""
-    (found,) = (name for name, entry in LEARNERS.items() if entry.config is type(config))
+    (found,) = (name for name, entry in LEARNERS.items() if entry.module == type(config).__module__)
     return found
 
 
@@ -38,11 +38,10 @@ def begin(path: Path, config: Any) -> tuple[Any, Run]:
 
 def resume(path: Path, config: Any) -> tuple[Any, Run]:
     """A fresh learner that continues from the newest checkpoint of a run."""
-    run = open_run(path)
-    checkpoint = newest_whole(path)
-    run.rewind(checkpoint)
-    learner = new_learner(config, path)
+    learner, checkpoint = new_learner(config, path), newest_whole(path)
     saving.load(learner, checkpoint)
+    run = open_run(path)
+    run.rewind(checkpoint)
     return learner, run
 
 

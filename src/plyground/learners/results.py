@@ -36,10 +36,13 @@ class GameResults:
         return self.counts["games"]
 
     def state(self) -> dict[str, Any]:
-        return {"all": {"counts": dict(self.counts), "reasons": dict(self.reasons)}}
+        return {"counts": self.counts, "reasons": self.reasons}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        self.counts, self.reasons = Counter(state["all"]["counts"]), Counter(state["all"]["reasons"])
+        self.clear()
+        for key, count in state.items():  # such as `reasons.four in a row`
+            which, _, name = key.partition(".")
+            (self.counts if which == "counts" else self.reasons)[name] = count
 
     def add(
         self,
