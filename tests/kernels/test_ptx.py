@@ -13,7 +13,7 @@ import pytest
 from numba import types
 
 import plyground as pg
-from plyground.agents.agent import policies_of
+from plyground.agents.agent import scripted_agents
 from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
 from plyground.kernels.cache import load_kernels
@@ -74,7 +74,7 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
         assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
-    for policy in policies_of(game).values():
+    for policy in scripted_agents(game).values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])
 
