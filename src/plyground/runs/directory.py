@@ -354,9 +354,7 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
     """The checkpoint `best`, `last`, or that of a step."""
     steps = steps_of(path)
     if not steps:
-        raise InvalidValue(
-            f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}"
-        )
+        raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
     if which == "best":
         chosen = best_of(path).get("step", steps[-1])
     elif which == "last":
