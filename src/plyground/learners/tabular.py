@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
-from plyground.kernels.table import Rule
+from plyground.kernels.table import Rule, Updates
 from plyground.learners.arrays import OnCpu
 from plyground.learners.learner import Groups, Learner, Settings
 from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
 from plyground.runs.directory import Checkpoint
-from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
+from plyground.tables import Table
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
 
@@ -159,18 +159,14 @@ class TabularLearner(Learner[Tabular]):
 
     def _learn(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
         """Choose in these games, and learn from where the actions before have led."""
-        table, games = self.table, self.selfplay.batch
-        table.reserve(ENTRIES_FOR_AN_ACTION * len(rows))
-        table.kernels.act_all(
-            *(games.states, table.records(games.states), rows, games.rngs, table.entries, rule, True),
-            *(self.pending, self.actions, self.played, sums, self.game.work(), self.scratch),
-        )
+        batch = self.selfplay.batch
+        games = self.table.games(batch.states, rows, batch.rngs, self.actions)
+        self.table.learn(games, rule, Updates(self.pending, self.played, sums), self.scratch)
 
     def _end(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
         """Learn from how these games have ended."""
-        table, outcomes = self.table, self.selfplay.batch.after["outcome"][rows]
-        table.reserve(ENTRIES_FOR_AN_ACTION * len(rows) * self.game.rules.SEATS)
-        table.kernels.end_games(rows, outcomes, table.entries, rule, self.pending, sums)
+        outcomes = self.selfplay.batch.after["outcome"][rows]
+        self.table.end_games(rows, outcomes, rule, Updates(self.pending, self.played, sums))
 
     # ---- what a cycle was like ----
 
