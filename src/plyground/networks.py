@@ -150,9 +150,7 @@ class ResidualNet(Network):
         self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
-            raise InvalidValue(
-                f"-pairs needs an action for each two of {cells} squares, {cells**2} in all; there are {outputs} actions"
-            )
+            raise InvalidValue(f"-pairs needs an action for each pair of {cells} squares; there are {outputs} actions")
         self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:

@@ -123,8 +123,8 @@ def test_lines_say_what_events_hold(screen) -> None:
         view({"event": "note", "text": "target network synchronised at update 200"})
     assert shown.getvalue().splitlines() == [
         "no GPU",
-        "cycle 3: 40 games (first_wins 50% second_wins 25% draws 25% truncated 0%, 7.5 plies) · 50 updates · loss 0.5000"
-        " · illegal_moves 0 · 9.0 s (rules 4.0)",
+        "cycle 3: 40 games (first_wins 50% second_wins 25% draws 25% truncated 0%, 7.5 plies) · 50 updates · "
+        "loss 0.5000 · illegal_moves 0 · 9.0 s (rules 4.0)",
         "cycle 3/10: against random 80.0% [70.0%, 90.0%] · greedy 80.0% [70.0%, 90.0%] · "
         "minimax:depth=3 80.0% [70.0%, 90.0%] · win_in_1 50.0% · best so far 80.0%, best is step 7",
         "epoch 1/3: loss 1.5000 kl 0.5000 · match@1 25.0% · value error 0.125 · entropy 1.000 (even: 2.000) · "
