@@ -37,6 +37,7 @@ from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import KS, measures, said
 
+LEARNER = "imitation"
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
 COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
 BATCH = 512
