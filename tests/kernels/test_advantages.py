@@ -62,9 +62,7 @@ def test_the_next_value_is_read_where_a_rollout_or_a_truncated_game_ends() -> No
     assert advantages([(0, 1, 0.0, RUNS_ON)], [0.1], next_value=0.5) == pytest.approx([-G * 0.5 - 0.1])
     assert advantages([(0, 0, 0.0, RUNS_ON)], [0.1], next_value=0.5) == pytest.approx([0.5 - 0.1])
     stopped = [(0, 1, 0.0, TRUNCATED), (0, 1, 1.0, TERMINATED)]
-    assert advantages(stopped, [0.1, 0.2], next_value=0.5) == pytest.approx([-G * 0.5 - 0.1, 0.8]), (
-        "another game"
-    )
+    assert advantages(stopped, [0.1, 0.2], next_value=0.5) == pytest.approx([-G * 0.5 - 0.1, 0.8]), "another game"
 
 
 def test_a_terminated_game_has_no_next_value() -> None:
