@@ -13,7 +13,6 @@ import pytest
 from numba import types
 
 import plyground as pg
-from plyground.agents.agent import policies_of
 from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
 from plyground.kernels.cache import load_kernels
@@ -74,7 +73,7 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
         assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
-    for policy in policies_of(game).values():
+    for policy in game.rules.POLICIES.values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])
 
@@ -118,7 +117,7 @@ def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     if "mask" in rules.compiled:
         kernel("mask", "legal_masks", functions, states, array("?", 2))
     kernel("rules", "transform_all", functions, states, ints)
-    policies, encoders = list(policies_of(game).values()), list(dict.fromkeys(game.encoders.values()))
+    policies, encoders = list(game.rules.POLICIES.values()), list(dict.fromkeys(game.encoders.values()))
     if not every:
         policies, encoders = policies[: word != "paco_sako"], encoders[::5]
     for policy in policies:

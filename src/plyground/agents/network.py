@@ -33,14 +33,20 @@ class NetworkAgent:
         return self.view.game
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.choose(self.view.rows(states)).cpu().numpy()
+        rows = self.view.rows(states)
+        return self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
 
-    def choose(self, states: Tensor) -> Tensor:
-        """[N] int32 actions for states on the view's device."""
+    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        """[N] int32 actions for states on the view's device. Agents that sample use `numbers` [N] in [0, 1)."""
         with torch.inference_mode():
             values = self.network(self.view.observe(states))
         outputs = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
         return self.view.action_of(states, outputs)
+
+    def to(self, device: str) -> NetworkAgent:
+        """The same agent on a device."""
+        view = View(self.game, str(self.view.encoder), self.view.outputs, device)
+        return type(self)(view, self.network.to(view.device))
 
 
 def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
@@ -57,7 +63,7 @@ def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
     if not (Path(path) / "config.toml").is_file():
-        how = command("teach", "imitate", "--data", "FILE", "--out", path)
+        how = command("train", "imitation", "--data", "FILE", "--out", path)
         raise InvalidValue(f"{path!r} is no run to begin with: make one with `{how}`, or name another with --init")
     checkpoint = find_checkpoint(Path(path), "best")
     checkpoint.check(identity)

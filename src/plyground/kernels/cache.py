@@ -18,6 +18,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import logging
 import os
 import re
 import shutil
@@ -45,6 +46,7 @@ IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT = 6
+LOG = logging.getLogger("plyground")
 _LOCK = threading.RLock()
 
 # A function compiled for a game's HEAD also serves the whole record, which begins alike: that is what we want.
@@ -74,8 +76,7 @@ def load_kernels(
             path = _written(name, f"plyground_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
                 kind = f"{kind}, bounds checked" if numba.config.BOUNDSCHECK else kind  # pyright: ignore
-                notice = f"plyground: compiling {subject} ({kind}), once for this machine ..."
-                print(notice, file=sys.stderr, flush=True)
+                LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
             _run(name, path)
         return sys.modules[name]
 
@@ -255,7 +256,7 @@ def _written(name: str, prefix: str, source: str) -> Path:
     try:
         path = _write(folder / name / "kernels.py", source)
     except OSError as error:
-        print(f"plyground: cannot keep compiled games in {folder} ({error.strerror}); compiling anew", file=sys.stderr)
+        LOG.warning("cannot keep compiled games in %s (%s); compiling anew", folder, error.strerror)
         return _write(Path(tempfile.mkdtemp(prefix="plyground-")) / name / "kernels.py", source)
     _forget(folder, prefix)
     return path

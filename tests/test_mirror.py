@@ -1,0 +1,52 @@
+"""Tests mirror the source: `src/plyground/a/b.py` is tested in `tests/a/test_b.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from source import FILES, TESTS, check_exceptions, name_of
+
+pytestmark = pytest.mark.once
+ELSEWHERE = {
+    "search/arrays.py": "data types alone; test_minimax and test_alpha_beta use them",
+    "kernels/slots.py": "stubs, which every kernel replaces; kernels/test_cache fills them",
+}
+"""modules without a test file of their own, and the reason"""
+
+NOT_YET: set[str] = set()
+"""modules whose test file is still to be written; an entry that is no longer needed fails too"""
+
+
+def test_every_module_has_a_test_file() -> None:
+    missing: dict[str, str] = {}
+    for path in FILES:
+        name = name_of(path)
+        test = TESTS / name.replace(path.name, f"test_{path.name}")
+        if not path.stem.startswith("__") and name not in ELSEWHERE and not test.exists():
+            missing[name] = f"has no {test.relative_to(TESTS.parent)}"
+    check_exceptions(missing, NOT_YET, "modules without a test file")
+
+
+def test_reasons_are_given_only_where_a_test_file_is_missing() -> None:
+    names = {name_of(path) for path in FILES}
+    for name in ELSEWHERE:
+        folder, _, file = name.rpartition("/")
+        assert name in names, f"{name} is gone"
+        assert not (TESTS / folder / f"test_{file}").exists(), f"{name} has a test file after all"
+
+
+def test_every_test_file_has_a_module() -> None:
+    """A test file of a folder that `src` has too is named after a module, or listed here with what it is about."""
+    stems = {name_of(path).removesuffix(".py") for path in FILES}
+    rooms = {name.split("/")[0] for name in stems if "/" in name}
+    strays = {
+        test.relative_to(TESTS).as_posix(): "has no module of its name"
+        for test in TESTS.rglob("test_*.py")
+        if test.relative_to(TESTS).parts[0] in rooms
+        and test.relative_to(TESTS).as_posix().replace("/test_", "/").removesuffix(".py") not in stems
+    }
+    check_exceptions(strays, ABOUT_MORE, "test files without a module")
+
+
+ABOUT_MORE: set[str] = set()
+"""test files that are about several modules, or about behaviour"""
