@@ -123,5 +123,3 @@ def test_identifiers_are_the_words_of_the_field() -> None:
         if old:
             found[name_of(path)] = ", ".join(old)
     check_exceptions(found, NOT_YET["words"], "words of the old vocabulary")
-
-
