@@ -394,7 +394,7 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
     """One game against a person, with a move taken back: the values are those of the plain rule."""
     game = pg.load(ROW)
     agent: Any = make(f"run:{three},learn=true", game)
-    gamma, alpha = agent.rule.gamma, agent.rule.alpha
+    gamma, alpha = agent.rule.gamma, agent.rule.learning_rate
     position, number, rngs = game.start(), np.array([3]), np.zeros(1, np.uint64)
 
     def answer() -> int:
