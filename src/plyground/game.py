@@ -25,6 +25,7 @@ from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Rules, Value, read
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import over_slices
 
 if TYPE_CHECKING:
@@ -159,6 +160,14 @@ class Game:
         self.kernels("symmetry").fill_images(images)
         return images
 
+    @functools.cached_property
+    def fresh(self) -> NDArray[np.void]:
+        """[1] a new game's record as `reset` leaves it; where `reset` draws from the generator, as it receives it."""
+        fresh = self.blank.copy()
+        if not self.rules.CHANCE:
+            self.kernels().reset_all(fresh, self.blank, np.zeros(1, np.uint64))
+        return fresh
+
     def work(self) -> NDArray[np.void]:
         """[1] working memory for one thread."""
         return np.zeros(1, self.rules.WORK)
@@ -288,7 +297,7 @@ class Game:
 
 @functools.cache
 def _kernels_of(template: str, module: ModuleType, label: str) -> Any:
-    return load_kernels(template, read(module).compiled, label)
+    return load_kernels(template, slots_of(read(module)), label)
 
 
 def _kernels(template: str, rules: Rules, label: str) -> Any:

@@ -47,7 +47,7 @@ class Table:
         if needed > room:
             while room < needed:
                 room *= 2
-            self._take(room, self.arrays())
+            self._take(room, self.state())
 
     def _take(self, room: int, arrays: Arrays) -> None:
         size, entries = len(arrays["values"]), _room(room, self.key.words)
@@ -56,13 +56,13 @@ class Table:
         self.kernels.fill_places(entries)
         self.entries = entries
 
-    def arrays(self) -> Arrays:
+    def state(self) -> Arrays:
         """All that it knows, entry by entry."""
         size = len(self)
         return {name: getattr(self.entries, name)[:size] for name in ("keys", "values", "visits")}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Become what `arrays` gave."""
+    def load_state(self, arrays: Arrays) -> None:
+        """Become what `state` gave."""
         self._take(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
 
     def snapshot(self) -> Arrays:
@@ -76,7 +76,7 @@ class Table:
 
     def plain(self) -> NDArray[np.bool_]:
         """[size] which entries belong to a state and an action; the others are what guesses are made of."""
-        keys = self.arrays()["keys"]
+        keys = self.state()["keys"]
         return (keys[:, -1] != NOTHING) & (keys[:, :-1] != ANY_STATE).any(axis=1)
 
     def choose(

@@ -24,7 +24,7 @@ def test_moves_and_wins_agree_with_the_compiled_rules(connect_four: pg.Game) -> 
         step = batch.step(actions)
         assert isinstance(wins, Tensor)
         assert (wins.numpy() == (step.rewards == 1))[going].all()
-        assert (-after.numpy() == batch.encode("signed", batch.after))[going].all()
+        assert (-after.numpy() == batch.encode("signed", batch.next_states))[going].all()
         going &= ~step.terminated
 
 

@@ -53,7 +53,7 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
         states, actions, rngs = batch.states.copy(), batch.random_actions(), batch.rngs.copy()
         _need(bool((actions >= 0).all()), game, "a running game has no legal action", states[actions < 0])
         after = states.copy()
-        kernels.play_all(after, actions, rngs, work)  # `batch.after` has only heads
+        kernels.play_all(after, actions, rngs, work)  # `batch.next_states` has only heads
         step = batch.step(actions)
         parts.append((states[going], actions[going], after[going], step.rewards[going]))
         going &= ~step.terminated

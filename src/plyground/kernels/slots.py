@@ -10,13 +10,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.interface import Actions, Rng, State
+from plyground.games.interface import Actions, Function, Rng, Rules, State
 
 Out = NDArray[np.generic]
 Words = NDArray[np.uint64]
 
-
 INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's functions fills a slot it has none for
+
+
+def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
+    """What a game fills in: its compiled functions, and sizes."""
+    return {**rules.compiled, "STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
 
 
 # ---- a game always has these ----

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
+from plyground.batch import fresh_words, games_of
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
@@ -147,9 +148,10 @@ class Collector:
         played.opened = int(draw(own, np.array([self.config.opening_plies + 1]))[0])
         weak = _uniform(own)[0] < self.config.weak_games
         played.weak = int(draw(own, np.array([2]))[0]) if weak else -1
-        game, rows, plies = self.game, np.array([row]), np.array([played.opened])
-        open_games = game.kernels("openings").open_games
-        open_games(self.states, rows, plies, game.blank, self.rngs, game.work(), game.scratch())
+        state, plies = self.states[row : row + 1], np.array([played.opened], np.int32)
+        games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
+        begins = np.ones(1, np.bool_)
+        self.game.kernels().open_games(0, 1, games, begins, plies, fresh_words(self.game), self.game.work())
         self.playing[row] = played
 
     def step(self) -> None:

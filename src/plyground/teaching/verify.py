@@ -34,13 +34,13 @@ from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
 from plyground.teaching.examples import Records, lessons, read_held_out
-from plyground.teaching.imitate import LEARNER
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import KS, measures, said
 
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
 COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
 BATCH = 512
+LEARNER = "imitation"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from conftest import ROOT
 from plyground.runs.directory import read_config, read_metrics, steps_of
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
-SHORT = ["--game", ROW, "--cycles", "2", "--games-per-cycle", "60", "--concurrency", "8", "--evaluation-games", "4"]
-SHORT += ["--yardsticks", "random", "--opening-plies", "2"]
+SHORT = ["--cycles", "2", "--games-per-cycle", "60", "--num-envs", "8", "--eval-games", "4"]
+SHORT += ["--eval-opponents", "random", "--opening-plies", "2"]
 CTRL_C = """
 import os, signal
 from plyground import cli
@@ -33,9 +33,9 @@ cli.main()
 @pytest.fixture
 def trained(tmp_path: Path, command) -> Path:
     path = tmp_path / "run"
-    code, out, err = command("train", "tabular", *SHORT, "--method", "sarsa", "--out", str(path))
+    code, out, err = command("train", "tabular", ROW, *SHORT, "--method", "sarsa", "--out", str(path))
     assert code == 0, err
-    for words in ("cycle 2/2", "td_error", "Table of", "exact-v1", f"--against run:{path}"):
+    for words in ("cycle 2/2", "td_error", "Table of", "exact-v1", f"play {ROW} run:{path}"):
         assert words in out, words
     return path
 
@@ -47,17 +47,17 @@ def test_a_run_is_resumed_inspected_and_played(trained: Path, command) -> None:
     code, out, _ = command("runs", "inspect", str(trained))
     assert code == 0
     assert "visited once" in out
-    code, out, _ = command("evaluate", str(trained), "--against", "random", "--games", "4", "--json")
+    code, out, _ = command("evaluate", str(trained), "random", "--games", "4", "--json")
     assert code == 0
     assert json.loads(out)["against"]["random"]["games"] == 4
     last = steps_of(trained)[-1]
-    code, out, _ = command("match", f"run:{trained},learn=true", "random", "--game", ROW, "--games", "10", "--json")
+    code, out, _ = command("match", ROW, f"run:{trained},learn=true", "random", "--games", "10", "--json")
     assert code == 0
     assert steps_of(trained)[-1] == last + 1
 
 
 def test_ctrl_c_in_a_match_keeps_what_was_learned(trained: Path) -> None:
-    last, arguments = steps_of(trained)[-1], ["match", f"run:{trained},learn=true", "random", "--game", ROW]
+    last, arguments = steps_of(trained)[-1], ["match", ROW, f"run:{trained},learn=true", "random"]
     done = subprocess.run([sys.executable, "-c", CTRL_C, *arguments], capture_output=True, check=False)
     assert done.returncode == 130, done.stderr
     assert steps_of(trained)[-1] == last + 1
@@ -73,7 +73,7 @@ def test_leaving_a_game_keeps_what_was_learned(trained: Path, command, monkeypat
         return cells.pop(0)
 
     monkeypatch.setattr("rich.console.Console.input", typed)
-    code, out, err = command("play", ROW, "--against", f"run:{trained},learn=true", "--side", "second", "--seed", "1")
+    code, out, err = command("play", ROW, f"run:{trained},learn=true", "--side", "second", "--seed", "1")
     assert code == 0, err
     assert "Good-bye" in out
     assert steps_of(trained)[-1] == last + 1
@@ -105,10 +105,10 @@ def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "tabular", "--game", "sequence", "--key", "nothing"], "no table key"),
-        (["train", "tabular", "--game", ROW, "--alpha", "2"], "alpha is at most 1"),
-        (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn, not for tabular"),
-        (["train", "tabular", "--game", ROW, "--opponents", "1 snapshot"], "no snapshots"),
+        (["train", "tabular", "sequence", "--key", "nothing"], "no table key"),
+        (["train", "tabular", ROW, "--alpha", "2"], "alpha is at most 1"),
+        (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn: plyground train --profile sequence_dqn"),
+        (["train", "tabular", ROW, "--opponents", "1 snapshot"], "no snapshots"),
         (["table", "nowhere"], "is no run"),
     ],
 )

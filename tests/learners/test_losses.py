@@ -1,14 +1,24 @@
-"""Targets by hand."""
+"""Targets, policies and losses by hand."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
 
-from plyground.learners.returns import best_legal, draw, entropy, log_probabilities, policy_gradient_loss, td_targets
+from plyground.learners.losses import (
+    best_legal,
+    entropy,
+    entropy_of,
+    log_probabilities,
+    masked,
+    normalized,
+    policy_gradient_loss,
+    sample_actions,
+    td_targets,
+    to_floats,
+)
 
 LEGAL = torch.tensor([[True, True, False], [False, True, True]])
 TARGET = torch.tensor([[0.2, 0.5, 9.0], [9.0, -0.5, -0.25]])
@@ -21,7 +31,7 @@ def test_targets_with_sign_and_mask() -> None:
     assert found.tolist() == pytest.approx([-0.45, -0.15])
 
 
-def test_double_lets_the_online_network_choose_and_the_target_network_judge() -> None:
+def test_in_double_dqn_the_online_network_selects_and_the_target_network_evaluates() -> None:
     found = td_targets(torch.tensor([0.0, 0.0]), torch.tensor([-0.9, 1.0]), TARGET, LEGAL, ONLINE)
     assert found.tolist() == pytest.approx([-0.18, -0.5])
 
@@ -45,7 +55,7 @@ def test_entropy_counts_legal_actions_only() -> None:
     assert entropy(values, torch.tensor([[True] * 3, [True] * 3])).isfinite().all()
 
 
-# ---- actions drawn by chance ----
+# ---- policies ----
 
 
 def test_the_entropy_of_one_legal_action_is_nothing_and_its_gradient_finite() -> None:
@@ -78,8 +88,8 @@ def test_log_probabilities_leave_illegal_actions_out() -> None:
 
 def test_actions_are_drawn_as_often_as_they_are_likely() -> None:
     logs = torch.tensor([[0.5, 0.25, 0.0, 0.25]]).log()
-    cuts = np.array([0.0, 0.499, 0.501, 0.749, 0.751, 1 - 2**-24], np.float32)
-    assert draw(logs.expand(len(cuts), 4), cuts).tolist() == [0, 0, 1, 1, 3, 3]
+    numbers = torch.tensor([0.0, 0.499, 0.501, 0.749, 0.751, 1 - 2**-24])
+    assert sample_actions(logs.expand(len(numbers), 4), numbers).tolist() == [0, 0, 1, 1, 3, 3]
 
 
 def test_no_rounding_draws_an_action_of_probability_zero() -> None:
@@ -88,7 +98,7 @@ def test_no_rounding_draws_an_action_of_probability_zero() -> None:
     legal = torch.rand(2000, 50, generator=torch.Generator().manual_seed(2)) < 0.3
     legal[:, 0], legal[:, 1], legal[:, -1] = False, True, False
     for number in (0.0, 1 - 2**-24):
-        drawn = draw(log_probabilities(values, legal), np.full(2000, number, np.float32))
+        drawn = sample_actions(log_probabilities(values, legal), torch.full((2000,), number))
         assert legal.gather(1, drawn[:, None]).all()
 
 
@@ -98,3 +108,30 @@ def test_the_policy_gradient_by_hand() -> None:
     policy_gradient_loss(logs, torch.tensor([2.0])).backward()
     assert values.grad is not None
     assert values.grad[0].tolist() == pytest.approx([-1.0, 1.0])  # -2 (1 - p), 2 p
+
+
+def test_masking_is_a_copy() -> None:
+    values = TARGET.clone()
+    assert masked(values, LEGAL).tolist() == [[pytest.approx(0.2), 0.5, -math.inf], [-math.inf, -0.5, -0.25]]
+    assert torch.equal(values, TARGET)
+
+
+def test_the_entropy_of_a_temperature_is_that_of_divided_values() -> None:
+    values = torch.tensor([[0.5, -0.5, 7.0]])
+    logs = log_probabilities(values / 0.5, LEGAL[:1])
+    assert entropy(values, LEGAL[:1], temperature=0.5).item() == pytest.approx(entropy_of(logs, LEGAL[:1]).item())
+    hot, cold = (entropy(values, LEGAL[:1], temperature=each).item() for each in (10.0, 0.1))
+    assert cold < entropy(values, LEGAL[:1]).item() < hot < math.log(2)
+
+
+def test_normalized_advantages_have_mean_0_and_deviation_1() -> None:
+    found = normalized(torch.tensor([1.0, 2.0, 6.0]))
+    assert found.tolist() == pytest.approx([x / math.sqrt(14 / 3) for x in (-2.0, -1.0, 3.0)])
+    assert normalized(torch.zeros(0)).shape == (0,)
+    assert normalized(torch.tensor([3.0])).tolist() == [0.0], "one ply says nothing about scale"
+
+
+def test_metrics_become_floats_in_their_order() -> None:
+    found = to_floats({"b": torch.tensor(1.5, requires_grad=True), "a": torch.tensor(2)})
+    assert found == {"b": 1.5, "a": 2.0}
+    assert list(found) == ["b", "a"]
