@@ -91,6 +91,33 @@ def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path, tmp_path: Path, command) -> None:
+    """The run is copied beside a copy of its game, whose rules are then edited."""
+    run, game = tmp_path / "run", tmp_path / "three_in_a_row.py"
+    shutil.copytree(trained, run)
+    config = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(config.replace(ROW, str(game)))
+    game.write_text("# a comment is no change\n" + Path(ROW).read_text())
+    code, _, err = command("evaluate", str(run), "random", "--games", "2")
+    assert code == 0
+    assert "changed" not in err
+    assert command("resume", str(run))[0] == 0
+    game.write_text(Path(ROW).read_text().replace('state["outcome"] = DRAW', 'state["outcome"] = SECOND_WINS'))
+    code, _, err = command("evaluate", str(run), "random", "--games", "2")
+    assert code == 0
+    assert err.count("the rules of three_in_a_row.py have changed since this checkpoint was made") == 1
+    code, _, err = command("resume", str(run))
+    assert code == 2
+    assert "the rules of three_in_a_row.py have changed" in err
+    assert "--force resumes it" in err
+    code, _, err = command("resume", str(run), "--cycles", "3", "--force")
+    assert code == 0, err
+    assert "have changed" in err
+    code, _, err = command("resume", str(run), "--cycles", "4")
+    assert code == 0
+    assert "changed" not in err, "new checkpoints carry the new fingerprints"
+
+
 def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:
     code, out, _ = command("runs", "--folder", str(trained.parent))
     assert code == 0
