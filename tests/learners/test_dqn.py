@@ -270,7 +270,7 @@ def test_it_solves_three_in_a_row(tmp_path: Path) -> None:
 
 def score_after(updates: int, opponent: str) -> float:
     """Against an opponent, after a few updates on Connect Four."""
-    learner = DQNLearner(resolve(replace(SOLVES, game="connect_four", replay_ratio=4.0, opening_plies=24)))
+    learner = DQNLearner(resolve(replace(SOLVES, game="connect_four", seed=2, replay_ratio=4.0, opening_plies=24)))
     while learner.state.updates < updates:
         learner.iterate()
     return play_match(learner.game, learner.agent(), make(opponent, learner.game), 200, seed=3).score
@@ -285,7 +285,8 @@ def test_a_wrong_sign_of_the_outcome_plays_below_random(monkeypatch: pytest.Monk
 def test_a_wrong_sign_of_the_bootstrap_helps_the_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
     right = score_after(1000, "greedy")
     monkeypatch.setattr(dqn, "td_targets", lambda returns, signed, *rest: td_targets(returns, signed.abs(), *rest))
-    assert score_after(1000, "greedy") < 0.05 < right
+    assert score_after(1000, "greedy") < 0.05
+    assert right > 0.1
 
 
 def test_bad_numbers_roll_back_to_the_last_checkpoint(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from plyground.learners.arrays import OnCpu, OnGpu
+from plyground.learners.memory import Memory
+from plyground.learners.on_the_gpu import GpuMemory, GpuSelfPlay
 
 import plyground as pg
 from conftest import ROOT, TINY
@@ -18,10 +21,7 @@ from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_gpu
 from plyground.kernels.advantages import advantages
 from plyground.learners.a2c import A2C
-from plyground.learners.arrays import OnCpu, OnGpu
 from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.memory import Memory
-from plyground.learners.on_the_gpu import GpuMemory, GpuSelfPlay
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.selfplay import SelfPlay
 from plyground.networks import make_network

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from plyground.teaching.imitate import Imitate, Imitation, imitate
 
 import plyground as pg
 from plyground.agents.agent import make
@@ -24,7 +25,6 @@ from plyground.networks import make_network, scale_outputs
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.examples import keep_held_out, lesson, pack, read_held_out, split
-from plyground.teaching.imitate import Imitate, Imitation, imitate
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss
 from plyground.teaching.verify import on_held_out, verify

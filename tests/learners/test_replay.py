@@ -1,4 +1,4 @@
-"""The replay buffer: n-step returns by hand, which plies are sampled and how often, and that a saved one is the same."""
+"""The replay buffer: n-step returns by hand, which plies are sampled and how often, and how it is saved."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_truncation_bootstraps_and_a_termination_does_not() -> None:
 
 
 def test_from_own_turn_to_own_turn() -> None:
-    assert returns_of(ALTERNATING, own_turns=True) == pytest.approx((0.0, G * G, 1)), "the opponent is part of the environment"
+    assert returns_of(ALTERNATING, own_turns=True) == pytest.approx((0.0, G * G, 1)), "the opponent is environment"
     assert returns_of(ALTERNATING, start=1, own_turns=True) == pytest.approx((-G, 0.0, 2)), "and may win in it"
     assert returns_of(CHAIN, start=1, own_turns=True) == pytest.approx((0.0, G * G, 2))
     assert returns_of(CHAIN, start=3, own_turns=True)[2] == -1, "the own turn has not come yet"

@@ -51,27 +51,27 @@ def rows(table: Table, chosen: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def most_visited(table: Table, top: int) -> list[dict[str, Any]]:
-    arrays, plain = table.arrays(), np.flatnonzero(table.plain())
+    arrays, plain = table.state(), np.flatnonzero(table.plain())
     return rows(table, plain[np.argsort(-arrays["visits"][plain].astype(np.int64), kind="stable")][:top].tolist())
 
 
 def most_valuable(table: Table, top: int) -> list[dict[str, Any]]:
     """The entries of the highest value among those with at least ENOUGH visits."""
-    arrays = table.arrays()
+    arrays = table.state()
     known = np.flatnonzero(table.plain() & (arrays["visits"] >= ENOUGH))
     return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
 
 
 def best_advantages(table: Table, top: int) -> list[dict[str, Any]]:
     """The actions of the highest value in any state; empty where the table keeps no such entries."""
-    arrays = table.arrays()
+    arrays = table.state()
     anywhere = (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1) & (arrays["visits"] >= ENOUGH)
     known = np.flatnonzero(anywhere)
     return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
 
 
 def summary(table: Table) -> dict[str, Any]:
-    visits = table.arrays()["visits"]
+    visits = table.state()["visits"]
     return {
         "key": str(table.key),
         "entries": len(table),
