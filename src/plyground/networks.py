@@ -1,12 +1,12 @@
 """Networks by spec. The inputs are an encoder's observation [*shape], the outputs one number for each action.
 
-    512-256         an MLP with two hidden layers
-    b4c64           a residual net of 4 blocks with 64 channels
-    b4c64-pairs     the same with a head for pairs of squares: the first actions are (from, to)
-    k4c64-128       one convolution of 64 filters over 4 x 4 windows without padding, then an MLP: cheap, and the
-                    filters are shared between all places of the board
-    connect_zero    the residual net of a policy-gradient series on Connect Four
-    512-256+value   any of these with a value head beside the policy head, for actor-critic methods
+512-256         an MLP with two hidden layers
+b4c64           a residual net of 4 blocks with 64 channels
+b4c64-pairs     the same with a head for pairs of squares: the first actions are (from, to)
+k4c64-128       one convolution of 64 filters over 4 x 4 windows without padding, then an MLP: cheap, and the
+                filters are shared between all places of the board
+connect_zero    the residual net of a policy-gradient series on Connect Four
+512-256+value   any of these with a value head beside the policy head, for actor-critic methods
 """
 
 # torch's own types are incomplete:
@@ -149,7 +149,7 @@ class ResidualNet(Network):
         self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
-            raise InvalidValue(f"-pairs needs an action for each two of {cells} squares, {cells**2} in all; there are {outputs} actions")
+            raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
         self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:

@@ -22,12 +22,12 @@ from plyground.backend.device import problem
 from plyground.games.interface import FIRST_WINS
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network, scale_outputs
+from plyground.report.verify import on_held_out, verify
 from plyground.runs.directory import create, newest_whole, open_run, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.examples import keep_held_out, lesson, pack, read_held_out, split
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import measures, policy_loss
-from plyground.teaching.verify import on_held_out, verify
 
 pytestmark = pytest.mark.compiled
 

@@ -16,11 +16,11 @@ from plyground.arena.match import Match
 from plyground.backend.view import View
 from plyground.errors import Error
 from plyground.networks import make_network
+from plyground.report.verify import AFTER, BEFORE, TUNED, Stage, on_held_out, page, save_picture, stages_of, verify
 from plyground.runs.directory import create
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.dataset import read_all
 from plyground.teaching.lines import Lines
-from plyground.teaching.verify import AFTER, BEFORE, TUNED, Stage, on_held_out, page, save_picture, stages_of, verify
 
 pytestmark = pytest.mark.compiled
 FOUR = Collect(game="connect_four", games=6, opening_plies=4, threads=1)
