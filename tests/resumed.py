@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plyground.learners import LEARNERS, saving
+from plyground.learners import LEARNERS, training
 from plyground.learners.config import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_metrics
@@ -42,10 +42,9 @@ def begin(path: Path, config: Any) -> tuple[Any, Run]:
 
 def resume(path: Path, config: Any) -> tuple[Any, Run]:
     """A fresh learner that continues from the newest checkpoint of a run."""
-    learner, checkpoint = new_learner(config, path), newest_whole(path)
-    saving.load(learner, checkpoint)
-    run = open_run(path)
-    run.rewind(checkpoint)
+    learner, run = new_learner(config, path), open_run(path)
+    training.load(learner, run)
+    run.rewind(newest_whole(path))
     return learner, run
 
 

@@ -26,7 +26,9 @@ LAYERS = [
     ["agents"],
     ["arena"],
     ["learners", "teaching"],
-    ["checks", "report", "interop", "play"],
+    ["report"],
+    ["checks", "interop"],
+    ["play"],
     ["cli", "web"],
     ["__main__"],
 ]
