@@ -1,7 +1,7 @@
 """Training state to and from the host: the tensors of any part as numpy arrays, everything else as JSON values.
 
-A part is a network, an optimizer, a torch generator, a tensor or array, a dataclass of plain values, a dict of parts, or
-an object with `state()` and `load_state()`, which returns and takes parts again.
+A part is a network, an optimizer, a torch generator, a tensor or array, a dataclass of plain values, a dict of parts,
+or an object with `state()` and `load_state()`, which returns and takes parts again.
 """
 
 # torch's own types are incomplete:
