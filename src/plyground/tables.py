@@ -103,8 +103,11 @@ class Table:
 
     def games(self, states: Records, rows: Longs, rngs: Rngs, actions: Ints) -> Games:
         """The games [N] and the rows [R] to act in; actions [N] is written."""
-        records = self.game.heads(states).view(np.uint8).reshape(len(states), self.game.rules.HEAD.itemsize)
-        return Games(states, records, rows, rngs, actions)
+        return Games(states, self.records(states), rows, rngs, actions)
+
+    def records(self, states: Records) -> NDArray[np.uint8]:
+        """[N, bytes] the heads of states, as bytes."""
+        return self.game.heads(states).view(np.uint8).reshape(len(states), self.game.rules.HEAD.itemsize)
 
     def scratch(self) -> Scratch:
         """Working memory for one thread."""
