@@ -11,7 +11,7 @@ help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
-	$(BIN)/plyground train dqn --profile connect_four_demo
+	$(BIN)/plyground train --profile connect_four_demo
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
 	$(BIN)/pytest $(BOTH) -m "not slow"

@@ -1,4 +1,4 @@
-"""Is a run that was stopped and resumed the one that was never stopped?"""
+"""Runs for tests, and whether a run that was stopped and resumed equals the one that was never stopped."""
 
 from __future__ import annotations
 
@@ -8,32 +8,55 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plyground.learners.learner import Learner, Settings
-from plyground.learners.loop import train
+from plyground.learners import LEARNERS, saving
+from plyground.learners.config import resolve
+from plyground.learners.training import train
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_metrics
 
 
-def silent(record: Any) -> None: ...
+def silent(event: Any) -> None: ...
 
 
-def begin(path: Path, config: Settings, learner: type[Learner[Any]]) -> tuple[Any, Run]:
-    """A new run."""
-    config = config.resolved()
-    return learner(config), create(path, {"learner": "?", **asdict(config)})
+def name_of(config: Any) -> str:
+    """The learner that a config belongs to."""
+    (found,) = (name for name, entry in LEARNERS.items() if entry.module == type(config).__module__)
+    return found
 
 
-def after_steps(learner: Learner[Any], steps: int) -> Callable[[], bool]:
-    last = learner.step + steps
-    return lambda: learner.step >= last
+def new_learner(config: Any, folder: Path | None = None) -> Any:
+    """A fresh learner; imitation packs its examples in the run's folder."""
+    name = name_of(config)
+    return LEARNERS[name].learner(config, *([folder] if name == "imitation" else []))
+
+
+def begin(path: Path, config: Any) -> tuple[Any, Run]:
+    """A new run, and its learner before the first iteration."""
+    config = resolve(config)
+    run = create(path, {"learner": name_of(config), **asdict(config)})
+    return new_learner(config, path), run
+
+
+def resume(path: Path, config: Any) -> tuple[Any, Run]:
+    """A fresh learner that continues from the newest checkpoint of a run."""
+    learner, checkpoint = new_learner(config, path), newest_whole(path)
+    saving.load(learner, checkpoint)
+    run = open_run(path)
+    run.rewind(checkpoint)
+    return learner, run
+
+
+def after_steps(learner: Any, steps: int) -> Callable[[], bool]:
+    last = learner.state.step + steps
+    return lambda: learner.state.step >= last
 
 
 def contents(path: Path) -> dict[str, Any]:
     """Everything in the newest checkpoint, and the metrics; times aside."""
     checkpoint = find_checkpoint(path, "last")
     state = checkpoint.state()
-    for name in ("clock", "metrics_bytes"):
-        del state[name]
-    del state["counts"]["seconds"]
+    del state["metrics_bytes"]
+    for name in ("seconds", "time_by_part"):
+        del state["parts"]["state"][name]
     found: dict[str, Any] = {"state": json.dumps(state), "step": checkpoint.step}
     for file in checkpoint.manifest["files"]:
         if not file.endswith(".safetensors"):
@@ -46,20 +69,17 @@ def contents(path: Path) -> dict[str, Any]:
     return found | {"metrics": records, "best": (path / "best.json").read_text()}
 
 
-def check_resume(folder: Path, config: Settings, learner_of: type[Learner[Any]], stop: int) -> None:
+def check_resume(folder: Path, config: Any, stop: int) -> None:
     """N steps, and N more after a resume, leave what 2 N steps leave, bit by bit."""
-    learner, run = begin(folder / "whole", config, learner_of)
+    learner, run = begin(folder / "whole", config)
     with run:
         train(learner, run, silent, after_steps(learner, 2 * stop))
-    learner, run = begin(folder / "parts", config, learner_of)
+    learner, run = begin(folder / "parts", config)
     with run:
         assert not train(learner, run, silent, after_steps(learner, stop))
-    with open_run(folder / "parts") as run:
-        checkpoint = newest_whole(run.path)
-        again = learner_of(learner.config)
-        run.rewind(checkpoint)
-        again.restore(checkpoint)
-        assert again.step == stop
+    again, run = resume(folder / "parts", learner.config)
+    with run:
+        assert again.state.step == stop
         train(again, run, silent, after_steps(again, stop))
     whole, parts = contents(folder / "whole"), contents(folder / "parts")
     assert whole["step"] == 2 * stop

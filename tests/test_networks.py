@@ -1,4 +1,4 @@
-"""Networks by name."""
+"""Networks by spec."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import torch
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.networks import Dueling, Pairs, describe, make_network, weights_of
+from plyground.networks import Dueling, Pairs, count_parameters, describe, make_network
 
 
 def test_the_document_s_network_has_39431_weights() -> None:
-    assert weights_of(make_network("128-128-128", (42,), 7)) == 39_431
+    assert count_parameters(make_network("128-128-128", (42,), 7)) == 39_431
 
 
 def test_the_chess_network_has_its_sizes() -> None:
     sizes = (839, 512, 256, 128, 4096)
     expected = sum(a * b + b for a, b in itertools.pairwise(sizes))
-    assert weights_of(make_network("512-256-128", (839,), 4096)) == expected == 1_122_688
+    assert count_parameters(make_network("512-256-128", (839,), 4096)) == expected == 1_122_688
     assert describe("512-256-128", (839,), 4096, False) == "839-512-256-128-4096"
 
 
@@ -28,14 +28,14 @@ def test_the_series_network_has_its_sizes() -> None:
     convolutions = (3 * 9 + 1) * 64 + 6 * (64 * 9 + 1) * 64 + (64 * 6 + 1) * 64
     norms = 3 * 2 * 2 * 64
     policy, value = ((448 + 1) * a + (a + 1) * a + (a + 1) * b for a, b in ((128, 7), (64, 1)))
-    assert weights_of(make_network("connect_zero", (3, 6, 7), 7)) == convolutions + norms + policy == 323_655
-    assert weights_of(make_network("connect_zero+value", (3, 6, 7), 7)) == convolutions + norms + policy + value
+    assert count_parameters(make_network("connect_zero", (3, 6, 7), 7)) == convolutions + norms + policy == 323_655
+    assert count_parameters(make_network("connect_zero+value", (3, 6, 7), 7)) == convolutions + norms + policy + value
     assert convolutions + norms + policy + value == 356_616
 
 
 def test_windows_see_the_same_pattern_everywhere() -> None:
     network = make_network("k4c5-8", (2, 6, 7), 7)
-    assert weights_of(network) == (2 * 16 + 1) * 5 + (5 * 3 * 4 + 1) * 8 + (8 + 1) * 7
+    assert count_parameters(network) == (2 * 16 + 1) * 5 + (5 * 3 * 4 + 1) * 8 + (8 + 1) * 7
     x = torch.zeros(2, 2, 6, 7)
     x[0, 0, 1:5, 0] = 1
     x[1, 0, 2:6, 3] = 1  # the same column of four, one row lower and three columns further
@@ -43,9 +43,9 @@ def test_windows_see_the_same_pattern_everywhere() -> None:
     torch.testing.assert_close(seen[0, :, 1, 0], seen[1, :, 2, 3])
 
 
-@pytest.mark.parametrize("word", ["16+value", "b1c4+value", "k3c4-8+value", "connect_zero+value"])
-def test_a_value_head_gives_the_same_logits_and_a_value(word: str) -> None:
-    network, x = make_network(word, (3, 6, 7), 7), torch.randn(5, 3, 6, 7)
+@pytest.mark.parametrize("spec", ["16+value", "b1c4+value", "k3c4-8+value", "connect_zero+value"])
+def test_a_value_head_gives_the_same_logits_and_a_value(spec: str) -> None:
+    network, x = make_network(spec, (3, 6, 7), 7), torch.randn(5, 3, 6, 7)
     logits, values = network.with_value(x)
     assert (logits == network(x)).all()
     assert values.shape == (5,)
@@ -59,10 +59,10 @@ def test_a_head_is_dueling_or_has_a_value() -> None:
         make_network("16+value", (42,), 7, dueling=True)
 
 
-@pytest.mark.parametrize("word", ["16", "16-8", "b1c4", "b2c3", "k4c3-8"])
+@pytest.mark.parametrize("spec", ["16", "16-8", "b1c4", "b2c3", "k4c3-8"])
 @pytest.mark.parametrize("dueling", [False, True])
-def test_a_row_alone_equals_the_same_row_in_a_batch(word: str, dueling: bool) -> None:
-    network = make_network(word, (2, 6, 7), 7, dueling)
+def test_a_row_alone_equals_the_same_row_in_a_batch(spec: str, dueling: bool) -> None:
+    network = make_network(spec, (2, 6, 7), 7, dueling)
     x = torch.randn(5, 2, 6, 7)
     assert network(x).shape == (5, 7)
     torch.testing.assert_close(network(x)[3:4], network(x[3:4]))
@@ -107,7 +107,7 @@ def test_dueling_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "word",
+    "spec",
     [
         "",
         "big",
@@ -124,9 +124,9 @@ def test_dueling_by_hand() -> None:
         "k4c64-9999",
     ],
 )
-def test_bad_words_are_refused(word: str) -> None:
+def test_bad_specs_are_refused(spec: str) -> None:
     with pytest.raises(Error):
-        make_network(word, (2, 6, 7), 7)
+        make_network(spec, (2, 6, 7), 7)
 
 
 def test_a_convolution_over_a_flat_encoder_is_refused() -> None:

@@ -13,6 +13,7 @@ import plyground as pg
 from conftest import ROOT
 from plyground import cli
 from plyground.checks import laws
+from plyground.cli.grammar import is_game
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDE = ROOT / "docs" / "adding_a_game.md"
@@ -58,18 +59,37 @@ def test_the_game_of_the_guide_is_the_example(tmp_path: Path) -> None:
     }
 
 
-def test_the_commands_of_the_guide_exist(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is written in one spelling, and its options are read."""
-    lines = [line for block in blocks_of(GUIDE, "sh") for line in block.splitlines()]
-    assert len(lines) > 5
+def command_lines() -> list[str]:
+    """Every command that a page tells to type."""
+    lines = [line for page in PAGES for block in blocks_of(page, "sh") for line in block.splitlines()]
+    return [line.partition(" #")[0].strip() for line in lines if line.startswith("plyground ")]
+
+
+def test_commands_of_the_pages_exist_and_their_options_are_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is written in one spelling, and each option is one of that command (and of that learner)."""
+    lines = command_lines()
+    assert len(lines) > 25
     for line in lines:
-        assert line.startswith("plyground ")
-        command, *arguments = line.split()[1:]
-        monkeypatch.setattr(sys, "argv", ["plyground", command, "--help"])
-        with pytest.raises(SystemExit):
+        words = line.split()[1:]
+        name = words[: 2 if words[0] in ("teach", "train") and not words[1].startswith("--") else 1]
+        monkeypatch.setattr(sys, "argv", ["plyground", *name, "--help"])
+        with pytest.raises(SystemExit) as end:
             cli.main()
         shown = capsys.readouterr().out
-        assert [word for word in arguments if word.startswith("--") and word not in shown] == []
+        assert end.value.code == 0, line
+        assert [word for word in words if word.startswith("--") and word.partition("=")[0] not in shown] == [], line
+
+
+def test_pages_name_games_and_agents_in_the_order_of_the_grammar() -> None:
+    for line in command_lines():
+        _, name, *words = line.split()
+        assert "--against" not in words, line
+        assert [name, *words[:1]] != ["teach", "imitate"], line
+        places = [place for place, word in enumerate(words) if is_game(word)]
+        if places:
+            assert places[0] == (name in ("train", "bench")), line
 
 
 def test_the_readme_names_every_file() -> None:

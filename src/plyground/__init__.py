@@ -2,45 +2,69 @@
 
 >>> import plyground as pg
 >>> game = pg.load("connect_four")
+
+Notices, such as that a game compiles, go to standard error through the logger `plyground`; to silence them:
+`logging.getLogger("plyground").setLevel("WARNING")`.
 """
 
 from __future__ import annotations
 
 import importlib
+import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plyground.agents.agent import make as agent
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
+    from plyground.backend.batch import TensorBatch
     from plyground.batch import Batch, Step
     from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
     from plyground.game import Game, load
     from plyground.games.interface import Outcome
+    from plyground.play.session import Session
     from plyground.position import Position
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue", "Match"]
-__all__ += ["Outcome", "Position", "Step", "UnknownName", "agent", "load", "match"]
+__all__ += ["Outcome", "Position", "Session", "Step", "TensorBatch", "UnknownName", "agent", "load", "match"]
 
-_HOMES = {
+_MODULES = {
     **dict.fromkeys(("Batch", "Step"), "batch"),
     **dict.fromkeys(("Error", "IllegalAction", "InvalidText", "InvalidValue", "UnknownName"), "errors"),
     **dict.fromkeys(("Game", "load"), "game"),
     **dict.fromkeys(("Match", "match"), "arena.match"),
     "Outcome": "games.interface",
     "Position": "position",
+    "Session": "play.session",
+    "TensorBatch": "backend.batch",
     "agent": "agents.agent",
 }
-_THERE = {"agent": "make", "match": "play_match"}  # what they are called at home
+_NAMES_THERE = {"agent": "make", "match": "play_match"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for: `plyground --help` need not wait for a compiler."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"plyground.{_HOMES[name]}"), _THERE.get(name, name))
+    """Import a name when it is used: `plyground --help` imports no compiler."""
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
     raise AttributeError(f"module 'plyground' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+class _Notices(logging.Handler):
+    """Writes notices to the present standard error, as one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"plyground: {record.getMessage()}\n")
+        sys.stderr.flush()
+
+
+_logger = logging.getLogger(__name__)
+if not _logger.handlers:
+    _logger.addHandler(_Notices())
+    _logger.setLevel(logging.INFO)
+    _logger.propagate = False  # a root handler would write them twice

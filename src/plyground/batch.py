@@ -1,9 +1,10 @@
-"""`Batch`: many games of one kind at once, for speed."""
+"""`Batch`: many games of one kind at once, as numpy arrays. The same as torch tensors: `backend/batch.py`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,100 +13,62 @@ from plyground.errors import IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
+from plyground.kernels.arrays import Games, Step
 from plyground.position import Position
 
-
-class Step(NamedTuple):
-    """What `Batch.step` returns, a row for each game."""
-
-    rewards: NDArray[np.float32]  # [N] +1, 0 or -1, as the side that acted sees it
-    terminated: NDArray[np.bool_]  # [N] the rules ended the game
-    truncated: NDArray[np.bool_]  # [N] the limit of plies did
+__all__ = ["Batch", "Step"]
 
 
 class Batch:
-    """`n` games side by side. A finished game gives its place to a fresh one within `step`.
+    """`n` games side by side. Within `step` a new game takes the place of one that has ended.
 
-    After a step, `after` holds where each action led (the final position, where a game ended) and `states` where play
-    goes on. Both are records; `encode` and `legal_mask` take either. On a GPU (`device="cuda"`) everything is a torch
-    tensor there, and records are rows of bytes.
+    After a step, `next_states` holds the states that the actions led to (the final state where a game ended) and
+    `states` those that the next actions are for. Both are records; `encode` and `legal_mask` take either.
     """
-
-    def __new__(
-        cls,
-        game: Game,
-        n: int,
-        seed: int = 0,
-        device: str = "cpu",
-        *,
-        max_plies: int | None = None,
-        threads: int | None = None,
-        check: bool = True,
-    ) -> Batch:
-        if device == "cuda":
-            from plyground.backend.batch import GpuBatch  # torch takes its time
-
-            return object.__new__(GpuBatch)
-        return object.__new__(cls)
 
     def __init__(
         self,
         game: Game,
         n: int,
         seed: int = 0,
-        device: str = "cpu",
         *,
         max_plies: int | None = None,
         threads: int | None = None,
         check: bool = True,
     ) -> None:
-        """`check=False` trusts the caller that every action is legal; the rules then do not look."""
-        if device != "cpu":
-            raise InvalidValue(f"no device {device!r}; known: cpu, cuda")
-        self._set(game, n, max_plies, threads, check)
-        self.states = np.zeros(n, game.rules.STATE)  # [N]
-        self.after = np.zeros(n, game.rules.HEAD)  # [N]
-        self.rngs = seeds(seed, n)  # [N]
-        self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
-        self.reset()
-
-    def _set(self, game: Game, n: int, max_plies: int | None, threads: int | None, check: bool) -> None:
-        """What is the same on every device."""
-        if n < 1:
-            raise InvalidValue(f"a batch has at least one game, not {n}")
-        if max_plies is not None and max_plies < 1:
-            raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
-        if threads is not None and threads < 1:
-            raise InvalidValue(f"a batch runs on at least 1 thread, not {threads}")
+        """`check=False` trusts the caller that every action is legal."""
+        check_sizes(n, max_plies, threads)
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
+        self.states = np.zeros(n, game.rules.STATE)  # [N]
+        self.next_states = np.zeros(n, game.rules.HEAD)  # [N]
+        self.rngs = seeds(seed, n)  # [N]
+        self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
+        self.reset()
 
     def __len__(self) -> int:
         return len(self.states)
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        kernels = self.game.kernels()
-        self._run(lambda part: kernels.reset_all(self.states[part], self.game.blank, self.rngs[part]))
+        kernels, games, fresh = self.game.kernels(), self._games(), fresh_words(self.game)
+        self._run(lambda part: kernels.begin_all(part.start, part.stop, games, fresh, self.game.work()))
         self.plies[:] = 0
-        self.after[:] = self.game.heads(self.states)
+        self._copy_heads()
 
     def step(self, actions: ArrayLike) -> Step:
         """Play one action in every row; see `Step` and the class for what comes back."""
         chosen = self._checked(actions)
         n, game, kernels = len(self), self.game, self.game.kernels()
-        rewards, terminated, truncated = np.empty(n, np.float32), np.empty(n, np.bool_), np.empty(n, np.bool_)
-        state_bytes, after_bytes = _as_bytes(self.states), _as_bytes(self.after)
+        step = Step(np.empty(n, np.float32), np.empty(n, np.bool_), np.empty(n, np.bool_))
+        games, fresh = self._games(), fresh_words(game)
 
         def run(rows: slice) -> None:
-            kernels.step_all(
-                *(self.states[rows], state_bytes[rows], after_bytes[rows], chosen[rows], self.rngs[rows], game.blank),
-                *(self.plies[rows], self.max_plies, rewards[rows], terminated[rows], truncated[rows], game.work()),
-            )
+            kernels.step_all(rows.start, rows.stop, games, chosen, self.max_plies, step, fresh, game.work())
 
         self._run(run)
-        return Step(rewards, terminated, truncated)
+        return step
 
     def legal_mask(
         self, states: NDArray[np.void] | None = None, out: NDArray[np.bool_] | None = None
@@ -131,7 +94,7 @@ class Batch:
         seat: int | None = None,
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        """[N, *shape] what a network sees of the batch's states or of others, for the seat to act or another one."""
+        """[N, *shape] observations of the batch's states or of others, for the seat to act or another one."""
         return self.game.encode(encoder, self.states if states is None else states, seat, out, self.threads)
 
     def random_actions(self) -> NDArray[np.int32]:
@@ -147,20 +110,18 @@ class Batch:
     def random_play(self, plies: int) -> NDArray[np.int64]:
         """Play `plies` random actions in every row, game after game; [4] how many games ended with each outcome.
 
-        No limit of plies holds meanwhile.
+        `max_plies` does not apply.
         """
         kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
+        games, fresh = self._games(), fresh_words(self.game)
 
         def run(rows: slice) -> None:
             counts = np.zeros(4, np.int64)
-            kernels.random_play(
-                *(self.states[rows], self.game.blank, self.rngs[rows], self.plies[rows], plies, counts),
-                *(self.game.work(), self.game.scratch()),
-            )
+            kernels.random_play(rows.start, rows.stop, games, plies, counts, fresh, self.game.work())
             ended.append(counts)
 
         self._run(run)
-        self.after[:] = self.game.heads(self.states)
+        self._copy_heads()
         return np.sum(ended, axis=0)
 
     def perft(self, depth: int) -> NDArray[np.int64]:
@@ -174,27 +135,27 @@ class Batch:
         return leaves
 
     def position(self, row: int) -> Position:
-        """One row as a position to look at: a copy, with the row's own chance."""
-        self._check_row(row)
-        position = Position(self.game, self.states[row : row + 1].copy())
-        position.rngs = self.rngs[row : row + 1].copy()
-        return position
+        """One row as a position: a copy, with the row's own generator."""
+        check_row(row, len(self))
+        return Position(self.game, self.states[row : row + 1], rngs=self.rngs[row : row + 1])
 
     @property
     def to_move(self) -> NDArray[np.int8]:
         """[N] the side that acts in each row."""
         return self.states["to_move"]
 
-    def _check_row(self, row: int) -> None:
-        if not 0 <= row < len(self):
-            raise InvalidValue(f"a batch of {len(self)} has rows 0 to {len(self) - 1}, not {row}")
+    def _games(self) -> Games:
+        return games_of(self.game, self.states, self.next_states, self.rngs, self.plies)
+
+    def _copy_heads(self) -> None:
+        as_bytes(self.next_states)[:] = as_bytes(self.states)[:, : self.next_states.dtype.itemsize]
 
     def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
         threading.over_slices(work, len(self) if rows is None else rows, self.threads)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
         """The actions as an array, each of them, unless the caller is trusted, legal in its row."""
-        given = self._whole_numbers(actions)
+        given = integers(actions, len(self))
         chosen = np.ascontiguousarray(given, np.int32)
         bad = -1
         if chosen is not given and (chosen != given).any():
@@ -205,13 +166,61 @@ class Batch:
             raise IllegalAction(f"row {bad}: {self.position(bad).refusal(int(given[bad]))}")
         return chosen
 
-    def _whole_numbers(self, actions: ArrayLike) -> NDArray[Any]:
-        given = np.asarray(actions)
-        if given.shape != (len(self),) or given.dtype.kind not in "iu":
-            raise InvalidValue(f"a step takes {len(self)} whole numbers, not {given.dtype} of shape {given.shape}")
-        return given
+
+# ---- shared with the batches of tensors ----
 
 
-def _as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
+def games_of(
+    game: Game,
+    states: NDArray[np.void],  # [N] of STATE
+    next_states: NDArray[np.void],  # [N] of HEAD
+    rngs: NDArray[np.uint64],  # [N]
+    plies: NDArray[np.int32],  # [N]
+) -> Games:
+    """The arrays of N games as kernels take them: the same memory."""
+    word = head_word(game)
+    words, heads = as_words(states, game.rules.STATE.alignment), as_words(states, word)
+    return Games(states, words, heads, as_words(next_states, word), rngs, plies)
+
+
+def head_word(game: Game) -> int:
+    """Bytes of the largest unsigned integers that divide both a game's STATE and its HEAD."""
+    return math.gcd(game.rules.STATE.alignment, game.rules.HEAD.itemsize)
+
+
+def fresh_words(game: Game) -> NDArray[Any]:
+    """[1, SIZE] `game.fresh` as kernels copy it."""
+    return as_words(game.fresh, game.rules.STATE.alignment)
+
+
+def as_words(records: NDArray[np.void], size: int) -> NDArray[Any]:
+    """[N, itemsize / size] the same memory as unsigned integers of `size` bytes."""
+    return records.view(f"u{size}").reshape(len(records), records.dtype.itemsize // size)
+
+
+def as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
     """[N, itemsize] the same memory."""
-    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+    return as_words(records, 1)
+
+
+def check_sizes(n: int, max_plies: int | None, threads: int | None) -> None:
+    """Refuse a batch that cannot be."""
+    if n < 1:
+        raise InvalidValue(f"a batch has at least one game, not {n}")
+    if max_plies is not None and max_plies < 1:
+        raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
+    if threads is not None and threads < 1:
+        raise InvalidValue(f"a batch runs on at least 1 thread, not {threads}")
+
+
+def check_row(row: int, n: int) -> None:
+    if not 0 <= row < n:
+        raise InvalidValue(f"a batch of {n} has rows 0 to {n - 1}, not {row}")
+
+
+def integers(actions: ArrayLike, n: int) -> NDArray[Any]:
+    """`actions` as an array of n integers, of whatever size."""
+    given = np.asarray(actions)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise InvalidValue(f"a step takes {n} whole numbers, not {given.dtype} of shape {given.shape}")
+    return given

@@ -1,10 +1,12 @@
-"""Networks by name: `512-256` is an MLP with two hidden layers, `b4c64` a residual net of 4 blocks with 64 channels,
-`b4c64-pairs` one whose first actions are pairs of squares, from and to. `k4c64-128` looks through all windows of 4 x 4
-cells with the same 64 filters, and goes on as an MLP: cheap, and what is learned in one place serves everywhere.
+"""Networks by spec. The inputs are an encoder's observation [*shape], the outputs one number for each action.
 
-`connect_zero` is the residual net of a policy-gradient series on Connect Four. `512-256+value` also has a value head,
-beside the one for actions: what policy gradients need. Any game and any encoder: the inputs are what the encoder
-writes, the outputs one number for each action.
+512-256         an MLP with two hidden layers
+b4c64           a residual net of 4 blocks with 64 channels
+b4c64-pairs     the same with a head for pairs of squares: the first actions are (from, to)
+k4c64-128       one convolution of 64 filters over 4 x 4 windows without padding, then an MLP: cheap, and the
+                filters are shared between all places of the board
+connect_zero    the residual net of a policy-gradient series on Connect Four
+512-256+value   any of these with a value head beside the policy head, for actor-critic methods
 """
 
 # torch's own types are incomplete:
@@ -21,19 +23,20 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from plyground.backend.device import convolution_layout, mixed_precision
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
 WITH_VALUE = "+value"
-CALM = 0.01  # of its usual weights has a fresh policy's last layer, so that all actions are about equally likely
-Head = Callable[[int, int], nn.Module]  # from its inputs and outputs
+POLICY_GAIN = 0.01  # scales the initial weights of a policy's last layer: the first policy is nearly uniform
+Head = Callable[[int, int], nn.Module]  # (inputs, outputs) -> module
 
 
-def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> Network:
-    """[B, *shape] -> [B, outputs]. Drawn from torch's own generator: seed it first."""
-    body, valued = word.removesuffix(WITH_VALUE), word.endswith(WITH_VALUE)
+def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> Network:
+    """[B, *shape] -> [B, outputs]. Weights are initialised from torch's global generator: seed it first."""
+    body, valued = spec.removesuffix(WITH_VALUE), spec.endswith(WITH_VALUE)
     if valued and dueling:
-        raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(word)!r}")
+        raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(spec)!r}")
     head: Head = Dueling if dueling else _valued if valued else nn.Linear
     blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", body)
     if blocks:
@@ -48,24 +51,24 @@ def make_network(word: str, shape: Sequence[int], outputs: int, dueling: bool = 
         return ConnectZero(shape, outputs, valued)
     if not re.fullmatch(r"\d+(-\d+)*", body):
         known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
-        raise InvalidValue(f"no network {shorten(word)!r}; write {known}")
+        raise InvalidValue(f"no network {shorten(spec)!r}; write {known}")
     return MLP([math.prod(shape), *_hidden(body), outputs], head)
 
 
 def _hidden(sizes: str) -> list[int]:
-    """Sizes of hidden layers: `512-256`."""
+    """The sizes of hidden layers from `512-256`."""
     hidden = [int(size) for size in sizes.split("-")]
     if len(hidden) > DEEPEST or not all(1 <= size <= WIDEST for size in hidden):
         raise InvalidValue(f"an MLP has up to {DEEPEST} layers of 1 to {WIDEST}, not {shorten(sizes)!r}")
     return hidden
 
 
-def weights_of(network: nn.Module) -> int:
+def count_parameters(network: nn.Module) -> int:
     return sum(each.numel() for each in network.parameters())
 
 
 def scale_outputs(network: nn.Module, factor: float) -> None:
-    """Multiply the numbers that a network gives to actions; by a power of two no bit is lost."""
+    """Multiply a network's outputs, by changing its last layers; a power of two loses no precision."""
     last = _last_layers(network.get_submodule("head"))
     if getattr(network, "pairs", None) is not None:
         last.append(network.get_submodule("pairs.target"))
@@ -76,7 +79,7 @@ def scale_outputs(network: nn.Module, factor: float) -> None:
 
 
 def _last_layers(head: nn.Module) -> list[nn.Module]:
-    """The layers whose sum is what a head says about actions."""
+    """The layers whose outputs a head adds up."""
     if isinstance(head, Dueling):
         return [head.value, head.advantage]
     if isinstance(head, Valued):
@@ -84,34 +87,34 @@ def _last_layers(head: nn.Module) -> list[nn.Module]:
     return _last_layers(head.head) if isinstance(head, MLP) else [head]
 
 
-def describe(word: str, shape: Sequence[int], outputs: int, dueling: bool) -> str:
-    """A network with its sizes, which a checkpoint carries: `84-512-256-7`."""
-    inputs = str(math.prod(shape)) if word[0].isdigit() else "x".join(map(str, shape))
-    return f"{inputs}-{word}-{outputs}{' dueling' if dueling else ''}"
+def describe(spec: str, shape: Sequence[int], outputs: int, dueling: bool) -> str:
+    """The spec with input and output sizes, for a checkpoint's identity: `84-512-256-7`."""
+    inputs = str(math.prod(shape)) if spec[0].isdigit() else "x".join(map(str, shape))
+    return f"{inputs}-{spec}-{outputs}{' dueling' if dueling else ''}"
 
 
 class Network(nn.Module):
-    """Features of what is seen, and a head that reads actions from them."""
+    """A body that computes features from observations, and a head that computes outputs from the features."""
 
     head: nn.Module
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        """What the head reads, and what is added to the numbers it gives the actions."""
+        """From observations [B, *shape]: the head's input [B, F], and a term [B, outputs] to add to its output."""
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
-        """[B, outputs] a number for each action: its value, or its logit."""
+        """[B, outputs] Q-values, or logits of a policy."""
         features, more = self.features(x)
         return self.head(features) + more
 
     def with_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The logits [B, outputs], and the value [B] of the state for whoever acts in it, -1 to 1."""
+        """The logits [B, outputs], and the value [B] of the state for the side to move, -1 to 1."""
         features, more = self.features(x)
-        return self.head(features) + more, cast(Valued, self.head).judge(features)
+        return self.head(features) + more, cast(Valued, self.head).state_value(features)
 
 
 class MLP(Network):
-    """Linear layers with ReLU between them, by their sizes, inputs and outputs included."""
+    """Linear layers with ReLU between them; `sizes` includes inputs and outputs."""
 
     def __init__(self, sizes: Sequence[int], head: Head = nn.Linear) -> None:
         super().__init__()
@@ -126,7 +129,7 @@ class MLP(Network):
 
 
 class ResidualNet(Network):
-    """Convolutions that keep the board's shape, each block adding to what came in, and one hidden layer behind."""
+    """A convolutional stem, residual blocks of the board's shape, and one hidden layer."""
 
     def __init__(
         self,
@@ -147,17 +150,17 @@ class ResidualNet(Network):
         self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
-            raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
+            raise InvalidValue(f"-pairs needs an action for each pair of {cells} squares; there are {outputs} actions")
         self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        x = through(x.reshape(-1, *self.planes), self.stem, self.blocks)
+        x = residual_tower(x.reshape(-1, *self.planes), self.stem, self.blocks)
         more = 0.0 if self.pairs is None else self.pairs(x)
         return torch.relu(self.hidden(x.flatten(1))), more
 
 
 class WindowNet(Network):
-    """One convolution without padding over windows of size x size cells, and an MLP behind it."""
+    """One convolution of size x size without padding, followed by an MLP."""
 
     def __init__(
         self, shape: Sequence[int], size: int, channels: int, sizes: Sequence[int], head: Head = nn.Linear
@@ -169,8 +172,8 @@ class WindowNet(Network):
                 f"k{size}c{channels}: windows of 1 to {min(rows, columns)} cells, 1 to {WIDEST} channels"
             )
         self.windows = nn.Conv2d(planes, channels, size)
-        seen = channels * (rows - size + 1) * (columns - size + 1)
-        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise([seen, *sizes[:-1]]))
+        inputs = channels * (rows - size + 1) * (columns - size + 1)
+        self.body = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise([inputs, *sizes[:-1]]))
         self.head = head(sizes[-2], sizes[-1])
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -181,29 +184,28 @@ class WindowNet(Network):
 
 
 def planes_of(shape: Sequence[int]) -> tuple[int, int, int]:
-    """What an encoder writes as (planes, rows, columns)."""
+    """An encoder's shape as (planes, rows, columns)."""
     if len(shape) not in (2, 3):
         raise InvalidValue(f"a convolution needs planes of rows and columns; this encoder writes {tuple(shape)}")
     return (shape[0] if len(shape) == 3 else 1, shape[-2], shape[-1])
 
 
-def through(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
-    """[B, channels, rows, columns] what a first convolution and blocks make of planes.
+def residual_tower(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
+    """[B, planes, rows, columns] -> [B, channels, rows, columns]: a convolution and residual blocks.
 
-    A GPU computes them in bfloat16, with channels side by side: twice as fast. Weights stay float32, and so does all
-    that comes behind, where small differences count.
+    On a GPU they run under autocast in bfloat16 with channels-last memory: twice as fast. Weights stay float32, and so
+    do all later layers, where small differences matter.
     """
-    kind = x.dtype
-    with torch.autocast("cuda", torch.bfloat16, enabled=x.is_cuda):
-        x = x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
-        x = torch.relu(stem(x))
+    dtype = x.dtype
+    with mixed_precision(x):
+        x = torch.relu(stem(convolution_layout(x)))
         for block in blocks:
             x = block(x)
-    return x.to(kind, memory_format=torch.contiguous_format)
+    return x.to(dtype, memory_format=torch.contiguous_format)
 
 
 class Block(nn.Module):
-    """Two convolutions around which the input passes unchanged; the second begins at nothing, which keeps it calm."""
+    """A residual block of two convolutions; the residual branch is zero-initialised (its second convolution is 0)."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -215,16 +217,16 @@ class Block(nn.Module):
         return torch.relu(x + self.second(torch.relu(self.first(x))))
 
 
-# ---- the series' net ----
+# ---- the network of the policy-gradient series ----
 
 
 class ConnectZero(Network):
-    """Three residual blocks with group norm, a convolution over whole columns, and an MLP behind them.
+    """Three residual blocks with group norm, a convolution over whole columns, and an MLP.
 
-    With the three planes of Connect Four's `onehot` it has 323,655 weights, with a value head 356,616.
+    With the three planes of Connect Four's `onehot` encoder it has 323,655 weights, with a value head 356,616.
     """
 
-    CHANNELS, BLOCKS, GROUPS, HIDDEN, JUDGING = 64, 3, 8, 128, 64
+    CHANNELS, BLOCKS, GROUPS, HIDDEN, VALUE_HIDDEN = 64, 3, 8, 128, 64
 
     def __init__(self, shape: Sequence[int], outputs: int, valued: bool) -> None:
         super().__init__()
@@ -232,17 +234,17 @@ class ConnectZero(Network):
         self.stem = nn.Conv2d(planes, self.CHANNELS, 3, padding=1)
         self.blocks = nn.ModuleList(NormedBlock(self.CHANNELS, self.GROUPS) for _ in range(self.BLOCKS))
         self.columns = nn.Conv2d(self.CHANNELS, self.CHANNELS, (rows, 1))
-        seen = self.CHANNELS * columns  # 448 on a board of seven columns
-        policy = MLP([seen, self.HIDDEN, self.HIDDEN, outputs])
-        self.head = Valued(policy, MLP([seen, self.JUDGING, self.JUDGING, 1])) if valued else policy
+        inputs = self.CHANNELS * columns  # 448 on a board of seven columns
+        policy = MLP([inputs, self.HIDDEN, self.HIDDEN, outputs])
+        self.head = Valued(policy, MLP([inputs, self.VALUE_HIDDEN, self.VALUE_HIDDEN, 1])) if valued else policy
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        x = through(x.reshape(-1, *self.planes), self.stem, self.blocks)
+        x = residual_tower(x.reshape(-1, *self.planes), self.stem, self.blocks)
         return torch.relu(self.columns(x)).flatten(1), 0.0
 
 
 class NormedBlock(nn.Module):
-    """A residual block with group norm, which needs no statistics of the batch: a row alone is treated alike."""
+    """A residual block with group norm: it uses no batch statistics, so a single row gives the same result."""
 
     def __init__(self, channels: int, groups: int) -> None:
         super().__init__()
@@ -259,9 +261,9 @@ class NormedBlock(nn.Module):
 
 
 class Pairs(nn.Module):
-    """How well two squares go together, from and to, whichever they are: what is learned of one pair serves all.
+    """A score for each pair of squares (from, to): the scaled dot product of their features, with shared weights.
 
-    The first cells * cells actions are the pairs; the others get nothing.
+    The first cells * cells actions are the pairs; the others get 0.
     """
 
     def __init__(self, channels: int, others: int) -> None:
@@ -271,12 +273,12 @@ class Pairs(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         source, target = self.source(x).flatten(2), self.target(x).flatten(2)  # [B, channels, cells]
-        fits = torch.einsum("bcs,bct->bst", source, target) * self.scale
-        return nn.functional.pad(fits.flatten(1), (0, self.others))
+        scores = torch.einsum("bcs,bct->bst", source, target) * self.scale  # [B, cells, cells]
+        return nn.functional.pad(scores.flatten(1), (0, self.others))
 
 
 class Dueling(nn.Module):
-    """A state's value, and each action's advantage over the mean of all of them."""
+    """The dueling head: a state value, and each action's advantage minus the mean advantage."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -288,20 +290,20 @@ class Dueling(nn.Module):
 
 
 class Valued(nn.Module):
-    """The actions' logits, nearly even at first; and, when asked for, the state's value."""
+    """A policy head, nearly uniform at first, and a value head."""
 
     def __init__(self, policy: nn.Module, value: nn.Module) -> None:
         super().__init__()
         self.policy, self.value = policy, value
         *_, last = (layer for layer in policy.modules() if isinstance(layer, nn.Linear))
         with torch.no_grad():
-            last.weight.mul_(CALM)
+            last.weight.mul_(POLICY_GAIN)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.policy(x)
 
-    def judge(self, x: Tensor) -> Tensor:
-        """[B] -1 to 1."""
+    def state_value(self, x: Tensor) -> Tensor:
+        """[B] the value of each state for the side to move, -1 to 1."""
         return torch.tanh(self.value(x))[:, 0]
 
 

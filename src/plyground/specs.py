@@ -1,29 +1,40 @@
-"""The words for games and agents, the same everywhere: `name`, or `name:key=value,key=value`."""
+"""The syntax of game specs and agent specs: `name`, or `name:key=value,key=value`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from plyground.errors import InvalidValue, shorten
 
 Value = bool | int | str
+LAST_OPTION = re.compile(r"(.*),(\w+)=([^,/]*)")
 
 
-def split(word: str) -> tuple[str, dict[str, Value]]:
-    """The name and the options of a word: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
-    stem, ending, tail = word.partition(".py")  # a path to a file may have colons of its own
-    name, colon, rest = (stem + ending, tail[:1], tail[1:]) if ending and tail[:1] in ("", ":") else word.partition(":")
-    options: dict[str, Value] = {}
+def split(spec: str) -> tuple[str, dict[str, str]]:
+    """The name and the options of a spec: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
+    stem, ending, tail = spec.partition(".py")  # a path to a file may have colons of its own
+    name, colon, rest = (stem + ending, tail[:1], tail[1:]) if ending and tail[:1] in ("", ":") else spec.partition(":")
+    options: dict[str, str] = {}
     for item in rest.split(",") if colon else []:
         key, equals, value = item.partition("=")
         if not (key and equals and value) or key in options:
-            raise InvalidValue(f"cannot read {shorten(item)!r} in {shorten(word)!r}; write name:key=value,key=value")
+            raise InvalidValue(f"cannot read {shorten(item)!r} in {shorten(spec)!r}; write name:key=value,key=value")
         options[key] = value
     return name, options
 
 
+def split_path(text: str) -> tuple[str, dict[str, str]]:
+    """The path and the options of `runs/a,checkpoint=last`; a path that exists is not split."""
+    options: dict[str, str] = {}
+    while (found := LAST_OPTION.fullmatch(text)) and not Path(text).exists():
+        text, options[found[2]] = found[1], found[3]
+    return text, options
+
+
 def join(name: str, options: Mapping[str, Value]) -> str:
-    """The word that `split` takes apart."""
+    """The spec that `split` takes apart."""
     return name + (":" if options else "") + ",".join(f"{key}={text(value)}" for key, value in options.items())
 
 

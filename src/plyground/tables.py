@@ -51,7 +51,7 @@ class Table:
         if needed > room:
             while room < needed:
                 room *= 2
-            self._set(room, self.arrays())
+            self._set(room, self.state())
 
     def _set(self, room: int, arrays: Arrays) -> None:
         size, entries = len(arrays["values"]), _room(room, self.key.words)
@@ -60,13 +60,13 @@ class Table:
         self.kernels.fill_places(entries)
         self.entries = entries
 
-    def arrays(self) -> Arrays:
+    def state(self) -> Arrays:
         """keys [size, W], values [size] and visits [size] of all entries."""
         size = len(self)
         return {name: getattr(self.entries, name)[:size] for name in ("keys", "values", "visits")}
 
-    def restore(self, arrays: Arrays) -> None:
-        """Replace all entries by those that `arrays` returned."""
+    def load_state(self, arrays: Arrays) -> None:
+        """Replace all entries by those that `state` returned."""
         self._set(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
 
     def snapshot(self) -> Arrays:
@@ -80,7 +80,7 @@ class Table:
 
     def plain(self) -> NDArray[np.bool_]:
         """[size] which entries belong to a state and an action; guesses are made of the others."""
-        keys = self.arrays()["keys"]
+        keys = self.state()["keys"]
         return (keys[:, -1] != NOTHING) & (keys[:, :-1] != ANY_STATE).any(axis=1)
 
     def choose(self, states: Records, rngs: Rngs, rule: Rule, entries: Entries, scratch: Scratch) -> Ints:

@@ -1,6 +1,8 @@
-"""Agents: legal, sensible, reproducible, and named by words."""
+"""Agents: legal, sensible, reproducible, and named by specs."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from naive.minimax import naive_minimax
-from plyground.agents.agent import Agent, known, make
+from plyground import specs
+from plyground.agents.agent import AGENTS, Agent, entries, known, make
+from plyground.agents.simple import ScriptedAgent
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.search.minimax import Minimax
@@ -66,18 +70,15 @@ def test_minimax_finds_what_the_naive_search_finds(word: str, depth: int) -> Non
     for row in range(len(states)):
         position = pg.Position(game, states[row : row + 1])
         assert values[row] == pytest.approx(naive_minimax(position, depth), abs=1e-5)
-        child = position.copy().play(int(actions[row]))
+        child = position.play(int(actions[row]))
         after = naive_minimax(child, depth - 1, ply=1)
         assert values[row] == pytest.approx(after if child.to_move == position.to_move else -after, abs=1e-5)
 
 
 def test_minimax_draws_from_all_equal_moves(connect_four: pg.Game) -> None:
-    lost = connect_four.position("44444")  # all seven moves score the same in the end; far from it they differ
-    start = connect_four.start()
-    assert len(_choices(make("minimax:depth=1", connect_four), start)) == 1
+    assert len(_choices(make("minimax:depth=1", connect_four), connect_four.start())) == 1
     both_ends = connect_four.position("41526")  # x wins at 3 or at 7, whatever o does
     assert _choices(make("minimax:depth=2", connect_four), both_ends) == set("1234567")
-    assert lost.legal()
 
 
 def test_minimax_prefers_the_quick_win_and_the_late_loss(connect_four: pg.Game) -> None:
@@ -99,17 +100,57 @@ def test_minimax_prefers_the_quick_win_and_the_late_loss(connect_four: pg.Game) 
         ("minimax:depth=41", "not 41"),
         ("minimax:depth=x", "a whole number, not 'x'"),
         ("minimax:deep=3", "no option of the agent minimax 'deep'; did you mean 'depth'"),
-        ("random:depth=3", "no option of the agent random 'depth'"),
+        ("random:depth=3", "no option of the agent random 'depth'; known: none"),
+        ("run:", "names no DIR; write run:DIR"),
+        ("run:x,learn=maybe", "learn of the agent run is true or false, not 'maybe'"),
+        ("run:x,step=3", "no option of the agent run 'step'; known: checkpoint, learn"),
         ("minimax:", "cannot read ''"),
     ],
 )
-def test_a_wrong_word_is_refused(connect_four: pg.Game, word: str, message: str) -> None:
+def test_a_wrong_spec_is_refused(connect_four: pg.Game, word: str, message: str) -> None:
     with pytest.raises(pg.Error, match=message):
         make(word, connect_four)
 
 
-def test_search_needs_perfect_information() -> None:
+def test_an_agent_that_cannot_play_a_game_says_what_it_needs(connect_four: pg.Game) -> None:
     duel = pg.load(TINY[0])
     assert known(duel) == ["random"]
-    with pytest.raises(pg.InvalidValue, match="nothing is hidden"):
-        make("minimax:depth=2", duel)
+    for spec in ("minimax:depth=2", "greedy"):
+        with pytest.raises(pg.InvalidValue, match=r"cannot play .*: it needs .* nothing is hidden .*; known: random$"):
+            make(spec, duel)
+    with pytest.raises(pg.InvalidValue, match="the agent solver cannot play chess: it needs a solved game"):
+        make("solver", pg.load("chess"))
+    with pytest.raises(pg.InvalidValue, match="it needs a pretrained network"):
+        make("trained", duel)
+
+
+def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg.Game) -> None:
+    table = entries(connect_four)
+    assert list(table)[:3] == ["random", "greedy", "punisher"]
+    assert set(AGENTS) < set(table)
+    assert known(connect_four) == ["random", "greedy", "punisher", "minimax:depth=3", "trained", "solver"]
+    for name, entry in table.items():
+        assert len(entry.meaning) > 5, name
+        assert entry.path or [make(spec, connect_four) for spec in entry.examples(connect_four)], name
+    assert isinstance(make("greedy", connect_four), ScriptedAgent), "a game's own agent comes first"
+    assert isinstance(make("greedy", pg.load(TINY[1])), Minimax)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "options"),
+    [
+        ("runs/a", "runs/a", {}),
+        ("runs/a,checkpoint=last,learn=true", "runs/a", {"checkpoint": "last", "learn": "true"}),
+        ("runs/a,b=1/c", "runs/a,b=1/c", {}),
+        ("C:\\engines\\fish.exe,elo=1350", "C:\\engines\\fish.exe", {"elo": "1350"}),
+    ],
+)
+def test_a_path_and_its_options_are_told_apart(text: str, path: str, options: dict[str, str]) -> None:
+    assert specs.split_path(text) == (path, options)
+
+
+def test_a_path_that_exists_is_not_split(tmp_path: Path) -> None:
+    odd = tmp_path / "run,gamma=1"
+    odd.mkdir()
+    assert specs.split_path(str(odd)) == (str(odd), {})
+    assert specs.split_path(f"{odd},checkpoint=last") == (str(odd), {"checkpoint": "last"})

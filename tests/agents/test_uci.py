@@ -69,18 +69,18 @@ def test_a_game_given_up_is_lost_and_the_match_goes_on(hops: pg.Game, tmp_path: 
 
 
 REFUSED = {
-    "uci:": "names no engine",
+    "uci:": "names no ENGINE; write uci:ENGINE",
     "uci:/no/such/engine": "no engine '/no/such/engine'",
     "uci:ENGINE,elo=1350": "has no option 'UCI_LimitStrength'",
     "uci:ENGINE,skill=99": "Skill Level of this engine is 0 to 20, not 99",
     "uci:ENGINE,strength=3": "no option of the agent uci 'strength'",
-    "uci:ENGINE,nodes=many": "nodes in .* is a number, not 'many'",
-    "uci:ENGINE,time=-1": "positive number",
+    "uci:ENGINE,nodes=many": "nodes of the agent uci is a number, not 'many'",
+    "uci:ENGINE,time=-1": "time of the agent uci is a positive number, not '-1'",
 }
 
 
 @pytest.mark.parametrize("word", REFUSED)
-def test_a_wrong_word_is_refused(hops: pg.Game, tmp_path: Path, word: str) -> None:
+def test_a_wrong_spec_is_refused(hops: pg.Game, tmp_path: Path, word: str) -> None:
     with pytest.raises(pg.Error, match=REFUSED[word]):
         make(word.replace("ENGINE", engine(tmp_path, "good")), hops)
 

@@ -46,15 +46,14 @@ def test_match(command) -> None:
 
 
 def test_match_of_a_game_in_a_file(command) -> None:
-    code, out, _ = command(
-        "match", "random", "greedy", "--game", str(ROOT / "examples" / "three_in_a_row.py"), "--games", "20"
-    )
+    code, out, _ = command("match", str(ROOT / "examples" / "three_in_a_row.py"), "random", "greedy", "--games", "20")
     assert code == 0
-    assert "20" in out
+    rows = {line.split("│")[1].strip(): line.split("│")[2].strip() for line in out.splitlines() if line[:1] == "│"}
+    assert rows == {"random as first": "10", "random as second": "10", "random in all": "20"}
 
 
 def test_bench_prints_one_json_object(command) -> None:
-    code, out, _ = command("bench", "rules", "--game", "connect_four", "--json", "--seconds", "0.05", "--batch", "64")
+    code, out, _ = command("bench", "rules", "connect_four", "--json", "--seconds", "0.05", "--batch", "64")
     assert code == 0
     speed = json.loads(out)
     assert speed["game"] == "connect_four"
@@ -85,14 +84,19 @@ def test_check_runs_the_laws(command, tmp_path: Path) -> None:
         (["perft", "connect_four"], "--depth"),
         (["perft", "connect_four", "--depth", "2", "--position", "4444444"], "column 4 is full at move 7"),
         (["perft", TINY[0], "--depth", "2"], "without chance"),
-        (["match", "random"], "B"),
+        (["match", "random"], "match takes [GAME] A B; not 'random'"),
+        (["match", "random", "random", "random"], "match takes [GAME] A B; not 'random random random'"),
+        (["ladder", "random"], "ladder takes [GAME] A B ...; not 'random'"),
+        (["grade"], "grade takes [GAME] AGENT; nothing was given"),
+        (["solve", "chess"], "there is no solver for chess"),
+        (["check"], "check needs a game"),
         (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
         (["match", "random", "random", "--games", "5"], "an even number of games"),
         (["match", "random", "random", "--games", "0"], "at least 2, not 0"),
         (["match", "random", "random", "--opening-plies", "-1"], "not -1"),
         (["match", "random", "random", "--opening-plies", "60"], "has 0 to 42 plies, not 60"),
-        (["play", "connect_four", "--against", "nobody"], "no agent"),
-        (["play", "connect_four", "--against", "minmax"], "did you mean 'minimax'?"),
+        (["play", "connect_four", "nobody"], "no agent"),
+        (["play", "connect_four", "minmax"], "did you mean 'minimax'?"),
         (["play", "connect_four", "--side", "third"], "third"),
         (["bench", "rules", "--encoder", "plans"], "did you mean 'planes"),
         (["bench", "rules", "--batch", "0"], "at least 1"),
@@ -169,7 +173,7 @@ def test_what_was_written_is_said(command, tmp_path: Path) -> None:
 def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
     broken = tmp_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
-    code, _, err = command("match", "random", "random", "--game", str(broken), "--games", "2")
+    code, _, err = command("match", str(broken), "random", "random", "--games", "2")
     assert code == 2
     assert "Field 'plaice' was not found" in err
     assert "Traceback" not in err
@@ -268,48 +272,6 @@ app.main()
 print("torch" in sys.modules, "matplotlib" in sys.modules)
 """
     assert _fresh(code).splitlines()[-1] == "False False"
-
-
-def _play(monkeypatch: pytest.MonkeyPatch, command, typed: list[str], *options: str) -> str:
-    answers = iter(typed)
-
-    def answer(*_: object, **__: object) -> str:
-        try:
-            return next(answers)
-        except StopIteration:
-            raise EOFError from None
-
-    monkeypatch.setattr("rich.console.Console.input", answer)
-    code, out, _ = command("play", "connect_four", "--seed", "1", *options)
-    assert code == 0
-    return out
-
-
-def test_a_game_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch, command) -> None:
-    out = _play(monkeypatch, command, ["1", "9", "", "moves", "help", "hint", "undo", "undo", "1", "1", "1", "1"])
-    assert "'9' is not legal" in out
-    assert "legal: 1, 2, 3, 4, 5, 6, 7" in out
-    assert "would play" in out
-    assert "nothing to take back" in out
-    assert "Good-bye" in out or "You" in out
-
-
-def test_winning_losing_and_leaving(monkeypatch: pytest.MonkeyPatch, command) -> None:
-    out = _play(monkeypatch, command, ["1"], "--position", "121212", "--against", "random")
-    assert "You win (four in a row)!" in out
-    out = _play(monkeypatch, command, [], "--position", "121212", "--against", "greedy", "--side", "second")
-    assert "You lose (four in a row)." in out
-    assert "Good-bye" in _play(monkeypatch, command, ["quit"])
-    assert "greedy plays 4" in _play(monkeypatch, command, ["q"], "--side", "second")
-
-
-def test_undo_takes_back_the_agents_answer_too(monkeypatch: pytest.MonkeyPatch, command) -> None:
-    out = _play(monkeypatch, command, ["4", "undo", "quit"])
-    boards = re.findall(r"((?:^ [.●○ ]{13}\n){6})", out, re.MULTILINE)
-    assert len(boards) == 3
-    assert boards[0] == boards[2]
-    assert "●" in boards[1]
-    assert "○" in boards[1]
 
 
 def test_mistakes_are_told_with_positions_that_can_be_read(command) -> None:

@@ -1,69 +1,155 @@
-"""What a person sees of a run: curves, bars and reports."""
+"""The live display: events of plain data as a table on a terminal and as lines elsewhere."""
 
 from __future__ import annotations
 
 import io
-from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from plyground.cli import display
-from plyground.report import run as run_report
+
+OPPONENTS = ("random", "greedy", "minimax:depth=3")
+TICK: dict[str, Any] = {
+    "event": "tick",
+    "game": "/home/me/hops.py",
+    "step": 7,
+    "cycle": 2,
+    "cycles": 10,
+    "cycle_progress": 0.25,
+    "seconds": 12.4,
+    "seconds_limit": 60.0,
+    "plies": 1000,
+    "updates": 50,
+    "metrics": {"loss": 0.5, "own": 1.0, "entropy": 0.25},
+    "buffer": "replay buffer 4,000",
+    "eval_opponents": OPPONENTS,
+}
+SCORE = {"score": 0.8, "low": 0.7, "high": 0.9}
+EVALUATION: dict[str, Any] = {
+    "event": "evaluation",
+    "cycle": 3,
+    "cycles": 10,
+    "eval_opponents": dict.fromkeys(OPPONENTS, SCORE),
+    "against_best": SCORE,
+    "puzzles": {"win_in_1": 0.5},
+    "best": 7,
+}
+CYCLE: dict[str, Any] = {
+    "event": "cycle",
+    "cycle": 3,
+    "cycles": 0,
+    "games": 40,
+    "first_wins": 0.5,
+    "second_wins": 0.25,
+    "draws": 0.25,
+    "truncated": 0.0,
+    "mean_length": 7.5,
+    "updates": 50,
+    "loss": 0.5,
+    "illegal_moves": 0,
+    "seconds": {"total": 9.0, "rules": 4.0},
+}
+EPOCH: dict[str, Any] = {
+    "event": "epoch",
+    "epoch": 1,
+    "epochs": 3,
+    "loss": 1.5,
+    "kl": 0.5,
+    "match@1": 0.25,
+    "value_error": 0.125,
+    "entropy": 1.0,
+    "even_entropy": 2.0,
+    "examples": 1000,
+    "held_out": 100,
+    "rejected": 2,
+    "seconds": 3.5,
+}
 
 
-def test_curves_of_several_runs_are_told_apart() -> None:
-    """By colour, whatever was measured by style; the key lies below the picture."""
-    axes = Figure().add_subplot()
-    words = ("random", "greedy")
-    run_report._draw(
-        axes, [run_report.Curve(False, run, word, [1, 2], [0, 1]) for run in "ab" for word in words], ["a", "b"]
-    )
-    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
-    assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
-    assert len(set(looks)) == 4
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", *words]
-    assert legend.get_window_extent().y1 <= axes.get_window_extent().y0
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch):
+    """A console of some width; what it shows."""
 
-
-def test_bars_fit_narrow_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("random", "greedy", "minimax:depth=3")
-    settings = SimpleNamespace(game="g", cycles=1, seconds=0, yardsticks=words)
-    learner = SimpleNamespace(
-        config=settings, cycle=0, seconds=1.0, averages={}, updates=0, tally=SimpleNamespace(games=1)
-    )
-    learner.memory_words = lambda: ""
-    for width in (60, 80, 200):
+    def make(terminal: bool, width: int = 80) -> io.StringIO:
         shown = io.StringIO()
-        monkeypatch.setattr(display, "console", Console(file=shown, width=width))
-        view = display.Display()
-        view.scores = [(1, {word: {"score": 1.0} for word in words})]
-        display.console.print(view._table(learner))
-        rows = [line for line in shown.getvalue().splitlines() if "█" in line]
-        assert len(rows) == 1, "a row takes one line"
-        assert rows[0].count("100%") == 3
+        console = Console(file=shown, width=width, force_terminal=terminal, color_system=None, highlight=False)
+        monkeypatch.setattr(display, "console", console)
+        return shown
+
+    return make
 
 
-def test_a_report_is_laid_out_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tick_shows_place_time_counts_and_metrics(screen) -> None:
+    shown = screen(terminal=True)
+    display.console.print(display.Display()._table(TICK))
+    lines = [line.rstrip() for line in shown.getvalue().splitlines()]
+    assert lines[0] == "hops.py · cycle 3/10, 25% · 12 of 60 s ·"
+    assert lines[1] == "50 updates, replay buffer 4,000"
+    assert lines[2] == "loss 0.5000 · entropy 0.2500"
+    shown = screen(terminal=True)
+    display.console.print(display.Display()._table({**TICK, "cycles": 0, "seconds_limit": 0.0, "eval_opponents": []}))
+    assert shown.getvalue().splitlines()[0].rstrip() == "hops.py · cycle 3, 25% · 12 s ·"
+    assert "score against" not in shown.getvalue()
+
+
+def test_speed_is_measured_between_two_ticks(screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen(terminal=True)
+    times = iter([10.0, 12.0])
+    monkeypatch.setattr(display.time, "perf_counter", lambda: next(times))
+    view = display.Display()
+    view._measure(TICK)
+    view._measure({**TICK, "plies": 3000, "updates": 60})
+    assert view.speed == "1,000 plies/s · 5 updates/s"
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_bars_fit_narrow_terminals(screen, width: int) -> None:
+    shown = screen(terminal=True, width=width)
+    view = display.Display()
+    view.scores = [(1, {spec: {"score": 1.0} for spec in OPPONENTS})]
+    display.console.print(view._table(TICK))
+    rows = [line for line in shown.getvalue().splitlines() if "█" in line]
+    assert len(rows) == 1, "a row takes one line"
+    assert rows[0].count("100%") == 3
+
+
+def test_lines_say_what_events_hold(screen) -> None:
+    shown = screen(terminal=False)
+    with display.Display() as view:
+        for event in (TICK, {"event": "device", "text": "no GPU"}, CYCLE, EVALUATION, EPOCH, {"event": "illegal"}):
+            view(event)
+        view({"event": "note", "text": "target network synchronised at update 200"})
+    assert shown.getvalue().splitlines() == [
+        "no GPU",
+        "cycle 3: 40 games (first_wins 50% second_wins 25% draws 25% truncated 0%, 7.5 plies) · 50 updates · "
+        "loss 0.5000 · illegal_moves 0 · 9.0 s (rules 4.0)",
+        "cycle 3/10: against random 80.0% [70.0%, 90.0%] · greedy 80.0% [70.0%, 90.0%] · "
+        "minimax:depth=3 80.0% [70.0%, 90.0%] · win_in_1 50.0% · best so far 80.0%, best is step 7",
+        "epoch 1/3: loss 1.5000 kl 0.5000 · match@1 25.0% · value error 0.125 · entropy 1.000 (even: 2.000) · "
+        "1,000 examples, 100 held out, 2 rejected · 3.5 s",
+        "target network synchronised at update 200",
+    ]
+
+
+def test_on_a_terminal_scores_are_in_the_table_and_notes_above_it(screen) -> None:
+    shown = screen(terminal=True, width=100)
+    with display.Display() as view:
+        for event in (CYCLE, EVALUATION, {"event": "note", "text": "rolled back to step 7"}, TICK):
+            view(event)
+        view({"event": "note", "text": "target network synchronised at update 200"})
+    assert "rolled back to step 7" in shown.getvalue()
+    assert "against random" not in shown.getvalue()
+    assert "40 games" not in shown.getvalue()
+    assert [cycle for cycle, _ in view.scores] == [3]
+    assert view.note.startswith("target network")
+
+
+def test_a_report_is_laid_out_for_a_terminal(screen) -> None:
     report = "# title\n\n| against | score |\n|---|---|\n| `random` | 99% |\n"
     for terminal in (True, False):
-        shown = io.StringIO()
-        monkeypatch.setattr(
-            display, "console", Console(file=shown, width=80, force_terminal=terminal, color_system=None)
-        )
+        shown = screen(terminal)
         display.show_report(report)
         assert ("|---|" in shown.getvalue()) == (not terminal)
         assert "random" in shown.getvalue()
-
-
-def test_runs_of_one_name_are_told_apart() -> None:
-    assert run_report.labels_of([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
-    assert run_report.labels_of([Path("a/one"), Path("b/two")]) == ["one", "two"]
-    assert run_report.labels_of([Path("a/run"), Path("a/run")]) == ["run (1)", "run (2)"]
-    axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
-    run_report._draw(axes, [run_report.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
-    assert len(axes.lines) == 60

@@ -1,95 +1,136 @@
-"""The commands that learn from a teacher, as a person uses them."""
+"""The commands about teachers, and learning from their datasets, as a person uses them."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import signal
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from conftest import ROOT
-from plyground.report import table as table_report
-from plyground.report.run import advice, save_curves
 from plyground.runs.directory import read_config, read_metrics, steps_of
 
 pytestmark = pytest.mark.compiled
-ROW = ["--game", str(ROOT / "examples" / "three_in_a_row.py")]
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+DATA = "x.ndjson.gz"
+SMALL = ["--data", DATA, "--network", "16", "--threads", "1"]
 
 
-def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(
-        "teach", "collect", *ROW, "--games", "60", "--opening-plies", "3", "--threads", "1", "--out", "data/x.ndjson.gz"
-    )
-    assert code == 0, err
+def run(folder: Path, *arguments: str) -> str:
+    """What a command prints, in a process of its own."""
+    line = [sys.executable, "-m", "plyground", *arguments]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset, and a run that has learned from it for two epochs."""
+    path = tmp_path_factory.mktemp("taught")
+    few = ["--games", "60", "--opening-plies", "3", "--threads", "1"]
+    out = run(path, "teach", "collect", ROW, *few, "--out", DATA)
     assert "positions of 60 games" in out
     assert "positions a second by minimax:depth=2" in out
-    code, out, _ = command("teach", "inspect", *ROW, "data/x.ndjson.gz")
-    assert code == 0
-    assert "entropy of policies" in out
-    small = ["--network", "16", "--epochs", "2", "--threads", "1"]
-    code, out, err = command("teach", "imitate", *ROW, "--data", "data/x.ndjson.gz", *small)
-    assert code == 0, err
+    out = run(path, "train", "imitation", ROW, *SMALL, "--epochs", "2", "--out", "run")
     assert "epoch 2/2" in out
-    run = Path("runs/three_in_a_row-imitation")
-    assert [each["epoch"] for each in read_metrics(run)] == [0, 1, 2]
-    code, out, _ = command("teach", "verify", str(run), "--games", "2")
+    assert "teach verify run" in out
+    return path
+
+
+@pytest.fixture
+def taught(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, which is the current folder."""
+    shutil.copytree(folder, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return Path("run")
+
+
+def test_a_dataset_is_described(taught: Path, command) -> None:
+    for given in ([ROW, DATA], [DATA, "--game", ROW]):
+        code, out, _ = command("teach", "inspect", *given)
+        assert code == 0
+        assert "entropy of policies" in out
+
+
+def test_an_imitation_is_a_run_like_any_other(taught: Path, command) -> None:
+    assert [each["epoch"] for each in read_metrics(taught) if each["event"] == "epoch"] == [0, 1, 2]
+    report = (taught / "report.md").read_text()
+    assert report.startswith("# run: imitation on three_in_a_row.py")
+    assert "2 epochs of " in report
+    assert "match@1" in report
+    assert (taught / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert "imitation" in command("runs", "--folder", ".")[1]
+    assert command("runs", "tensorboard", "run")[0] == 0
+    code, out, _ = command("evaluate", "run", "random", "--games", "4", "--json")
+    assert (code, json.loads(out)["against"]["random"]["games"]) == (0, 4)
+
+
+def test_what_was_learned_is_verified(taught: Path, command) -> None:
+    code, out, _ = command("teach", "verify", "run", "--games", "2")
     assert code == 0
     assert "| after imitation | random |" in out
-    assert (run / "verify.md").read_text() in out + "\n"
+    assert (taught / "verify.md").read_text() in out + "\n"
     Path("empty.ndjson").touch()
-    code, _, err = command("teach", "verify", str(run), "--data", "empty.ndjson")
+    code, _, err = command("teach", "verify", "run", "--data", "empty.ndjson")
     assert code == 2
     assert "empty.ndjson holds no examples" in err
-    code, _, err = command("runs", "tensorboard", str(run))
-    assert code == 0, err
-    few = ["--data", "data/x.ndjson.gz", "--network", "16", "--outputs", "3", "--threads", "1", "--out", "runs/few"]
-    code, _, err = command("teach", "imitate", *ROW, *few)
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(taught: Path, command) -> None:
+    before = sorted(path.name for path in Path().iterdir())
+    code, _, err = command("train", "imitation", ROW, *SMALL, "--outputs", "3", "--out", "runs/few")
     assert code == 2
     assert "only 3 outputs" in err
-    assert not Path("runs/few").exists(), "nothing could go on with it"
-    code, out, _ = command("runs")
-    assert "imitate" in out
-    code, out, _ = command("evaluate", str(run), "--games", "4", "--json")
-    assert code == 0
-    code, out, _ = command("resume", str(run))
-    assert code == 0, "a run that is finished has nothing to do"
-    assert f"plyground resume {run} --epochs N" in out
-    code, _, err = command("resume", str(run), "--epochs", "2")
-    assert (code, "has done 2 epochs: its end is later, not 2" in err) == (2, True)
-    code, _, err = command("resume", str(run), "--cycles", "9")
-    assert (code, "known: epochs" in err) == (2, True)
-    code, out, err = command("resume", str(run), "--epochs", "3")
-    assert (code, "epoch 3/3" in out) == (0, True), err
-    assert read_config(run)["epochs"] == 3
-    held = (run / "held_out.safetensors").read_bytes()
-    data = gzip.decompress(Path("data/x.ndjson.gz").read_bytes())
-    first = data.splitlines(keepends=True)[0]
-    Path("data/x.ndjson.gz").write_bytes(gzip.compress(data + first.replace(b'"game_id":', b'"game_id": 1', 1)))
-    before = sorted(path.name for path in run.iterdir())
-    code, _, err = command("resume", str(run), "--epochs", "4")
-    assert code == 2, err
-    assert (run / "held_out.safetensors").read_bytes() == held, "what was refused has changed nothing"
-    assert sorted(path.name for path in run.iterdir()) == before
-    Path("data/x.ndjson.gz").write_bytes(gzip.compress(data))
-    patience = ["--network", "16", "--epochs", "9", "--patience", "1", "--lr", "0", "--threads", "1", "--out", "runs/p"]
-    code, out, err = command("teach", "imitate", *ROW, "--data", "data/x.ndjson.gz", *patience)
-    assert (code, "epoch 1/9" in out, "epoch 2/9" in out) == (0, True, False), err
-    code, out, err = command("resume", "runs/p", "--epochs", "10")
-    assert (code, "epoch 2/10" in out) == (0, True), err
-    tuned = ["--network", "16", "--dueling", "--init", str(run), "--cycles", "1", "--games-per-cycle", "8"]
-    tuned += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--evaluation-games", "2"]
-    tuned += ["--shaping", "0.5", "--imitation-bonus", "0.1", "--yardsticks", "random", "--threads", "1"]
-    code, _, err = command("train", "dqn", *ROW, *tuned, "--out", "runs/tuned")
+    assert sorted(path.name for path in Path().iterdir()) == before
+
+
+def test_a_finished_imitation_is_resumed_with_a_later_end(taught: Path, command) -> None:
+    code, out, err = command("resume", "run")
     assert code == 0, err
-    assert steps_of(Path("runs/tuned"))
-    code, out, err = command("teach", "verify", "runs/tuned", "--games", "2")
+    assert "plyground resume run --epochs 4" in out
+    for limit, message in (
+        (["--epochs", "2"], "has done 2 epochs: its end is later, not 2"),
+        (["--cycles", "9"], "is set by epochs, not by cycles"),
+    ):
+        code, _, err = command("resume", "run", *limit)
+        assert (code, message in err) == (2, True), err
+    code, out, err = command("resume", "run", "--epochs", "3")
+    assert (code, "epoch 3/3" in out) == (0, True), err
+    assert read_config(taught)["epochs"] == 3
+
+
+def test_other_data_are_refused_and_change_nothing(taught: Path, command) -> None:
+    data = gzip.decompress(Path(DATA).read_bytes())
+    first = data.splitlines(keepends=True)[0]
+    Path(DATA).write_bytes(gzip.compress(data + first.replace(b'"game_id":', b'"game_id": 1', 1)))
+    before = {path.name: path.read_bytes() for path in taught.iterdir() if path.is_file()}
+    code, _, err = command("resume", "run", "--epochs", "4")
+    assert code == 2, err
+    assert {path.name: path.read_bytes() for path in taught.iterdir() if path.is_file()} == before
+
+
+def test_patience_ends_a_run_and_a_later_end_continues_it(taught: Path, command) -> None:
+    more = ["--epochs", "9", "--patience", "1", "--learning-rate", "0", "--out", "p"]
+    code, out, err = command("train", "imitation", ROW, *SMALL, *more)
+    assert (code, "epoch 1/9" in out, "epoch 2/9" in out) == (0, True, False), err
+    code, out, err = command("resume", "p", "--epochs", "10")
+    assert (code, "epoch 2/10" in out) == (0, True), err
+
+
+def test_a_network_is_tuned_and_compared(taught: Path, command) -> None:
+    tuned = ["--network", "16", "--dueling", "--init", "run", "--cycles", "1", "--games-per-cycle", "8"]
+    tuned += ["--num-envs", "4", "--buffer-size", "80", "--learning-starts", "16", "--batch-size", "8"]
+    tuned += ["--eval-games", "2", "--eval-opponents", "random", "--threads", "1"]
+    tuned += ["--shaping-coef", "0.5", "--imitation-coef", "0.1"]
+    code, _, err = command("train", "dqn", ROW, *tuned, "--out", "tuned")
+    assert code == 0, err
+    assert steps_of(Path("tuned"))
+    code, out, err = command("teach", "verify", "tuned", "--games", "2")
     assert code == 0, err
     assert "| after fine-tuning | after imitation |" in out
 
@@ -97,24 +138,24 @@ def test_from_a_teacher_to_a_report_and_on(command, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["collect", "--game", "nothing"], "no game"),
-        (["collect", "--game", "paco_sako"], "nobody can teach paco_sako"),
-        (["collect", "--teacher", "wndow", "--game", "sequence"], "did you mean 'window'"),
-        (["collect", "--games", "0"], "games is a number of at least 1"),
-        (["collect", "--depth", "99"], "looks 1 to 40 plies"),
-        (["collect", "--tau", "-1"], "tau is a number of at least 0"),
-        (["collect", "--game", "connect_four", "--out", "."], "cannot write .: it is a folder"),
-        (["inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
-        (["inspect", "."], "cannot read .: it is a folder"),
-        (["inspect", "/dev/null/foo"], "cannot read /dev/null/foo: Not a directory"),
-        (["imitate", "--data", ".", "--threads", "1"], "cannot read .: it is a folder"),
-        (["imitate"], "needs a dataset"),
-        (["imitate", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
-        (["imitate", "--data", "x", "--network", "nothing"], "no network"),
-        (["imitate", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
-        (["verify", "nowhere"], "is no run"),
-        (["verify", "nowhere", "--games", "3"], "games is even"),
-        (["dance"], "dance"),
+        (["teach", "collect", "--game", "nothing"], "no game"),
+        (["teach", "collect", "paco_sako"], "nobody can teach paco_sako"),
+        (["teach", "collect", "--teacher", "wndow", "--game", "sequence"], "did you mean 'window'"),
+        (["teach", "collect", "--games", "0"], "games is a number of at least 1"),
+        (["teach", "collect", "--depth", "99"], "looks 1 to 40 plies"),
+        (["teach", "collect", "--tau", "-1"], "tau is a number of at least 0"),
+        (["teach", "collect", "--game", "connect_four", "--out", "."], "cannot write .: it is a folder"),
+        (["teach", "inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
+        (["teach", "inspect", "."], "cannot read .: it is a folder"),
+        (["teach", "inspect", "/dev/null/foo"], "cannot read /dev/null/foo: Not a directory"),
+        (["train", "imitation", "--data", ".", "--threads", "1"], "cannot read .: it is a folder"),
+        (["train", "imitation"], "needs a dataset"),
+        (["train", "imitation", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
+        (["train", "imitation", "--data", "x", "--network", "nothing"], "no network"),
+        (["train", "imitation", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
+        (["teach", "verify", "nowhere"], "is no run"),
+        (["teach", "verify", "nowhere", "--games", "3"], "games is even"),
+        (["teach", "dance"], "dance"),
     ],
 )
 def test_bad_input_is_one_clear_error(
@@ -125,87 +166,17 @@ def test_bad_input_is_one_clear_error(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, _, err = command("teach", *arguments)
+    code, _, err = command(*arguments)
     assert code == 2
     assert message in err
     assert "Traceback" not in err
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_epochs_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command) -> None:
-    (tmp_path / "config.toml").write_text('learner = "imitate"\n')
-    records = [
-        {"event": "epoch", "step": k, "seconds": k / 2, "loss": 2.0 - k, "kl": 1.0 - k / 2, "match@1": 0.5 + k / 4}
-        for k in range(2)
-    ]
-    (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    drawn: list[Figure] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(table_report, "save_figure", lambda _, figure: drawn.append(figure))
-        save_curves(tmp_path / "x.png", [tmp_path])
-    left, right = drawn[0].axes
-    assert [np.array(line.get_ydata()).tolist() for line in left.lines] == [[0.5, 0.75]]
-    assert [np.array(line.get_ydata()).tolist() for line in right.lines] == [[2.0, 1.0], [1.0, 0.5]]
-    for out in ("/nope/x.png", str(tmp_path / "x.nothing")):
-        code, _, err = command("plot", str(tmp_path), "--out", out)
-        assert code == 2
-        assert f"cannot write {out}" in err
-
-
-def test_a_table_is_not_advised_to_have_a_wider_network() -> None:
-    weak = {"random": {"score": 0.5}}
-    assert "wider network" in advice({"network": "16"}, [], weak)[0]
-    assert "a higher alpha, or another key" in advice({}, [], weak)[0]
-
-
 def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code, _, err = command("train", "dqn", "--profile", "chess_dqn_imitation_bootstrap", "--threads", "1")
+    code, _, err = command("train", "--profile", "chess_dqn_imitation_bootstrap", "--threads", "1")
     assert code == 2
-    assert "'runs/chess-imitation' is no run to begin with" in err
-    assert "plyground teach imitate" in err
-
-
-KILLED = """
-import os, signal, sys
-from plyground import cli
-from plyground.runs.directory import Run
-Run.save = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-cli.main()
-"""
-
-
-@pytest.mark.parametrize("word", ["imitate", "dqn"])
-def test_killed_before_the_first_checkpoint_it_begins_anew(command, tmp_path: Path, monkeypatch, word: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    few = [*ROW, "--network", "8", "--threads", "1", "--out", "run"]
-    if word == "imitate":
-        collect = ["--games", "20", "--opening-plies", "3", "--threads", "1", "--out", "x.ndjson"]
-        assert command("teach", "collect", *ROW, *collect)[0] == 0
-        arguments = ["teach", "imitate", *few, "--data", "x.ndjson", "--epochs", "1"]
-    else:
-        few += ["--concurrency", "4", "--memory", "80", "--warm-up", "16", "--batch", "8", "--games-per-cycle", "8"]
-        arguments = ["train", "dqn", *few, "--cycles", "1", "--evaluation-games", "2", "--yardsticks", "random"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert (Path("run") / "config.toml").exists()
-    assert not steps_of(Path("run"))
-    code, _, err = command("resume", "run")
-    assert code == 2
-    assert "run has no checkpoint yet; if nothing works on it, begin it again with --out run" in err
-    code, out, err = command(*arguments)
-    assert code == 0, err
-    assert "run was begun before, but stopped before its first checkpoint: begun anew." in out
-    code, _, err = command(*arguments)
-    assert code == 2
-    assert "run exists already" in err
-
-
-def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("x.ndjson").write_text('{"fen": 1}\n')
-    code, _, err = command("teach", "imitate", "--data", "x.ndjson", "--threads", "1", "--out", "run")
-    assert code == 2
-    assert "x.ndjson, line 1: the field 'side' is missing" in err
-    assert not Path("run").exists()
-    assert Path("x.ndjson.rejected").exists()
+    assert "is no run to begin with" in err
+    assert "plyground train imitation" in err
+    assert not list(tmp_path.iterdir())

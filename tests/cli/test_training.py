@@ -16,24 +16,36 @@ from rich.console import Console
 
 from conftest import ROOT
 from killed import go_on
-from plyground.cli import training
-from plyground.cli.training import LEARNERS, set_limits, settings_of
+from plyground.cli import runs as runs_commands
+from plyground.cli.training import set_limits, settings_of
+from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN
-from plyground.learners.loop import train
+from plyground.learners.training import train
 from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
 from plyground.runs.settings import build, profile, profiles
 from resumed import after_steps, contents, silent
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
-SHORT = ["--game", ROW, "--network", "16", "--games-per-cycle", "40", "--concurrency", "8", "--memory", "400"]
-SHORT += ["--warm-up", "32", "--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1"]
+SHORT = ["--network", "16", "--games-per-cycle", "40", "--num-envs", "8", "--buffer-size", "400"]
+SHORT += [
+    "--learning-starts",
+    "32",
+    "--batch-size",
+    "16",
+    "--eval-games",
+    "4",
+    "--eval-opponents",
+    "random",
+    "--threads",
+    "1",
+]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short run, trained by a process of its own."""
     path = tmp_path_factory.mktemp("runs") / "short"
-    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "2", "--out", str(path)]
+    arguments = [sys.executable, "-m", "plyground", "train", "dqn", ROW, *SHORT, "--cycles", "2", "--out", str(path)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (path / "printed").write_text(done.stdout)
@@ -50,13 +62,13 @@ def test_a_run_leaves_what_it_promises(trained: Path) -> None:
     printed = (trained / "printed").read_text()
     for words in ("cycle 2/2", "next-state masking is active", "illegal_moves 0", "95% interval", "What to try next"):
         assert words in printed, words
-    assert "a step is a ply in each of 8 games" in printed
-    assert f"--against run:{trained}" in printed
+    assert "a step is a ply in each of 8 environments" in printed
+    assert f"play {ROW} run:{trained}" in printed
     assert "cycle 3" not in printed
 
 
-def test_the_agent_word_plays(trained: Path, command) -> None:
-    code, out, _ = command("match", f"run:{trained}", "random", "--game", ROW, "--games", "10", "--json")
+def test_a_run_plays_as_an_agent(trained: Path, command) -> None:
+    code, out, _ = command("match", ROW, f"run:{trained}", "random", "--games", "10", "--json")
     assert code == 0
     assert json.loads(out)["games"] == 10
     code, _, err = command("match", f"run:{trained}", "random", "--games", "10")
@@ -65,7 +77,7 @@ def test_the_agent_word_plays(trained: Path, command) -> None:
 
 
 def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
-    arguments = ["evaluate", str(trained), "--against", "random", "greedy", "--games", "20"]
+    arguments = ["evaluate", str(trained), "random", "greedy", "--games", "20"]
     code, out, _ = command(*arguments, "--json")
     assert code == 0
     found = json.loads(out)
@@ -85,7 +97,7 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert "short" in out
     assert "2/2" in out
     assert command("runs", "pack", str(trained), str(tmp_path / "x.zip"))[0] == 0
-    assert command("runs", "pack", str(trained), str(tmp_path / "y.zip"), "--without-memory")[0] == 0
+    assert command("runs", "pack", str(trained), str(tmp_path / "y.zip"), "--without-replay")[0] == 0
     assert (tmp_path / "y.zip").stat().st_size < (tmp_path / "x.zip").stat().st_size
     assert command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "again"))[0] == 0
     code, out, _ = command("runs", "inspect", str(tmp_path / "again"))
@@ -129,7 +141,7 @@ def test_the_list_shows_whole_names_and_what_is_wrong(
     assert "metrics.jsonl cannot be read" in lines["no-json"]
     assert "not an object" in lines["odd-json"]
     for columns in ("80", "60"):
-        monkeypatch.setattr(training, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
         assert long in command("runs", "--folder", str(tmp_path))[1]
 
 
@@ -145,12 +157,24 @@ def test_metrics_for_tensorboard(trained: Path, command) -> None:
     wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
     assert [each.step for each in losses] == [record["step"] for record in wanted]
     assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
-    assert len(found.Scalars("evaluation/yardsticks/random/score")) == 2
+    assert len(found.Scalars("evaluation/eval_opponents/random/score")) == 2
 
 
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    arguments = [sys.executable, "-m", "plyground", "train", "dqn", *SHORT, "--cycles", "100000", "--out", str(path)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "plyground",
+        "train",
+        "dqn",
+        ROW,
+        *SHORT,
+        "--cycles",
+        "100000",
+        "--out",
+        str(path),
+    ]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (path.exists() and read_metrics(path)):
         time.sleep(0.05)
@@ -165,9 +189,9 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", ["reinforce", "a2c", "ppo"])
 def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, command) -> None:
     path = str(tmp_path / "run")
-    few = ["--game", ROW, "--network", "16+value", "--games-per-cycle", "40", "--concurrency", "8", "--rollout", "9"]
-    few += ["--batch", "16", "--evaluation-games", "4", "--yardsticks", "random", "--threads", "1", "--cycles", "2"]
-    code, out, err = command("train", word, *few, "--out", path)
+    few = ["--network", "16+value", "--games-per-cycle", "40", "--num-envs", "8", "--rollout-length", "9"]
+    few += ["--batch-size", "16", "--eval-games", "4", "--eval-opponents", "random", "--threads", "1", "--cycles", "2"]
+    code, out, err = command("train", word, ROW, *few, "--out", path)
     assert code == 0, err
     for words in (
         "cycle 2/2",
@@ -180,9 +204,9 @@ def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, comm
         "95% interval",
     ):
         assert words in out, words
-    code, out, _ = command("match", f"run:{path}", "random", "--game", ROW, "--games", "10", "--json")
+    code, out, _ = command("match", ROW, f"run:{path}", "random", "--games", "10", "--json")
     assert (code, json.loads(out)["games"]) == (0, 10)
-    code, out, _ = command("evaluate", path, "--against", "random", "--games", "10", "--json")
+    code, out, _ = command("evaluate", path, "random", "--games", "10", "--json")
     assert (code, json.loads(out)["against"]["random"]["games"]) == (0, 10)
     code, out, _ = command("runs", "inspect", path)
     assert "plies stored" in out
@@ -203,12 +227,11 @@ def test_profiles_name_their_game_and_fit() -> None:
     for name in profiles():
         table = profile(name)
         assert name.startswith(Path(table["game"]).stem.removesuffix("_in_a_row"))
-        settings, _ = LEARNERS[table.pop("learner")]
-        build(settings, table, name)
+        build(LEARNERS[table.pop("learner")].config, table, name)
     table = profile("chess_dqn_debug_masking")
     assert table.pop("learner") == "dqn"
     debug = build(DQN, table, "")
-    assert (debug.games_per_cycle, debug.concurrency, debug.max_steps, debug.target_update) == (20, 8, 100, 20)
+    assert (debug.games_per_cycle, debug.num_envs, debug.max_plies, debug.target_update_interval) == (20, 8, 100, 20)
     assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
 
 
@@ -220,15 +243,23 @@ def test_profiles_name_their_game_and_fit() -> None:
         (["train", "dqn", "--game", "nothing"], "no game"),
         (["train", "dqn", "--encoder", "nothing"], "no encoder"),
         (["train", "dqn", "--network", "nothing"], "no network"),
-        (["train", "dqn", "--batch", "0"], "batch is a number of at least 1"),
-        (["train", "dqn", "--bach", "3"], "--bach"),
+        (["train", "dqn", "--batch-size", "0"], "batch_size is a number of at least 1"),
+        (["train", "dqn", "--bach-size", "3"], "--bach-size"),
         (["train", "dqn", "--device", "abacus"], "no device 'abacus'"),
         (["train", "dqn", "--init", "nowhere"], "is no run"),
         (["train", "dqn", "--seed", "-1"], "seed is a number of at least 0"),
-        (["train", "dqn", "--yardsticks", "nobody"], "no agent"),
-        (["train", "--out", "tabular", "dqn"], "say the learner first"),
+        (["train", "dqn", "--eval-opponents", "nobody"], "no agent"),
+        (["train"], "train needs a learner first (dqn, "),
+        (["train", "--out", "tabular", "dqn"], "train needs a learner first (dqn, "),
+        (["train", "chess"], "the learner comes first: plyground train dqn chess"),
+        (["train", "chess", "ppo"], "the learner comes first: plyground train ppo chess"),
+        (["train", "dqn", "chess", "sequence"], "train takes LEARNER [GAME]; 'chess sequence' is neither"),
+        (["train", "dqn", "conect_four"], "train takes LEARNER [GAME]; 'conect_four' is neither"),
+        (["train", "dqn", "chess", "--game", "sequence"], "two games are named: chess and --game sequence"),
+        (["train", "ppo", "--profile", "connect_four_demo"], "is for dqn: plyground train --profile connect_four_demo"),
+        (["train", "chess", "--profile", "connect_four_demo"], "is for connect_four, not for chess"),
         (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
-        (["train", "sarsa"], "sarsa"),
+        (["train", "sarsa"], "no learner 'sarsa'"),
         (["resume", "nowhere"], "is no run"),
         (["evaluate", "nowhere"], "is no run"),
         (["plot", "nowhere"], "is no run"),
@@ -245,26 +276,30 @@ def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, argu
     assert not list(tmp_path.iterdir())
 
 
+def files_of(run: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "lock"}
+
+
 def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command) -> None:
     command("runs", "pack", str(trained), str(tmp_path / "x.zip"))
     command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "run"))
     config = tmp_path / "run" / "config.toml"
     text = config.read_text()
     for edit, message in (
-        (text.replace("batch = 16", "batch = 17"), "batch: 17 instead of 16"),
-        (text.replace("batch = 16", "bach = 16"), "did you mean 'batch'"),
-        (text.replace("batch = 16", 'batch = "x"'), "of type int"),
-        (text.replace("batch = 16", "batch ="), "is not TOML"),
+        (text.replace("batch_size = 16", "batch_size = 17"), "batch_size: 17 instead of 16"),
+        (text.replace("batch_size = 16", "bach_size = 16"), "did you mean 'batch_size'"),
+        (text.replace("batch_size = 16", 'batch_size = "x"'), "of type int"),
+        (text.replace("batch_size = 16", "batch_size ="), "is not TOML"),
         (text.replace('network = "16"', 'network = "32"'), "network: "),
         (text.replace('learner = "dqn"', 'learner = "x"'), "no learner"),
     ):
+        assert edit != text
         config.write_text(edit)
-        before = sorted(path.stat().st_size for path in (tmp_path / "run").rglob("*"))
+        before = files_of(tmp_path / "run")
         code, _, err = command("resume", str(tmp_path / "run"))
         assert code == 2, edit
         assert message in err
-        config.write_text(text)
-    assert before
+        assert files_of(tmp_path / "run") == before, "a refused resume changes nothing"
 
 
 def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command) -> None:
@@ -272,7 +307,7 @@ def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command
     whole, parts = (shutil.copytree(trained, tmp_path / name) for name in ("whole", "parts"))
     for limit, message in (
         (["--cycles", "2"], "has done 2 cycles: its end is later, not 2"),
-        (["--epochs", "3"], "known: cycles, seconds"),
+        (["--epochs", "3"], "is set by cycles or seconds, not by epochs"),
         (["--cycles", "-1"], "cycles is a number of at least 0"),
     ):
         code, _, err = command("resume", str(whole), *limit)
@@ -285,7 +320,7 @@ def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command
     assert (code, "cycle 4/4" in out) == (0, True), err
     assert read_config(whole) == read_config(trained) | {"cycles": 4}
     notes = [record["text"] for record in read_metrics(whole) if record["event"] == "note"]
-    assert notes.count("another end: cycles: 4 instead of 2") == 1
+    assert notes.count("the end of the run has changed: cycles: 4 instead of 2") == 1
 
     with open_run(parts) as run:
         set_limits(run, {"cycles": 4})  # as if it had been killed just then
@@ -301,7 +336,7 @@ def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, c
     ended = shutil.copytree(trained, tmp_path / "ended")
     config, text = ended / "config.toml", (ended / "config.toml").read_text()
     state = next(ended.glob(f"checkpoints/{max(steps_of(ended))}"))
-    done = read_checkpoint(state).state()["counts"]["seconds"]
+    done = read_checkpoint(state).state()["parts"]["state"]["seconds"]
     with open_run(ended) as run:
         set_limits(run, {"cycles": 0, "seconds": done / 2})  # as if a clock had ended it
     code, _, err = command("resume", str(ended), "--cycles", "9")
@@ -309,7 +344,7 @@ def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, c
     assert "cycles = 9" not in config.read_text()
     config.write_text(text.replace('learner = "dqn"', 'learner = "dqn"\nepochs = 3'))
     code, _, err = command("resume", str(ended), "--epochs", "3")
-    assert (code, "known: cycles, seconds" in err) == (2, True), err
+    assert (code, "is set by cycles or seconds, not by epochs" in err) == (2, True), err
 
 
 HOPS = (ROOT / "tests" / "tiny_games" / "hops.py").read_text()
@@ -326,15 +361,16 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
         folder.mkdir()
     (home / "plain.py").write_text(HOPS.replace("def evaluate", "def worth"))
     monkeypatch.chdir(home)
-    few = [word for word in SHORT if word not in ("--yardsticks", "random")]
-    few[1] = "./plain.py"
+    few = ["./plain.py", *(word for word in SHORT if word not in ("--eval-opponents", "random"))]
     code, _, err = command("train", "dqn", *few, "--opponents", "1 greedy", "--cycles", "1", "--out", "run")
-    assert (code, "no agent for ./plain.py 'greedy'" in err) == (2, True), "what a person names is not left out"
+    assert (code, "the agent greedy cannot play ./plain.py: it needs" in err) == (2, True), (
+        "what a person names is not left out"
+    )
     code, out, err = command("train", "dqn", *few, "--cycles", "1", "--out", "run")
     assert code == 0, err
     assert "# run: dqn on plain.py" in out
     config = read_config(Path("run"))
-    assert (config["game"], config["yardsticks"]) == (str(home / "plain.py"), ["random"])
+    assert (config["game"], config["eval_opponents"]) == (str(home / "plain.py"), ["random"])
     assert command("resume", "run", "--cycles", "2")[0] == 0
     code, out, err = command("evaluate", "run", "--games", "2")
     assert (code, "against random" in out) == (0, True), err
@@ -344,12 +380,12 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
 
     monkeypatch.chdir(elsewhere)
     for spelling in (str(home / "plain.py"), "../home/./plain.py"):
-        code, _, err = command("match", "run:../home/run", "random", "--game", spelling, "--games", "2")
+        code, _, err = command("match", spelling, "run:../home/run", "random", "--games", "2")
         assert code == 0, err
     shutil.copy(home / "plain.py", elsewhere / "plain.py")
-    assert command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")[0] == 0, "a copy"
+    assert command("match", "plain.py", "run:../home/run", "random", "--games", "2")[0] == 0, "a copy"
     (elsewhere / "plain.py").write_text((home / "plain.py").read_text() + "# another\n")
-    code, _, err = command("match", "run:../home/run", "random", "--game", "plain.py", "--games", "2")
+    code, _, err = command("match", "plain.py", "run:../home/run", "random", "--games", "2")
     assert (code, f"has learned {home / 'plain.py'}, not {elsewhere / 'plain.py'}" in err) == (2, True), err
     (home / "plain.py").rename(elsewhere / "plain.py")
     assert command("evaluate", "../home/run", "--games", "2")[0] == 0, "the file lies here"
@@ -364,8 +400,64 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
 def test_a_game_without_encoders_cannot_be_learned_by_networks(tmp_path: Path, command) -> None:
     path = tmp_path / "blind.py"
     path.write_text(HOPS.replace("ENCODERS = ", "NOTHING = "))
-    code, _, err = command("train", "dqn", "--game", str(path))
+    code, _, err = command("train", "dqn", str(path))
     assert code == 2
     assert f"{path} has no encoder" in err
     assert "docs/adding_a_game.md" in err
     assert (ROOT / "docs" / "adding_a_game.md").is_file()
+
+
+KILLED = """
+import os, signal, sys
+from plyground import cli
+from plyground.runs.directory import Run
+Run.save = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("word", ["imitation", "dqn"])
+def test_killed_before_the_first_checkpoint_it_begins_anew(command, tmp_path: Path, monkeypatch, word: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = [ROW, "--network", "8", "--threads", "1", "--out", "run"]
+    if word == "imitation":
+        collect = ["--games", "20", "--opening-plies", "3", "--threads", "1", "--out", "x.ndjson"]
+        assert command("teach", "collect", ROW, *collect)[0] == 0
+        arguments = ["train", "imitation", *few, "--data", "x.ndjson", "--epochs", "1"]
+    else:
+        few += [
+            "--num-envs",
+            "4",
+            "--buffer-size",
+            "80",
+            "--learning-starts",
+            "16",
+            "--batch-size",
+            "8",
+            "--games-per-cycle",
+            "8",
+        ]
+        arguments = ["train", "dqn", *few, "--cycles", "1", "--eval-games", "2", "--eval-opponents", "random"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert (Path("run") / "config.toml").exists()
+    assert not steps_of(Path("run"))
+    code, _, err = command("resume", "run")
+    assert code == 2
+    assert "run has no checkpoint yet; if nothing works on it, begin it again with --out run" in err
+    code, out, err = command(*arguments)
+    assert code == 0, err
+    assert "run was begun before, but stopped before its first checkpoint: begun anew." in out
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert "run exists already" in err
+
+
+def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.ndjson").write_text('{"fen": 1}\n')
+    code, _, err = command("train", "imitation", "--data", "x.ndjson", "--threads", "1", "--out", "run")
+    assert code == 2
+    assert "x.ndjson, line 1: the field 'side' is missing" in err
+    assert not Path("run").exists()
+    assert Path("x.ndjson.rejected").exists()

@@ -24,7 +24,7 @@ def test_moves_and_wins_agree_with_the_compiled_rules(connect_four: pg.Game) -> 
         step = batch.step(actions)
         assert isinstance(wins, Tensor)
         assert (wins.numpy() == (step.rewards == 1))[going].all()
-        assert (-after.numpy() == batch.encode("signed", batch.after))[going].all()
+        assert (-after.numpy() == batch.encode("signed", batch.next_states))[going].all()
         going &= ~step.terminated
 
 
@@ -108,7 +108,7 @@ def test_both_sides_on_request() -> None:
 
 def test_discounts_by_hand() -> None:
     left, right = Fixed([50, 0, 0, 0, 0, 0, -50]), Fixed([-50, 0, 0, 0, 0, 0, 50])
-    states, moves, returns = cz.play_batch(left, right, 2, both=True, discount=0.5)
+    states, moves, returns = cz.play_batch(left, right, 2, both=True, gamma=0.5)
     first = (states != 0).flatten(1).sum(1)
     for stones, move, value in zip(first.tolist(), moves.tolist(), returns.tolist(), strict=True):
         later = (6 - stones) // 2 if stones % 2 == 0 else (5 - stones) // 2

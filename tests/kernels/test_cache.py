@@ -23,7 +23,7 @@ import sys, plyground as pg
 game = pg.load(sys.argv[1])
 batch = pg.Batch(game, 3)
 batch.step([0, 1, 2])
-print([str(state["place"]) for state in batch.after])
+print([str(state["place"]) for state in batch.next_states])
 kernels = game.kernels()
 print(sum(kernels.step_all.stats.cache_hits.values()))
 """
@@ -95,7 +95,7 @@ def test_an_edited_rule_is_seen_within_one_process(hops: Path) -> None:
     def places() -> list[int]:
         batch = pg.Batch(pg.load(str(hops)), 2)
         batch.step([0, 1])
-        return batch.after["place"].tolist()
+        return batch.next_states["place"].tolist()
 
     assert places() == [3, 5]
     hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))

@@ -1,4 +1,4 @@
-"""Shaping by potentials leaves the best actions as they are: proved on games small enough to solve."""
+"""Potential-based shaping leaves the best actions as they are: proved on games small enough to solve."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import plyground as pg
 from conftest import ROOT, TINY
+from plyground.backend.games import DeviceGame, on_device
 from plyground.games.interface import value_for
-from plyground.learners.arrays import OnCpu
-from plyground.learners.shaping import differences, potentials
+from plyground.learners.selfplay import Transition
+from plyground.learners.shaping import potentials, shaping_rewards
 
-DISCOUNT, WEIGHT = 0.9, 0.7
+GAMMA, WEIGHT = 0.9, 0.7
 OPINION = """
 @njit
 def evaluate(state: State) -> float:
@@ -36,8 +38,21 @@ def opinionated(tmp_path_factory: pytest.TempPathFactory) -> pg.Game:
     return pg.load(str(path))
 
 
-def here(game: pg.Game) -> OnCpu:
-    return OnCpu(game, np.random.default_rng(0))
+def rewards_of(games: DeviceGame, before: pg.Position, after: pg.Position, gamma: float) -> list[float]:
+    """Of one ply."""
+    return shaping_rewards(games, ply(games, heads(games, before), heads(games, after)), gamma).tolist()
+
+
+def heads(games: DeviceGame, *positions: pg.Position) -> torch.Tensor:
+    """[N, bytes]"""
+    return torch.cat([games.from_records(games.game.heads(each.states)) for each in positions])
+
+
+def ply(games: DeviceGame, before: torch.Tensor, after: torch.Tensor) -> Transition:
+    """Of all these plies only the states count."""
+    n = len(before)
+    no, zeros = torch.zeros(n, dtype=torch.bool), torch.zeros(n, dtype=torch.int32)
+    return Transition(before, zeros, torch.zeros(n), after, no, no, ~no, zeros)
 
 
 Graph = dict[str, dict[int, str]]  # of each position that can be reached: where its actions lead
@@ -51,7 +66,7 @@ def explored(game: pg.Game) -> tuple[Graph, dict[str, pg.Position]]:
         text = waiting.pop()
         if text not in graph:
             position = positions[text] = game.position(text)
-            graph[text] = {action: position.copy().play(action).text for action in position.legal()}
+            graph[text] = {action: position.play(action).text for action in position.legal()}
             waiting += graph[text].values()
     return graph, positions
 
@@ -59,14 +74,16 @@ def explored(game: pg.Game) -> tuple[Graph, dict[str, pg.Position]]:
 def solved(game: pg.Game, graph: Graph, positions: dict[str, pg.Position], weight: float) -> Table:
     """Optimal action values, by value iteration, with rewards as a learner gets them."""
     edges = [(text, action, child) for text, actions in graph.items() for action, child in actions.items()]
-    before = game.heads(np.concatenate([positions[text].states for text, _, _ in edges]))
-    after = game.heads(np.concatenate([positions[child].states for _, _, child in edges]))
-    added = differences(here(game), before, after, DISCOUNT)
+    games = on_device(game, "cpu")
+    rows = heads(games, *(positions[text] for text, _, _ in edges))
+    next_rows = heads(games, *(positions[child] for _, _, child in edges))
+    added = shaping_rewards(games, ply(games, rows, next_rows), GAMMA)
+    before, after = games.to_records(rows), games.to_records(next_rows)
     values: Table = {text: {} for text in graph}
     steps = [
         (text, action, child, value_for(int(last["outcome"]), int(first["to_move"])) + weight * float(more), sign)
         for (text, action, child), first, last, more, sign in zip(
-            *(edges, before, after, added, np.where(before["to_move"] == after["to_move"], 1.0, -DISCOUNT)), strict=True
+            *(edges, before, after, added, np.where(before["to_move"] == after["to_move"], 1.0, -GAMMA)), strict=True
         )
     ]
     change = 1.0
@@ -80,11 +97,12 @@ def solved(game: pg.Game, graph: Graph, positions: dict[str, pg.Position], weigh
 
 
 def check(game: pg.Game) -> None:
+    games = on_device(game, "cpu")
     graph, positions = explored(game)
     plain, shaped = (solved(game, graph, positions, weight) for weight in (0.0, WEIGHT))
     assert len(graph) > 10
     for text, actions in plain.items():
-        potential = float(potentials(here(game), positions[text].states)[0])
+        potential = float(potentials(games, heads(games, positions[text]))[0])
         for action, value in actions.items():
             assert shaped[text][action] == pytest.approx(value - WEIGHT * potential, abs=1e-4)
         if actions:
@@ -100,31 +118,27 @@ def test_the_best_actions_stay_the_best_where_turns_do_not_alternate() -> None:
     check(pg.load(TINY[1], length=5))
 
 
-def test_a_difference_by_hand() -> None:
-    game = pg.load(TINY[1])  # a token on nine cells; the first side wants to the right
+def test_a_shaping_reward_by_hand() -> None:
+    game = pg.load(TINY[1])  # a token on nine cells; the first side moves it to the right
+    games = on_device(game, "cpu")
     before = game.position("----o---- 0 0 running")
-    after = game.position("-----o--- 1 0 running")
     lead = 1 / 5  # for the first side; the second sees the opposite
-    found = differences(here(game), game.heads(before.states), game.heads(after.states), 0.9)
-    assert found.tolist() == pytest.approx([-0.9 * -lead - 0.0])
+    passed = game.position("-----o--- 1 0 running")
+    assert rewards_of(games, before, passed, 0.9) == pytest.approx([-0.9 * -lead - 0.0])
     again = game.position("-----o--- 0 1 running")
-    assert differences(here(game), game.heads(before.states), game.heads(again.states), 0.9).tolist() == pytest.approx(
-        [lead]
-    )
-    won = game.position("--------o 1 0 first")
-    near = game.position("-------o- 0 0 running")
-    found = differences(here(game), game.heads(near.states), game.heads(won.states), 0.9)
-    assert found.tolist() == pytest.approx([-3 / 5]), "a finished game has no potential"
+    assert rewards_of(games, before, again, 0.9) == pytest.approx([lead])
+    near, won = game.position("-------o- 0 0 running"), game.position("--------o 1 0 first")
+    assert rewards_of(games, near, won, 0.9) == pytest.approx([-3 / 5]), "a finished game has no potential"
 
 
-def test_a_wrong_sign_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = differences
-    monkeypatch.setitem(globals(), "differences", lambda on, a, b, discount: right(on, a, b, -discount))
+def test_a_wrong_sign_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = shaping_rewards
+    monkeypatch.setitem(globals(), "shaping_rewards", lambda games, ply, gamma: right(games, ply, -gamma))
     with pytest.raises(AssertionError):
         check(pg.load(TINY[1], length=5))
 
 
-def test_a_game_without_judgement_cannot_shape() -> None:
+def test_a_game_without_an_evaluation_cannot_shape() -> None:
     game = pg.load(TINY[0])
     with pytest.raises(pg.InvalidValue, match="shaping needs a game that defines `evaluate`"):
-        potentials(here(game), np.zeros(1, game.rules.STATE))
+        potentials(on_device(game, "cpu"), heads(on_device(game, "cpu"), game.start()))

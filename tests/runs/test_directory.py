@@ -1,4 +1,4 @@
-"""The run directory: whole or not there, whatever happens."""
+"""The run directory: each checkpoint is complete or absent, whatever happens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_checkpoint_comes_back_as_it_was(run) -> None:
     again = find_checkpoint(run.path, "last")
     assert again.step == saved.step == 10
     assert again.state() == {"big": 2**100, "x": 0.1, "metrics_bytes": (run.path / "metrics.jsonl").stat().st_size}
-    assert again.tensors("memory")["rngs"].tolist() == [2**64 - 1]
+    assert again.tensors("replay")["rngs"].tolist() == [2**64 - 1]
     assert (again.tensors("network")["weight"] == groups()["network"]["weight"]).all()
     assert directory.read_config(run.path) == {
         "learner": "dqn", "seed": 3, "words": ["a", 'b "c"'], "versions": {"torch": "2"},
@@ -62,13 +62,13 @@ def test_retention_keeps_the_best_the_last_and_every_kth(run) -> None:
     assert steps_of(run.path) == [0, 30, 40, 80, 90]
 
 
-@pytest.mark.parametrize("name", ["network.safetensors", "memory.safetensors", "state.json"])
+@pytest.mark.parametrize("name", ["network.safetensors", "replay.safetensors", "state.json"])
 def test_a_checkpoint_cut_in_half_is_refused_and_the_one_before_named(run, name: str) -> None:
     run.save(1, IDENTITY, groups(), {})
     run.save(2, IDENTITY, groups(), {})
     damaged = run.path / "checkpoints" / "2" / name
     damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
-    with pytest.raises(Error, match=r"bytes; \d+ were written; checkpoint 1 is whole"):
+    with pytest.raises(Error, match=r"bytes; \d+ were written; checkpoint 1 is intact"):
         newest_whole(run.path)
 
 
@@ -116,7 +116,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(run, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(files, "write_synced", failing)
     with pytest.raises(
-        Error, match=r"cannot save checkpoint 2 .* No space left on device; the ones before it are whole"
+        Error, match=r"cannot save checkpoint 2 .* No space left on device; earlier checkpoints are complete"
     ):
         run.save(2, IDENTITY, groups(), {})
     assert newest_whole(run.path).step == 1
@@ -181,7 +181,49 @@ def test_what_is_not_ours_is_never_written_over(tmp_path: Path, names: list[str]
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 1}'])
+CODE = {"rules": "1", "encoder": "2", "network": "3"}
+
+
+def test_changed_code_is_said_in_words(run) -> None:
+    checkpoint = run.save(1, IDENTITY, groups(), {}, CODE)
+    assert find_checkpoint(run.path, "last").fingerprints == CODE
+    assert checkpoint.changes(CODE) == []
+    assert checkpoint.notice(CODE) == ""
+    checkpoint.check_unchanged(CODE)
+    found = checkpoint.changes({"rules": "7", "encoder": "8", "network": "9"})
+    assert found == [
+        "the rules of connect_four have changed since this checkpoint was made",
+        "the encoder planes-v1 of connect_four has changed since this checkpoint was made",
+        "the code of the network has changed since this checkpoint was made",
+    ]
+    edited = {**CODE, "encoder": "8"}
+    assert checkpoint.notice(edited) == f"{checkpoint.path}: {found[1]}"
+    with pytest.raises(Error, match=r"the encoder planes-v1 of connect_four has changed .*; --force resumes"):
+        checkpoint.check_unchanged(edited)
+
+
+def test_a_checkpoint_without_fingerprints_says_so_and_is_not_refused(run) -> None:
+    checkpoint = run.save(1, IDENTITY, groups(), {})
+    assert checkpoint.changes(CODE) == []
+    assert "no fingerprint of rules, encoder, network" in checkpoint.notice(CODE)
+    checkpoint.check_unchanged(CODE)
+
+
+def test_current_code_without_source_is_unknown_not_changed(run) -> None:
+    checkpoint = run.save(1, IDENTITY, groups(), {}, CODE)
+    assert checkpoint.changes({**CODE, "rules": ""}) == []
+    assert "no fingerprint of rules" in checkpoint.notice({**CODE, "rules": ""})
+
+
+def test_an_older_format_is_refused_by_number(run) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    path = run.path / "checkpoints" / "1" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1}))
+    with pytest.raises(Error, match="has format 1; this version of Plyground reads format 2"):
+        newest_whole(run.path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 2}'])
 def test_a_broken_manifest_is_one_error(run, content: str) -> None:
     run.save(1, IDENTITY, groups(), {})
     (run.path / "checkpoints" / "1" / "manifest.json").write_text(content)

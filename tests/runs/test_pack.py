@@ -32,13 +32,13 @@ def test_unpacking_gives_what_was_packed(run: Path, tmp_path: Path) -> None:
     assert files_of(tmp_path / "again") == files_of(run)
 
 
-def test_without_memory_the_network_is_there_and_the_rest_says_why_not(run: Path, tmp_path: Path) -> None:
-    pack(run, tmp_path / "small.zip", memory=False)
+def test_without_its_replay_buffer_a_run_has_its_network_and_says_what_is_missing(run: Path, tmp_path: Path) -> None:
+    pack(run, tmp_path / "small.zip", replay=False)
     unpack(tmp_path / "small.zip", tmp_path / "small")
     checkpoint = find_checkpoint(tmp_path / "small", "last")
     assert checkpoint.tensors("network")
-    with pytest.raises(Error, match="packed without memory"):
-        checkpoint.tensors("memory")
+    with pytest.raises(Error, match="packed without its replay buffer"):
+        checkpoint.tensors("replay")
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "..\\evil", "C:evil"])
@@ -46,7 +46,7 @@ def test_a_file_that_points_outside_is_refused(tmp_path: Path, name: str) -> Non
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
         archive.writestr("config.toml", "seed = 1")
         archive.writestr(name, "boo")
-    with pytest.raises(Error, match="outside a run"):
+    with pytest.raises(Error, match="outside the run"):
         unpack(tmp_path / "bad.zip", tmp_path / "inner" / "run")
     assert not (tmp_path / "evil").exists()
     assert not (tmp_path / "inner" / "run").exists()

@@ -18,8 +18,7 @@ import plyground as pg
 from plyground.runs import files
 from plyground.teaching import collect as collecting
 from plyground.teaching.collect import Collect, Collector, collect
-from plyground.teaching.dataset import Writer, read_dataset, rejected_lines
-from plyground.teaching.inspect import inspect
+from plyground.teaching.dataset import read_dataset, rejected_lines
 from plyground.teaching.lines import Lines
 
 pytestmark = pytest.mark.compiled
@@ -53,9 +52,9 @@ def _number(name: str) -> int:
     return int(name.split("-")[1])
 
 
-def test_neither_threads_nor_concurrency_change_a_line(tmp_path: Path) -> None:
+def test_neither_threads_nor_num_envs_change_a_line(tmp_path: Path) -> None:
     first = run(FOUR, tmp_path / "a.ndjson")
-    assert run(replace(FOUR, concurrency=5, threads=2), tmp_path / "b.ndjson") == first
+    assert run(replace(FOUR, num_envs=5, threads=2), tmp_path / "b.ndjson") == first
     assert run(replace(FOUR, seed=1), tmp_path / "c.ndjson") != first
 
 
@@ -64,7 +63,7 @@ def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(collecting, "BLOCK", 20)
-    small = replace(FOUR, concurrency=3)
+    small = replace(FOUR, num_envs=3)
     whole = run(small, tmp_path / "whole.ndjson")
     path = tmp_path / name
     part = run(small, path, stop_after=45)
@@ -76,12 +75,12 @@ def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
-@pytest.mark.parametrize("place", ["fsync", "neighbour", "game"])
+@pytest.mark.parametrize("place", ["fsync", "progress", "game"])
 def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, place: str
 ) -> None:
     monkeypatch.setattr(collecting, "BLOCK", 20)
-    small, path = replace(FOUR, concurrency=3), tmp_path / "a.ndjson"
+    small, path = replace(FOUR, num_envs=3), tmp_path / "a.ndjson"
     whole = run(small, tmp_path / "whole.ndjson")
     run(small, path, stop_after=45)
 
@@ -90,7 +89,7 @@ def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
 
     where, name = {
         "fsync": (os, "fsync"),
-        "neighbour": (files, "write_whole"),
+        "progress": (files, "write_whole"),
         "game": (collecting.Taken, "lines_of"),
     }[place]
     with monkeypatch.context() as patch:
@@ -99,13 +98,6 @@ def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
         with pytest.raises(pg.InvalidValue if disk else type(error), match="No space left" if disk else None):
             run(small, path)
     assert run(small, path) == whole
-
-
-def test_an_interrupt_before_the_first_line_is_no_dead_end(tmp_path: Path) -> None:
-    path = tmp_path / "a.ndjson"
-    Writer(path, {})
-    assert path.read_bytes() == b""
-    assert run(FOUR, path) == run(FOUR, tmp_path / "b.ndjson")
 
 
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
@@ -117,26 +109,12 @@ def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
         run(FOUR, path)
 
 
-@pytest.mark.parametrize("content", ["[]", '{"settings": [], "progress": {}}', '{"settings": 1}', "{"])
-def test_a_neighbour_that_says_nothing_is_one_clear_error(tmp_path: Path, content: str) -> None:
-    (tmp_path / "a.ndjson").write_text("mine")
-    (tmp_path / "a.ndjson.progress.json").write_text(content)
-    with pytest.raises(pg.InvalidValue, match="does not say how to go on"):
-        run(FOUR, tmp_path / "a.ndjson")
-
-
-def test_a_compressed_file_is_compressed(tmp_path: Path) -> None:
-    plain, packed = tmp_path / "a.ndjson", tmp_path / "a.ndjson.gz"
-    assert run(FOUR, packed) == run(FOUR, plain)
-    assert packed.stat().st_size < plain.stat().st_size / 3
-
-
 def test_other_settings_do_not_go_on_with_a_file(tmp_path: Path) -> None:
     run(FOUR, tmp_path / "a.ndjson")
-    with pytest.raises(pg.InvalidValue, match=r"begun with other settings \(tau: 1.0\)"):
-        run(replace(FOUR, tau=0.5), tmp_path / "a.ndjson")
+    with pytest.raises(pg.InvalidValue, match=r"started with other settings \(temperature: 1.0\)"):
+        run(replace(FOUR, temperature=0.5), tmp_path / "a.ndjson")
     (tmp_path / "b.ndjson").write_text("mine")
-    with pytest.raises(pg.InvalidValue, match="does not say how to go on"):
+    with pytest.raises(pg.InvalidValue, match="cannot be continued"):
         run(FOUR, tmp_path / "b.ndjson")
     assert (tmp_path / "b.ndjson").read_text() == "mine"
     more = run(replace(FOUR, games=15), tmp_path / "a.ndjson")
@@ -163,9 +141,9 @@ def test_draws_may_be_left_out_or_come_later(tmp_path: Path) -> None:
 
 
 def test_temperature_falls_from_game_to_game() -> None:
-    config = replace(FOUR, games=11, tau=1.0, tau_end=0.5)
-    assert [config.temperature(game) for game in (0, 5, 10)] == pytest.approx([1.0, 0.75, 0.5])
-    assert replace(FOUR, tau=0.7).temperature(11) == 0.7
+    config = replace(FOUR, games=11, temperature=1.0, temperature_final=0.5)
+    assert [config.temperature_of(game) for game in (0, 5, 10)] == pytest.approx([1.0, 0.75, 0.5])
+    assert replace(FOUR, temperature=0.7).temperature_of(11) == 0.7
 
 
 def test_weak_games_show_one_side_only(tmp_path: Path) -> None:
@@ -210,30 +188,12 @@ def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
     assert {"position", "best_action"} <= set(sequence[0])
 
 
-def test_inspect_says_what_there_is(tmp_path: Path, connect_four: pg.Game) -> None:
-    path = tmp_path / "a.ndjson"
-    lines = run(FOUR, path)
-    with path.open("ab") as file:
-        file.write(json.dumps({"position": ""}).encode())
-    found = inspect(path, connect_four, "skip")
-    assert found["size"].startswith(f"{len(lines):,} positions of 12 games")
-    assert found["rejected lines"] == "1"
-    assert found["duplicates"].startswith("0 (0.00%)")
-    assert "_WINS" in found["results"]
-    assert set(found) >= {"openings", "phases", "entropy of policies"}
-    rejected = json.loads((tmp_path / "a.ndjson.rejected").read_text())
-    assert rejected["line"] == len(lines) + 1
-    assert "is missing" in rejected["reason"]
-    with pytest.raises(pg.InvalidValue, match=rf"line {len(lines) + 1}: the field 'side' is missing"):
-        inspect(path, connect_four, "stop")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"games": 0}, "games is a number of at least 1"),
-        ({"tau": 0.0}, "tau is a number above 0"),
-        ({"tau": float("nan")}, "tau is a number"),
+        ({"temperature": 0.0}, "temperature is a number above 0"),
+        ({"temperature": float("nan")}, "temperature is a number"),
         ({"top_k": 17}, "top_k is at most 16"),
         ({"draws": 2.0}, "at most 1"),
     ],
@@ -241,14 +201,3 @@ def test_inspect_says_what_there_is(tmp_path: Path, connect_four: pg.Game) -> No
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(pg.InvalidValue, match=message):
         replace(FOUR, **changes)
-
-
-def test_damaged_compressed_files_say_where(tmp_path: Path, connect_four: pg.Game) -> None:
-    path = tmp_path / "a.ndjson.gz"
-    run(FOUR, path)
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(pg.InvalidValue, match=r"line \d+: the compressed file is cut or damaged here"):
-        list(read_dataset(path, Lines(connect_four)))
-    (tmp_path / "b.ndjson.gz").write_text("no gzip")
-    with pytest.raises(pg.InvalidValue, match="line 1: the compressed file is cut or damaged"):
-        list(read_dataset(tmp_path / "b.ndjson.gz", Lines(connect_four)))

@@ -1,17 +1,17 @@
-"""Who chooses a move. An agent acts on many games at once, and never learns, unless it was asked to (`Learning`).
+"""Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
-Agents go by words, the same in Python, on the command line and in configurations: `random`, `greedy`,
-`minimax:depth=3`, `trained` (a network that comes with Plyground), `solver`, `uci:stockfish`, `run:DIR` (what a run
-has learned). A game adds policies of its own
-(`greedy`, `punisher`) in the module of its name in this folder, or in its own file: `POLICIES = {"greedy": greedy}`,
-each a compiled function `(state, rng) -> action`. Where it brings no `greedy`, that is the move that wins at once, or
-else the one that looks best by `evaluate`. There it may also have advice for people: `advise(position) -> str`.
+An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
+`trained` (a pretrained network), `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry
+for each name. A game adds scripted agents of its own, `POLICIES = {"greedy": greedy}`, each a compiled function
+`(state, rng) -> action`; without one of that name, `greedy` plays a move that wins at once, or else the one with the
+best `evaluate`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,91 +20,28 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import uci
-from plyground.agents.simple import Policy, Random
-from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
+from plyground.agents.simple import Random, ScriptedAgent
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
-from plyground.games.connect_four.perfect import Perfect
-from plyground.games.connect_four.solver.solver import solves
-from plyground.games.interface import Function, brought, uncompiled
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
 
-MINIMAX_OPTIONS = {"depth": 3, "quiescence": 0, "table": 0}
-RUN_OPTION = re.compile(r"(.*),(checkpoint|learn)=([^,]*)")
-GIVES_UP = uci.GIVES_UP  # instead of an action: this game is lost, and the last of the agent's `faults` say why
+GIVES_UP = uci.GIVES_UP  # in place of an action: the agent loses this game, and its last `faults` say why
+SEARCHABLE = "a game without chance in which nothing is hidden and that defines `evaluate`"
+Options = Mapping[str, str]
 
 
 class Agent(Protocol):
-    """Whoever can do this can play."""
+    """Anything that chooses actions in many games at once."""
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[N] a legal action for each running state [N]. Chance comes from `rngs` [N], each row from its own."""
         ...
 
 
-def make(word: str, game: Game) -> Agent:
-    """The agent that a word names."""
-    if word.startswith("run:"):
-        return _learned(word, game)
-    if word.startswith("uci:"):
-        return uci.read(word, game)
-    name, options = specs.split(word)
-    policies = policies_of(game)
-    if name == "random":
-        agent: Agent = Random(game)
-    elif name == "minimax":
-        depth, quiescence, table = (_number(word, k, options.pop(k, v)) for k, v in MINIMAX_OPTIONS.items())
-        agent = Minimax(game, depth, quiescence, table)
-    elif name == "solver" and solves(game):
-        agent = Perfect()
-    elif name == "trained" and _trained(game).is_dir():
-        agent = load_run(str(_trained(game)), game)
-    elif name in policies:
-        agent = Policy(game, name, policies[name])
-    elif name == "greedy" and can_search(game):
-        agent = Minimax(game, depth=1)
-    else:
-        raise unknown(f"agent for {game}", name, [*known(game), "run:DIR"])
-    if options:
-        raise unknown(f"option of the agent {name}", next(iter(options)), MINIMAX_OPTIONS if name == "minimax" else ())
-    return agent
-
-
-def _learned(word: str, game: Game) -> Agent:
-    """`run:DIR`, `run:DIR,checkpoint=last`, or `run:DIR,learn=true`: what a run has learned."""
-    path, options = word.removeprefix("run:"), dict[str, str]()
-    while found := RUN_OPTION.fullmatch(path):
-        path, options[found[2]] = found[1], found[3]
-    if options.get("learn", "false") not in ("true", "false"):
-        raise InvalidValue(f"learn in {shorten(word)!r} is true or false, not {shorten(options['learn'])!r}")
-    which = options.get("checkpoint", "")
-    if options.get("learn") != "true":
-        return load_run(path, game, which or "best")
-    if read_config(Path(path)).get("learner") != "tabular":
-        how = command("resume", path)
-        raise InvalidValue(f"{path} cannot go on learning while it plays: only tables do; use {how}")
-    from plyground.agents.tabular import learning
-
-    return learning(path, game, which)
-
-
-def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
-    """The agent that a run has learned: `best`, `last`, or the one of a step. Its `game` is the run's."""
-    if read_config(Path(path)).get("learner") == "tabular":
-        from plyground.agents.tabular import load_run as load_table
-
-        return load_table(path, game, which)
-    from plyground.agents.network import load_run as load_network  # torch takes its time
-
-    return load_network(path, game, which)
-
-
-# ---- agents that go on learning are told more ----
-
-
 @runtime_checkable
 class Learning(Agent, Protocol):
-    """An agent that learns from its own games, if it is told which they are and how they end."""
+    """An agent that learns from its own games: it is told which game each state belongs to, and how games end."""
 
     def act_in(
         self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
@@ -116,58 +53,66 @@ class Learning(Agent, Protocol):
 def ask(
     agent: Agent, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
-    """[R] an agent's actions in the games of these numbers."""
+    """[R] an agent's actions in the games of these numbers [R]."""
     return agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
 
 
 def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
-    """How games ended; RUNNING: they did not, and are not played on."""
+    """Tell an agent that learns how games ended; RUNNING: the game is abandoned."""
     if isinstance(agent, Learning):
         agent.ended(games, outcomes)
 
 
-def known(game: Game) -> list[str]:
-    """The words that name an agent of this game."""
-    search = ["greedy", "minimax:depth=3"] if can_search(game) else []
-    special = ["solver"] * solves(game) + ["uci:stockfish,elo=1350"] * (
-        game.word == "chess" and uci.find("stockfish") is not None
-    )
-    learned = ["trained"] * _trained(game).is_dir()
-    return list(dict.fromkeys(["random", *policies_of(game), *search, *learned, *special]))
+# ---- the table ----
 
 
-def _trained(game: Game) -> Path:
-    """Where the network is that comes with Plyground, for some games."""
-    return Path(__file__).parents[1] / "trained" / str(game)
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table: `name:option=value`, or `name:PATH,option=value`."""
+
+    make: Callable[[Game, str, Options], Agent]
+    """(game, path, options) -> agent"""
+    examples: Callable[[Game], Sequence[str]]
+    """the specs that are listed for a game; none where the agent cannot play it"""
+    meaning: str
+    needs: str = ""
+    """what a game must have, for the error where it has not"""
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """option: its meaning"""
+    path: str = ""
+    """the name of the path in help, where the spec has one"""
 
 
-def usual(game: Game) -> tuple[str, ...]:
-    """The agents that everybody plays against first, as far as a game has them; the stronger one last."""
-    return tuple(word for word in ("random", "greedy") if word in known(game))
+def _minimax(game: Game, path: str, options: Options) -> Agent:
+    numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
+    return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
 
 
-def policies_of(game: Game) -> Mapping[str, Function]:
-    """The policies a game brings along."""
-    policies: Mapping[str, Function] = _brought(game, "POLICIES") or {}
-    faults = [fault for function in policies.values() for fault in uncompiled(function.__name__, function)]
-    if faults:
-        raise BrokenGame(f"the game {game.rules.name}: {'; '.join(faults)}")
-    return policies
+def _run(game: Game, path: str, options: Options) -> Agent:
+    learn, which = options.get("learn", "false"), options.get("checkpoint", "")
+    if learn not in ("true", "false"):
+        raise InvalidValue(f"learn of the agent run is true or false, not {shorten(learn)!r}")
+    if learn == "false":
+        return load_run(path, game, which or "best")
+    if read_config(Path(path)).get("learner") != "tabular":
+        how = command("resume", path)
+        raise InvalidValue(f"{path} cannot learn while it plays: only tables do; use {how}")
+    from plyground.agents.tabular import learning
+
+    return learning(path, game, which)
 
 
-def scorers_of(game: Game) -> Mapping[str, Function]:
-    """The compiled functions `(state, action) -> float` with which a game judges actions: a teacher's judgement."""
-    return _brought(game, "SCORERS") or {}
+def _own_entries(game: Game) -> dict[str, Entry]:
+    """The rows of the agents that a game defines: compiled functions (POLICIES) and classes (AGENTS)."""
+    scripted = {name: functools.partial(ScriptedAgent, game, name, each) for name, each in game.rules.POLICIES.items()}
+    others = {name: functools.partial(each, game) for name, each in game.rules.AGENTS.items()}
+    meanings = {name: each.__doc__ for name, each in {**game.rules.POLICIES, **game.rules.AGENTS}.items()}
+    return {name: _own_entry(name, make, meanings[name]) for name, make in {**scripted, **others}.items()}
 
 
-def adviser_of(game: Game) -> Function | None:
-    """A function `(position) -> str` with which a game advises people; empty where it has nothing to say."""
-    return _brought(game, "advise")
-
-
-def _brought(game: Game, what: str) -> Any:
-    """Something that a game defines for agents: in its own module, or in `agents.py` of its folder."""
-    return brought(game.rules.module, what, "agents")
+def _own_entry(name: str, make: Callable[[], Agent], meaning: str | None) -> Entry:
+    text = (meaning or f"the game's own {name}").strip().splitlines()[0]
+    return Entry(lambda game, path, options: make(), lambda _: [name], text)
 
 
 def can_search(game: Game) -> bool:
@@ -175,8 +120,110 @@ def can_search(game: Game) -> bool:
     return "evaluate" in game.rules.compiled and not game.rules.hidden and not game.rules.CHANCE
 
 
-def _number(word: str, key: str, value: specs.Value) -> int:
+def _pretrained(game: Game) -> Path:
+    """The run directory of the game's pretrained network, if there is one."""
+    return Path(__file__).parents[1] / "trained" / str(game)
+
+
+def _has_engine(game: Game) -> bool:
+    return game.rules.UCI and uci.find("stockfish") is not None
+
+
+AGENTS = {
+    "random": Entry(
+        lambda game, path, options: Random(game),
+        lambda _: ["random"],
+        "plays each legal action with the same probability",
+    ),
+    "greedy": Entry(
+        lambda game, path, options: Minimax(game, depth=1),
+        lambda game: ["greedy"] * can_search(game),
+        "plays a winning move, or else the one with the best `evaluate`",
+        SEARCHABLE,
+    ),
+    "minimax": Entry(
+        _minimax,
+        lambda game: ["minimax:depth=3"] * can_search(game),
+        "alpha-beta search to a fixed depth",
+        SEARCHABLE,
+        {
+            "depth": "plies to look ahead (3)",
+            "quiescence": "plies beyond the depth that follow captures (0)",
+            "table": "keep 2**table positions (0: none)",
+        },
+    ),
+    "trained": Entry(
+        lambda game, path, options: load_run(str(_pretrained(game)), game),
+        lambda game: ["trained"] * _pretrained(game).is_dir(),
+        "the pretrained network",
+        "a pretrained network",
+    ),
+    "uci": Entry(
+        uci.make_engine,
+        lambda game: ["uci:stockfish,elo=1350"] * _has_engine(game),
+        "a UCI engine",
+        options=uci.OPTIONS,
+        path="ENGINE",
+    ),
+    "run": Entry(
+        _run,
+        lambda _: [],
+        "what a run has learned",
+        options={"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"},
+        path="DIR",
+    ),
+}
+
+
+def entries(game: Game) -> dict[str, Entry]:
+    """The table for one game, with its scripted agents."""
+    own = _own_entries(game)
+    return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
+
+
+def make(spec: str, game: Game) -> Agent:
+    """The agent of a spec."""
+    name, _, rest = spec.partition(":")
+    table = entries(game)
+    entry = table.get(name)
+    if entry is None:
+        paths = (f"{each}:{found.path}" for each, found in table.items() if found.path)
+        raise unknown(f"agent for {game}", name, [*known(game), *paths])
+    if entry.needs and not entry.examples(game):
+        others = ", ".join(known(game))
+        raise InvalidValue(f"the agent {name} cannot play {game}: it needs {entry.needs}; known: {others}")
+    path, options = specs.split_path(rest) if entry.path else ("", specs.split(spec)[1])
+    if entry.path and not path:
+        raise InvalidValue(f"{shorten(spec)!r} names no {entry.path}; write {name}:{entry.path}")
+    for option in options:
+        if option not in entry.options:
+            raise unknown(f"option of the agent {name}", option, entry.options)
+    return entry.make(game, path, options)
+
+
+def known(game: Game) -> list[str]:
+    """The specs to list for a game."""
+    return [spec for entry in entries(game).values() for spec in entry.examples(game)]
+
+
+def usual(game: Game) -> tuple[str, ...]:
+    """The default opponents, as far as a game has them; the stronger one last."""
+    return tuple(spec for spec in ("random", "greedy") if spec in known(game))
+
+
+def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
+    """The agent that a run has learned: checkpoint `best`, `last`, or a step. Its `game` is the run's."""
+    if read_config(Path(path)).get("learner") == "tabular":
+        from plyground.agents.tabular import load_run as load_table
+
+        return load_table(path, game, which)
+    from plyground.agents.network import load_run as load_network  # imports torch
+
+    return load_network(path, game, which)
+
+
+def _whole_number(agent: str, option: str, value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise InvalidValue(f"{key} in {shorten(word)!r} is a whole number, not {shorten(str(value))!r}") from None
+        raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None

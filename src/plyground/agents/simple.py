@@ -1,4 +1,4 @@
-"""Agents that look at one state at a time: the random mover, and compiled policies."""
+"""Agents without search or network: the random agent, and the scripted agents that games bring."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plyground.kernels.threads import available, over_slices
 
 
 class Random:
-    """Every legal action is equally likely."""
+    """Plays each legal action with the same probability."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -29,12 +29,12 @@ class Random:
         return actions
 
 
-class Policy:
-    """A compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, over many states."""
+class ScriptedAgent:
+    """Plays by a compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, of a game."""
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
-        self.game, self.name, self.choose = game, name, choose
-        self.kernels = _policy_kernels(choose, f"{game.label} {name}")
+        self.game, self.name, self.function = game, name, choose
+        self.kernels = _kernels(choose, f"{game.label} {name}")
 
     def __str__(self) -> str:
         return self.name
@@ -50,5 +50,5 @@ class Policy:
 
 
 @functools.cache
-def _policy_kernels(choose: Function, subject: str) -> Any:
+def _kernels(choose: Function, subject: str) -> Any:
     return load_kernels("choose", {"choose": choose}, subject)

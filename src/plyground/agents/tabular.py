@@ -27,7 +27,7 @@ def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = Fa
     """How a run with these settings chooses and learns, after a share of it is done."""
 
     def now(name: str) -> float:
-        return config[name] + progress * (config[f"{name}_end"] - config[name])
+        return config[name] + progress * (config[f"{name}_final"] - config[name])
 
     gamma, rewards = now("gamma"), MOST_REWARD * config["reward_weight"]
     turns = 1000.0 if gamma > 0.999 else 1.0 / (1.0 - gamma)
@@ -78,7 +78,7 @@ def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[T
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(table))
-    table.restore(checkpoint.tensors("table"))
+    table.load_state(checkpoint.tensors("table"))
     return table, rule
 
 
@@ -134,12 +134,12 @@ class LearningAgent(TableAgent):
     def _save(self, games: int) -> None:
         """A checkpoint of the run, in which only the table is another."""
         before, state = self.checkpoint, self.checkpoint.state()
-        groups = {name: before.tensors(name) for name in ("training", "memory")} | {"table": self.table.arrays()}
+        groups = {name: before.tensors(name) for name in ("training", "replay")} | {"table": self.table.state()}
         corrections, step = int(self.updates.sums[0]), before.step + 1
-        state["counts"]["step"] = step
-        state["counts"]["updates"] += corrections
+        counters = state["parts"]["state"]
+        counters["step"], counters["updates"] = step, counters["updates"] + corrections
         text = f"learned from {games} games of a match: {corrections:,} corrections, {len(self.table):,} entries"
-        self.run.log({"event": "note", "step": step, "updates": state["counts"]["updates"], "text": text})
+        self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
         self.checkpoint = self.run.save(step, before.identity, groups, state)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
         self.updates.sums[:] = 0

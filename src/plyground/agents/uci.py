@@ -1,8 +1,8 @@
-"""Any engine that speaks UCI as an agent: `uci:stockfish,elo=1350`.
+"""Any UCI engine as an agent: `uci:stockfish,elo=1350`.
 
 It serves games whose texts are FENs and whose actions have UCI names, such as chess. The engine is a program started
-with a list of arguments, never through a shell. Where it does not answer in time, answers nonsense or dies, that one
-game is given up, `faults` says why, and a fresh engine is started for the next.
+with a list of arguments, never through a shell. If it does not answer in time, answers an illegal move or dies, that
+game is given up, `faults` says why, and a fresh engine is started for the next game.
 """
 
 from __future__ import annotations
@@ -19,18 +19,24 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import Error, IllegalAction, InvalidValue, shorten, unknown
+from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
 
 GIVES_UP = -1
 PATIENCE = 5.0  # seconds beyond its thinking time after which an engine counts as dead
 LIMITS = {"nodes": "nodes", "depth": "depth", "time": "movetime"}
-STRENGTH = ("elo", "skill")
+OPTIONS = {
+    "time": "seconds for a move (0.05 unless nodes or depth is given)",
+    "nodes": "nodes for a move",
+    "depth": "plies to search",
+    "elo": "strength in Elo, as far as the engine can limit it",
+    "skill": "Stockfish's skill level, 0 to 20",
+}
 
 
 class EngineFault(Error):
-    """An engine that died, was silent too long or answered nonsense."""
+    """An engine that died, did not answer in time or named no move."""
 
 
 class Engine:
@@ -54,7 +60,7 @@ class Engine:
         self.lines: queue.Queue[str | None] = queue.Queue()
         listener = threading.Thread(target=_listen, args=(self.process, self.lines), daemon=True)
         listener.start()
-        self.close = weakref.finalize(self, _end, self.process, listener)  # at the latest when nobody needs it
+        self.close = weakref.finalize(self, _end, self.process, listener)  # at the latest when it is collected
 
     def tell(self, line: str) -> None:
         assert self.process.stdin is not None
@@ -84,7 +90,7 @@ class Engine:
 
 
 def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    """Collect what the program says. (Not a method: it would keep the engine alive.)"""
+    """Collect the lines that the program writes. (Not a method: that would keep the engine alive.)"""
     assert process.stdout is not None
     with process.stdout as said:
         for line in said:
@@ -93,7 +99,7 @@ def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> N
 
 
 def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
-    """Ask it to go, and see that it does."""
+    """Ask the program to quit; kill it if it does not."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.write("quit\n")
@@ -108,12 +114,12 @@ def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
 
 
 def find(program: str) -> str | None:
-    """Where a program is; Debian keeps its engines in a folder that not everybody's path names."""
+    """The path of a program; Debian installs engines in /usr/games, which is not on every PATH."""
     return shutil.which(program) or shutil.which(program, path="/usr/games")
 
 
 class Uci:
-    """An engine of limited thinking: `time` in seconds (0.05 unless told), `nodes` or `depth`; `elo` or `skill`."""
+    """An engine that searches with limits and, if asked, limited strength: see OPTIONS."""
 
     def __init__(
         self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
@@ -125,10 +131,10 @@ class Uci:
         self.command = [found, *command[1:]]
         self.faults: list[str] = []
         self._engine: Engine | None = None
-        self._started()  # a wrong option is found out now
+        self._started()  # a wrong option is an error now
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """One game after the other; GIVES_UP where the engine failed. Its chance is its own."""
+        """[N] actions, one game after the other; GIVES_UP where the engine failed. `rngs` is not used."""
         actions = np.empty(len(states), np.int32)
         for row in range(len(states)):
             position = Position(self.game, states[row : row + 1])
@@ -189,27 +195,21 @@ def _settings(options: Mapping[str, float]) -> dict[str, str]:
 
 
 def _check_range(name: str, value: str, kind: list[str]) -> None:
-    """Engines ignore a number outside its range without a word."""
+    """Refuse a number outside its range, which engines silently ignore."""
     if kind[:1] == ["spin"] and "min" in kind and "max" in kind:
         low, high = (int(kind[kind.index(end) + 1]) for end in ("min", "max"))
         if not low <= int(value) <= high:
             raise InvalidValue(f"{name} of this engine is {low} to {high}, not {value}")
 
 
-def read(word: str, game: Game) -> Uci:
-    """The agent of a word: `uci:/path/engine,elo=1350,time=0.1`."""
-    path, *items = word.partition(":")[2].split(",")
-    if not path:
-        raise InvalidValue(f"{shorten(word)!r} names no engine; write uci:/path/engine,elo=1350")
-    options: dict[str, float] = {}
-    for item in items:
-        key, _, value = item.partition("=")
-        if key not in (*LIMITS, *STRENGTH):
-            raise unknown("option of the agent uci", key, (*LIMITS, *STRENGTH))
+def make_engine(game: Game, program: str, options: Mapping[str, str]) -> Uci:
+    """The agent of `uci:/path/engine,elo=1350,time=0.1`."""
+    numbers: dict[str, float] = {}
+    for name, value in options.items():
         try:
-            options[key] = float(value)
+            numbers[name] = float(value)
         except ValueError:
-            raise InvalidValue(f"{key} in {shorten(word)!r} is a number, not {shorten(value)!r}") from None
-        if not 0 < options[key] < 1e12 and key != "skill":
-            raise InvalidValue(f"{key} in {shorten(word)!r} is a positive number")
-    return Uci(game, [path], options)
+            raise InvalidValue(f"{name} of the agent uci is a number, not {shorten(value)!r}") from None
+        if not 0 < numbers[name] < 1e12 and name != "skill":
+            raise InvalidValue(f"{name} of the agent uci is a positive number, not {shorten(value)!r}")
+    return Uci(game, [program], numbers)

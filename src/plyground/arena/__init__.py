@@ -1,1 +1,1 @@
-"""Matches in pairs and what they say about strength."""
+"""Matches in pairs, ratings, ladders and sequential tests."""

@@ -1,5 +1,5 @@
-"""A ladder: a round robin in pairs, and the ratings it gives. Results are kept in a file: a new agent plays only what
-is missing.
+"""Ladders: a round robin of matches in pairs, rated by Bradley-Terry. Results are kept in a file, so that a new agent
+plays only the missing matches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from plyground.game import Game
 
 @dataclass(frozen=True)
 class Result:
-    """What agent a scored against agent b."""
+    """The result of agent a against agent b."""
 
     a: str
     b: str
@@ -41,21 +41,21 @@ class Result:
 
 @dataclass(frozen=True)
 class Ladder:
-    """A game, how it is played, and the results so far."""
+    """A game, the settings of its matches, and the results so far."""
 
     game: str
     games: int
-    """for each pair of agents"""
+    """games for each pair of agents"""
     seed: int
     results: tuple[Result, ...] = ()
 
     @property
     def agents(self) -> list[str]:
-        """In the order in which they came."""
+        """Agent specs in the order in which they were added."""
         return list(dict.fromkeys(name for result in self.results for name in (result.a, result.b)))
 
     def ratings(self) -> Ratings:
-        """In the order of `agents`."""
+        """Ratings in the order of `agents`."""
         place = {name: index for index, name in enumerate(self.agents)}
         score, games = np.zeros((2, len(place), len(place)))
         for result in self.results:
@@ -73,7 +73,7 @@ class Ladder:
 
 
 def read(path: Path) -> Ladder:
-    """The ladder of a file."""
+    """Read a ladder from a file."""
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         results = tuple(Result(**result) for result in data.pop("results"))
@@ -90,9 +90,9 @@ def climb(
     path: Path | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Ladder:
-    """Play what is missing between `agents` and those in the file; write the file after every match.
+    """Play the missing matches between `agents` and those in the file; write the file after every match.
 
-    `progress` is told how many matches are done, of how many, and which comes next.
+    `progress` is called before each match with the number of matches done, their total and the next two agents.
     """
     ladder = Ladder(str(game), games, seed)
     if path and path.exists():
@@ -103,7 +103,9 @@ def climb(
     names = list(dict.fromkeys([*ladder.agents, *agents]))
     if len(names) < 2:
         raise InvalidValue(f"a ladder needs at least two different agents, not {', '.join(names) or 'none'}")
-    players: dict[str, Agent] = {name: make(name, game) for name in names}  # what does not exist is found out at once
+    players: dict[str, Agent] = {
+        name: make(name, game) for name in names
+    }  # an unknown spec is an error before the first match
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     for number, (a, b) in enumerate(missing):

@@ -1,4 +1,4 @@
-"""A match: two agents, many openings, each played from both sides, all games at once."""
+"""Matches of two agents: each random opening is played from both sides; all games run in parallel."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ OPENING_TRIES = 1000
 
 @dataclass(frozen=True)
 class Match:
-    """The result, seen by the first-named agent."""
+    """The result from the first agent's point of view."""
 
-    scores: NDArray[np.float64] = field(repr=False)  # [pairs, 2]: 1, 1/2 or 0; as first side, as second side
+    scores: NDArray[np.float64] = field(repr=False)  # [pairs, 2]: 1, 1/2 or 0, as first side and as second side
     plies: float
-    """mean length of a game, its opening included"""
+    """mean length of a game, including its opening"""
     unfinished: int
-    """games stopped at the limit of plies and counted as draws"""
+    """games truncated at the limit of plies and counted as draws"""
     endings: Mapping[str, int] = field(default_factory=dict[str, int])
-    """how many games ended in each of the game's ways: checkmate, stalemate, ..."""
+    """the number of games for each reason: checkmate, stalemate, ..."""
     faults: tuple[str, ...] = ()
-    """why games were lost without being played out: an agent's engine died, or answered nonsense"""
+    """reasons of forfeited games: an engine died or answered with an illegal move"""
 
     @property
     def games(self) -> int:
@@ -53,12 +53,12 @@ class Match:
 
     @property
     def score(self) -> float:
-        """Wins and half the draws, as a share of the games."""
+        """Wins and half the draws, divided by the games."""
         return float(self.scores.mean())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the score lies with 95% confidence."""
+        """The 95% confidence interval of the score."""
         return mean_and_interval([float(pair) for pair in self.scores.mean(axis=1)])[1]
 
     @property
@@ -80,16 +80,16 @@ def play_match(
     progress: Callable[[int], None] | None = None,
     max_plies: int | None = None,
 ) -> Match:
-    """Play `games` games in pairs. Rows 2k and 2k + 1 begin alike, in opening and deal; the agents swap sides.
+    """Play `games` games in pairs. Rows 2k and 2k + 1 have the same opening and deal; the agents swap sides.
 
-    `progress` is told how many games have ended, after every ply. Games that last longer than `max_plies` after their
-    opening (otherwise: the game's MAX_PLIES) are stopped and count as draws.
+    `progress` is called after every ply with the number of finished games. A game is truncated `max_plies` plies after
+    its opening (default: the game's MAX_PLIES) and counts as a draw.
     """
     if games < 2 or games % 2:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
-    states, chances, plies = openings(game, games // 2, seed, opening_plies)
-    states, chances, plies = np.repeat(states, 2), np.repeat(chances, 2), np.repeat(plies, 2)  # [games]
-    rngs = seeds(seed + 1, games)  # the agents' own chance
+    states, game_rngs, plies = openings(game, games // 2, seed, opening_plies)
+    states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
+    rngs = seeds(seed + 1, games)  # the agents' generators
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
     try:
@@ -101,11 +101,11 @@ def play_match(
             for index, agent in enumerate((first, second)):
                 rows = np.flatnonzero(running & (actor == index))
                 if len(rows):
-                    faults += _act(game, agent, rows, states, chances, rngs)
+                    faults += _act(game, agent, rows, states, game_rngs, rngs)
             plies[running] += 1
             if progress:
                 progress(int((states["outcome"] != RUNNING).sum()))
-    finally:  # also if somebody stops it, so that what was learned is kept
+    finally:  # also on Ctrl-C: an agent that learns saves what it has learned
         for agent in (first, second):
             tell(agent, np.arange(games), states["outcome"])
     return _result(game, states, swapped, plies, faults)
@@ -116,10 +116,10 @@ def _act(
     agent: Agent,
     rows: NDArray[np.intp],
     states: NDArray[np.void],
-    chances: NDArray[np.uint64],
+    game_rngs: NDArray[np.uint64],
     rngs: NDArray[np.uint64],
 ) -> list[str]:
-    """Let one agent move in its rows, having looked that it may; returns why it gave up some of them."""
+    """Play one agent's actions in its rows, after checking that they are legal; returns the reasons of forfeits."""
     kernels, work = game.kernels(), game.work()
     own = rngs[rows]  # a copy
     actions = np.ascontiguousarray(ask(agent, rows, states[rows], own), np.int32)
@@ -127,13 +127,13 @@ def _act(
     given_up = rows[actions == GIVES_UP]
     states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]
     rows, actions = rows[actions != GIVES_UP], actions[actions != GIVES_UP]
-    mine, luck = states[rows], chances[rows]  # copies
+    mine, own_rngs = states[rows], game_rngs[rows]  # copies
     bad = game.first_illegal(mine, actions)
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
-    kernels.play_all(mine, actions, luck, work)
-    states[rows], chances[rows] = mine, luck
+    kernels.play_all(mine, actions, own_rngs, work)
+    states[rows], game_rngs[rows] = mine, own_rngs
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
@@ -161,7 +161,7 @@ def play_until_decided(
     opening_plies: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Match, Verdict]:
-    """Play pairs until the sequential test is decided, or `games` games are played."""
+    """Play pairs until the sequential test is decided or `games` games are played."""
     if games < 2 or games % 2:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
     parts: list[Match] = []
@@ -171,13 +171,13 @@ def play_until_decided(
             progress(done)
         verdict = sprt.verdict(np.concatenate([part.scores.mean(axis=1) for part in parts] or [np.zeros(0)]))
         if verdict != Verdict.OPEN or done == games:
-            return _together(parts), verdict
+            return _combined(parts), verdict
         size = min(2 * PAIRS_AT_ONCE, games - done)
         parts.append(play_match(game, first, second, size, seed + 3 * len(parts), opening_plies))
 
 
-def _together(parts: list[Match]) -> Match:
-    """One match of several."""
+def _combined(parts: list[Match]) -> Match:
+    """The sum of several matches."""
     plies = sum(part.plies * part.games for part in parts) / sum(part.games for part in parts)
     endings = sum((Counter(part.endings) for part in parts), Counter[str]())
     faults = tuple(fault for part in parts for fault in part.faults)
@@ -188,28 +188,28 @@ def _together(parts: list[Match]) -> Match:
 def openings(
     game: Game, n: int, seed: int = 0, plies: int | None = None
 ) -> tuple[NDArray[np.void], NDArray[np.uint64], NDArray[np.int32]]:
-    """`n` games after some random plies, none of them decided: states, generators, plies played, each [n]."""
+    """`n` running games after random plies: states, generators and plies played, each [n]."""
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
-    states, chances = np.zeros(n, game.rules.STATE), seeds(seed, n)
+    states, game_rngs = np.zeros(n, game.rules.STATE), seeds(seed, n)
     picks = seeds(seed + 2, n)
-    rows = np.arange(n)  # those still without an opening
+    rows = np.arange(n)  # games without an opening so far
     for _ in range(OPENING_TRIES):
-        tried, luck, pick = states[rows], chances[rows], picks[rows]
-        kernels.reset_all(tried, game.blank, luck)
+        tried, own_rngs, pick = states[rows], game_rngs[rows], picks[rows]
+        kernels.reset_all(tried, game.blank, own_rngs)
         actions = np.empty(len(rows), np.int32)
         for _ in range(wanted):
             kernels.random_actions(tried, pick, actions, work, scratch)
             going = np.flatnonzero(actions >= 0)
             if not len(going):
                 break
-            part, part_luck = tried[going], luck[going]
-            kernels.play_all(part, actions[going], part_luck, work)
-            tried[going], luck[going] = part, part_luck
-        states[rows], chances[rows], picks[rows] = tried, luck, pick
+            part, part_rngs = tried[going], own_rngs[going]
+            kernels.play_all(part, actions[going], part_rngs, work)
+            tried[going], own_rngs[going] = part, part_rngs
+        states[rows], game_rngs[rows], picks[rows] = tried, own_rngs, pick
         rows = rows[tried["outcome"] != RUNNING]
         if not len(rows):
-            return states, chances, np.full(n, wanted, np.int32)
-    raise InvalidValue(f"{wanted} random plies nearly always end a game of {game}: ask for fewer")
+            return states, game_rngs, np.full(n, wanted, np.int32)
+    raise InvalidValue(f"{wanted} random plies nearly always end a game of {game}: choose fewer opening plies")

@@ -1,6 +1,6 @@
-"""Puzzles that a beginner solves: take the win at once, and stop the opponent's. Made by the rules from random games.
+"""Puzzles of one move: win at once, or block the opponent's win. Generated from random games by the rules.
 
-`win_in_1`: some move wins at once. `block_in_1`: none does, and after all moves but one the opponent wins at once.
+`win_in_1`: some move wins at once. `block_in_1`: none does, and after all moves but one the opponent can win at once.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from plyground.game import Game
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.rng import seeds
 
-EACH = 500  # puzzles of a kind
+EACH = 500  # puzzles of each kind
 GAMES = 1000  # random games to find them in
-WIDEST = 16  # games with more choices than that would take too long to look through
+WIDEST = 16  # MAX_LEGAL above which a game has no puzzles: generating them would take too long
 SEED = 271_828
 
 Records = NDArray[np.void]
@@ -29,20 +29,20 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Puzzles:
-    """Positions of one kind, and the moves that solve each."""
+    """Positions of one kind and the moves that solve each."""
 
     states: Records  # [P]
     solutions: Bools  # [P, A]
 
     def solved(self, agent: Agent) -> float:
-        """The share an agent solves."""
+        """The share of puzzles that an agent solves."""
         actions = agent.act(self.states.copy(), seeds(SEED, len(self.states)))
         return float(self.solutions[np.arange(len(self.states)), actions].mean())
 
 
 @functools.lru_cache(maxsize=8)
 def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
-    """The same puzzles every time; none for games of chance, of hidden hands or of very many choices."""
+    """The puzzles of a game, the same every time; none with chance, hidden information or very many choices."""
     if game.rules.hidden or game.rules.CHANCE or game.rules.MAX_LEGAL > WIDEST:
         return {}
     states = _from_random_games(game)
@@ -61,12 +61,12 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
 
 
 def solved(game: Game, agent: Agent) -> dict[str, float]:
-    """The share of each kind that an agent solves."""
+    """The share of puzzles of each kind that an agent solves."""
     return {name: puzzles.solved(agent) for name, puzzles in puzzles_of(game).items()}
 
 
 def _from_random_games(game: Game) -> Records:
-    """[N] different running positions, in random order."""
+    """[N] distinct running positions, in random order."""
     batch, seen, going = Batch(game, GAMES, SEED), list[Records](), np.ones(GAMES, np.bool_)
     for _ in range(game.rules.MAX_PLIES):
         seen.append(batch.states[going].copy())
@@ -76,7 +76,7 @@ def _from_random_games(game: Game) -> Records:
 
 
 def _wins(game: Game, states: Records) -> Bools:
-    """[N, A] which moves win at once for whoever makes them."""
+    """[N, A] which moves win at once for the side to move."""
     wins = game.legal_mask(states)
     rows, actions = np.nonzero(wins)
     after = _played(game, states[rows], actions)
@@ -85,7 +85,7 @@ def _wins(game: Game, states: Records) -> Bools:
 
 
 def _safe(game: Game, states: Records) -> Bools:
-    """[N, A] which moves leave no move that wins at once for the opponent."""
+    """[N, A] which moves leave the opponent without a move that wins at once."""
     safe = game.legal_mask(states)
     rows, actions = np.nonzero(safe)
     after = _played(game, states[rows], actions)

@@ -1,4 +1,4 @@
-"""What results say about strength: a score, an Elo difference, and how sure one may be of them."""
+"""Strength from results: scores and Elo differences with 95% intervals, Bradley-Terry ratings."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Z95 = 1.959964  # a normal variable lies within this many deviations 95 times of 100
+Z95 = 1.959964  # standard deviations of a two-sided 95% interval
 
 
 def mean_and_interval(scores: Sequence[float]) -> tuple[float, tuple[float, float]]:
-    """The mean of scores in [0, 1] and its 95% interval, by the normal law after two imagined scores, a 0 and a 1.
+    """The mean of scores in [0, 1] and its 95% interval: a normal approximation with two pseudo-scores, 0 and 1.
 
-    Without those two, a player who won everything would seem certain to win always. Hand it the means of PAIRS: the two
-    games of one opening are not independent, the pairs are.
+    Without the pseudo-scores the interval of a player who won everything would have no width. The scores must be means
+    of PAIRS: the two games of one opening are not independent, pairs are.
     """
     n = len(scores)
     if n == 0:
-        raise ValueError("no scores, no mean")
+        raise ValueError("the mean of no scores is not defined")
     mean = math.fsum(scores) / n
     centre = (math.fsum(scores) + 1) / (n + 2)
     spread = math.fsum((score - centre) ** 2 for score in scores) + centre**2 + (1 - centre) ** 2
@@ -44,7 +44,7 @@ def expected_score(difference: float) -> float:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Bradley-Terry ratings in Elo, with mean 0, and how sure one may be of them."""
+    """Bradley-Terry ratings in Elo with mean 0, and their covariance."""
 
     elo: NDArray[np.float64]  # [P]
     covariance: NDArray[np.float64]  # [P, P]
@@ -55,25 +55,25 @@ class Ratings:
         return Z95 * np.sqrt(np.diag(self.covariance))
 
     def above(self, a: int, b: int) -> tuple[float, float]:
-        """How much stronger player a is than b, and half the width of the 95% interval of that."""
+        """The rating difference of players a and b, and half the width of its 95% interval."""
         c = self.covariance
         return float(self.elo[a] - self.elo[b]), Z95 * math.sqrt(max(0.0, float(c[a, a] + c[b, b] - 2 * c[a, b])))
 
 
-PRIOR_GAMES = 2  # imagined draws of each player against an average one: ratings stay finite
+PRIOR_GAMES = 2  # pseudo-draws of each player against an average player: ratings stay finite
 PER_ELO = math.log(10) / 400
 
 
 def bradley_terry(score: NDArray[np.float64], games: NDArray[np.float64]) -> Ratings:
-    """The most likely ratings: `score[a, b]` of `games[a, b]` games is what player a scored against b.
+    """Maximum a posteriori ratings: player a scored `score[a, b]` points in `games[a, b]` games against b, both [P, P].
 
-    Newton's method on a concave function. The inverse of its curvature is the covariance, as if games were independent;
-    draws make games less spread than that, so the intervals are wide rather than narrow.
+    Newton's method on the concave log-posterior. The covariance is the inverse of its curvature, as if games were
+    independent and had no draws; draws reduce the variance, so the intervals are wide rather than narrow.
     """
     players = len(games)
 
     def slope_and_curvature(ratings: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        won = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))  # [P, P] expected
+        won = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))  # [P, P] expected scores
         against_average = 1 / (1 + np.exp(-ratings))
         slope = (score - games * won).sum(axis=1) + PRIOR_GAMES * (0.5 - against_average)
         spread = games * won * (1 - won)

@@ -1,8 +1,8 @@
-"""The sequential test: play on until the results speak clearly for one of two rating differences.
+"""SPRT: the sequential probability ratio test between two Elo differences.
 
-After every pair of games it asks how much likelier the results are if A is `elo1` stronger than if A is `elo0`
-stronger. The scores of PAIRS are taken as normally distributed with the variance that was observed: the two games of
-an opening are not independent, the pairs are.
+It compares the likelihood of the results under "A is `elo1` stronger" and under "A is `elo0` stronger". Scores of PAIRS
+are taken as normally distributed with the observed variance: the two games of one opening are not independent, pairs
+are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plyground.errors import InvalidValue
 
 
 class Verdict(StrEnum):
-    """What the test says so far."""
+    """The state of the test."""
 
     OPEN = "undecided"
     STRONGER = "accepted"  # the difference is elo1 rather than elo0
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Sprt:
-    """Is A stronger than B by `elo1`, or only by `elo0`? Each wrong answer has the probability `error`."""
+    """Is A stronger than B by `elo1`, or only by `elo0`? `error` is the probability of each wrong answer."""
 
     elo0: float
     elo1: float
@@ -44,7 +44,7 @@ class Sprt:
 
     @property
     def limit(self) -> float:
-        """The log-likelihood ratio that decides."""
+        """The log-likelihood ratio at which the test ends."""
         return math.log((1 - self.error) / self.error)
 
     def ratio(self, pairs: NDArray[np.float64]) -> float:
@@ -52,7 +52,7 @@ class Sprt:
         n = len(pairs)
         if n == 0:
             return 0.0
-        # Two imagined pairs, a win and a loss, keep a short series of equal results from looking certain.
+        # Two pseudo-pairs, a win and a loss: the variance of a short series of equal results would be 0.
         seen = np.concatenate([pairs, [0.0, 1.0]])
         variance = float(seen.var())
         low, high = expected_score(self.elo0), expected_score(self.elo1)

@@ -1,1 +1,1 @@
-"""The same games on a GPU: what `batch.py` and `game.py` do, with torch's tensors in place of numpy's arrays."""
+"""The seam between devices: games, batches, views and priorities in torch tensors, on a CPU or a GPU by its name."""

@@ -1,6 +1,7 @@
-"""Whether there is a GPU to use, and how a kernel gets to it: torch owns the memory, numba's kernels work in it.
+"""The devices: which can be used, their memory, and how kernels run on them. No other file tells them apart by name.
 
-With NUMBA_ENABLE_CUDASIM=1 numba plays the GPU itself, slowly, in the memory of the CPU: for tests.
+Torch owns all memory; numba's kernels read and write it in place. With NUMBA_ENABLE_CUDASIM=1 numba simulates the GPU,
+slowly, in the CPU's memory: for tests.
 """
 
 # numba-cuda has no types:
@@ -12,7 +13,8 @@ import contextlib
 import functools
 import importlib.util
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -23,11 +25,16 @@ from torch import Tensor
 
 from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
+from plyground.games.interface import Function
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.threads import over_slices
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
-CUDA = torch.device("cpu" if SIMULATED else "cuda")  # where tensors lie
+TORCH_CUDA = torch.device("cpu" if SIMULATED else "cuda")  # the device of tensors
 BLOCK = 2 if SIMULATED else 64  # threads of a block; more are slower where a thread needs many registers
-MOST_THREADS = 4 if SIMULATED else 1 << 20  # more rows than that: a thread takes several
+LARGEST_BLOCK = 4 if SIMULATED else 512
+MOST_THREADS = 4 if SIMULATED else 1 << 20  # with more rows than that, a thread takes several
+MOST_WORK = 0.2  # of the free memory: working memory of threads
 INSTALL = install("gpu")
 NUMPY_TYPES = {
     torch.uint8: np.uint8,
@@ -45,11 +52,11 @@ NUMPY_TYPES = {
 TORCH_TYPES: dict[np.dtype[Any], torch.dtype] = {np.dtype(value): key for key, value in NUMPY_TYPES.items()}
 
 
-# ---- what is there ----
+# ---- which devices can be used ----
 
 
 def problem() -> str:
-    """Why no GPU can be used, in one sentence; empty where one can."""
+    """Why no GPU can be used, in one sentence; empty if one can."""
     if SIMULATED:
         return ""
     if torch.version.cuda is None:
@@ -58,7 +65,7 @@ def problem() -> str:
         )
     try:
         torch.cuda.init()
-    except (RuntimeError, AssertionError) as error:  # no driver, too old a driver, no GPU: torch says which
+    except (RuntimeError, AssertionError) as error:  # no driver, an old driver, no GPU: torch's message says which
         return f"CUDA does not start: {shorten(str(error).strip().splitlines()[0], 200)}"
     if importlib.util.find_spec("numba_cuda") is None:
         return f"the rules cannot be compiled for the GPU without numba-cuda; {INSTALL}"
@@ -73,12 +80,12 @@ def _numba_problem() -> str:
 
         config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
         count_bits_by_instruction()
-        probe = torch.zeros(1, dtype=torch.int32, device=CUDA)
+        probe = torch.zeros(1, dtype=torch.int32, device=TORCH_CUDA)
         counting: Any = cuda.jit(_count_up)
-        counting[1, 1](array(probe))  # compiled, linked and run: what is too old says so now
+        counting[1, 1](_device_array(probe, (1,), np.int32))  # compile, link, run: outdated parts fail here
         if int(probe.item()) != 1:
             return "numba-cuda's kernels do nothing here"
-    except Exception as error:  # its own errors, the linker's, the driver's: whatever keeps it from starting
+    except Exception as error:  # numba-cuda's, the linker's or the driver's
         return f"numba-cuda does not start: {shorten(' '.join(str(error).split()), 200)}"
     return ""
 
@@ -88,10 +95,10 @@ def _count_up(numbers: Any) -> None:
 
 
 def count_bits_by_instruction() -> None:
-    """Let `popcount` be the GPU's own instruction: unlike the CPU's, its compiler does not see that in our shifts.
+    """Compile `popcount` to the GPU's own instruction: unlike the CPU's compiler, CUDA's does not recognise the shifts.
 
-    numba-cuda keeps the device's form of a function beside it, under this name. Should it look elsewhere one day, the
-    shifts do as well.
+    numba-cuda keeps the device form of a function in this attribute. If a later version keeps it elsewhere, the shifts
+    are compiled and give the same result.
     """
     from numba import cuda
 
@@ -99,19 +106,19 @@ def count_bits_by_instruction() -> None:
 
 
 def require() -> None:
-    """Refuse where there is no GPU to use."""
+    """Raise InvalidValue if no GPU can be used."""
     reason = problem()
     if reason:
         raise InvalidValue(f"no GPU can be used: {reason}")
 
 
-def choose(word: str) -> tuple[str, str]:
-    """The device that `cpu`, `cuda` or `auto` means here, and what a person is told about the choice, if anything."""
-    if word not in ("cpu", "cuda", "auto"):
-        raise InvalidValue(f"no device {shorten(word)!r}; known: cpu, cuda, auto")
-    if word == "cpu":
+def choose(spec: str) -> tuple[str, str]:
+    """The device that `cpu`, `cuda` or `auto` means here, and the message about the choice; empty for `cpu`."""
+    if spec not in ("cpu", "cuda", "auto"):
+        raise InvalidValue(f"no device {shorten(spec)!r}; known: cpu, cuda, auto")
+    if spec == "cpu":
         return "cpu", ""
-    if word == "cuda":
+    if spec == "cuda":
         require()
     reason = problem()
     return ("cpu", f"device: cpu ({reason})") if reason else ("cuda", f"device: cuda ({name()})")
@@ -122,7 +129,7 @@ def name() -> str:
 
 
 def free_memory() -> tuple[int, int]:
-    """Bytes that are free on the GPU (what torch holds and does not use included), and all it has."""
+    """Free bytes of the GPU (including those that torch has reserved and does not use), and all its bytes."""
     if SIMULATED:
         return 1 << 32, 1 << 32
     free, total = torch.cuda.mem_get_info()
@@ -130,36 +137,164 @@ def free_memory() -> tuple[int, int]:
 
 
 def check_room(needed: int, what: str, advice: str) -> None:
-    """Refuse what does not fit, before anything is begun."""
+    """Raise InvalidValue if the GPU has fewer free bytes than `needed`."""
     free, total = free_memory()
     if needed > free:
         sizes = f"{needed / 1e9:.3g} GB on the GPU, where {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
         raise InvalidValue(f"{what} needs {sizes}: {advice}")
 
 
-# ---- kernels ----
-
-
-def launch(kernel: Any, rows: int, *arguments: Any, threads: int = MOST_THREADS) -> None:
-    """Run a kernel over rows: on as many threads, up to `threads`."""
-    blocks = -(-min(rows, threads) // BLOCK)
-    launch_blocks(kernel, blocks, BLOCK, 0, *arguments)
-
-
-def launch_blocks(kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
-    """Run a kernel on blocks of threads that share some bytes of memory, in torch's current stream."""
-    if not blocks:
-        return
+@contextlib.contextmanager
+def explain_out_of_memory(advice: str) -> Generator[None]:
+    """Turn torch's out-of-memory error into an InvalidValue of one sentence with advice."""
     try:
-        kernel[blocks, threads, _wrapped_stream(stream()), shared](*arguments)
-    except Exception as error:  # threads need memory of their own, which the driver takes at a launch
-        if "OUT_OF_MEMORY" not in str(error):
-            raise
-        raise InvalidValue(f"{_fullness()}; a kernel found no room for its threads: use fewer rows at once") from error
+        yield
+    except torch.OutOfMemoryError as error:
+        raise InvalidValue(f"{_fullness()}; {advice}") from error
 
 
-def stream() -> int:
-    """The stream that torch works in now."""
+def _fullness() -> str:
+    free, total = free_memory()
+    return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
+
+
+# ---- convolutions ----
+
+
+def mixed_precision(x: Tensor) -> torch.autocast:
+    """A context in which convolutions of x compute in bfloat16 on a GPU, in float32 on the CPU."""
+    return torch.autocast("cuda", torch.bfloat16, enabled=x.is_cuda)
+
+
+def convolution_layout(x: Tensor) -> Tensor:
+    """[B, channels, rows, columns] as convolutions are fastest: on a GPU with the channels of a cell side by side."""
+    return x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
+
+
+# ---- running kernels ----
+
+
+@functools.cache
+def get(name: str) -> Cpu | Cuda:
+    """The device of that name; raises InvalidValue if it cannot be used."""
+    if name not in ("cpu", "cuda"):
+        raise InvalidValue(f"no device {shorten(name)!r}; known: cpu, cuda")
+    return Cpu() if name == "cpu" else Cuda()
+
+
+class Cpu:
+    """Kernels are compiled loops; tensors share their memory with the numpy arrays that the loops read."""
+
+    name = "cpu"
+    torch = torch.device("cpu")
+
+    def load(self, template: str, functions: Mapping[str, Any], subject: str) -> ModuleType:
+        return load_kernels(template, functions, subject)
+
+    def run(self, kernel: Function, rows: int, *arguments: Any) -> None:
+        """Run a kernel over all rows, in one thread."""
+        if rows:
+            kernel(*map(self.converted, arguments))
+
+    def run_rows(
+        self, kernel: Function, rows: int, work: np.dtype[np.void], *arguments: Any, threads: int = 1, block: int = 0
+    ) -> None:
+        """Run a kernel over all rows, in up to `threads` threads: `kernel(first, stop, *arguments, work)`, each thread
+        with working memory of its own, [1] record of the type `work`."""
+        converted = [self.converted(argument) for argument in arguments]
+        over_slices(lambda part: kernel(part.start, part.stop, *converted, np.zeros(1, work)), rows, threads)
+
+    def converted(self, value: Any) -> Any:
+        """A tensor, or a NamedTuple of tensors, as kernels read it; anything else as it is."""
+        if isinstance(value, Tensor):
+            return value.numpy()
+        return value._make(map(self.converted, value)) if hasattr(value, "_fields") else value
+
+    def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        """The memory at the beginning of a tensor as an array of another type."""
+        assert tensor.is_contiguous()
+        return tensor.numpy().reshape(-1).view(np.uint8)[: _bytes(shape, dtype)].view(dtype).reshape(shape)
+
+    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        return torch.empty(shape, dtype=dtype)
+
+    def check_room(self, needed: int, what: str, advice: str) -> None:
+        """The CPU's memory is left to the operating system."""
+
+
+class Cuda:
+    """Kernels run on the GPU, in torch's current stream."""
+
+    name = "cuda"
+    torch = TORCH_CUDA
+
+    def __init__(self) -> None:
+        require()
+        self._work: dict[tuple[np.dtype[np.void], int], Tensor] = {}  # by record type and stream; torch owns it
+
+    def load(self, template: str, functions: Mapping[str, Any], subject: str) -> ModuleType:
+        return load_kernels(template, functions, subject, "cuda")
+
+    def run(self, kernel: Any, rows: int, *arguments: Any) -> None:
+        """Run a kernel over all rows, one thread for each (up to MOST_THREADS)."""
+        self.run_blocks(kernel, -(-min(rows, MOST_THREADS) // BLOCK), BLOCK, 0, *arguments)
+
+    def run_rows(
+        self, kernel: Any, rows: int, work: np.dtype[np.void], *arguments: Any, threads: int = 1, block: int = BLOCK
+    ) -> None:
+        """The same with working memory: `kernel(*arguments, work)` with one record of the type `work` a thread."""
+        most = min(rows, _most_threads(work))
+        self.run_blocks(kernel, -(-most // block), block, 0, *arguments, self._working_memory(work, most))
+
+    def run_blocks(self, kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
+        """Run a kernel on blocks of threads that share some bytes of memory."""
+        if not blocks:
+            return
+        converted = [_simulated(self.converted(argument)) for argument in arguments]
+        try:
+            kernel[blocks, threads, _wrapped_stream(_stream()), shared](*converted)
+        except Exception as error:  # the driver allocates the threads' local memory at a launch
+            if "OUT_OF_MEMORY" not in str(error):
+                raise
+            advice = "a kernel found no memory for its threads: use fewer rows at once"
+            raise InvalidValue(f"{_fullness()}; {advice}") from error
+
+    def _working_memory(self, dtype: np.dtype[np.void], threads: int) -> Any:
+        """[threads] records for the kernels of one stream, which run one after the other."""
+        most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, _stream())
+        work = self._work.get(key)
+        if work is None or len(work) < most:
+            work = self._work[key] = self.empty((most, dtype.itemsize), torch.uint8).zero_()
+        return self.view(work, (len(work),), dtype)
+
+    def converted(self, value: Any) -> Any:
+        """A tensor, or a NamedTuple of tensors, as kernels read it; anything else as it is."""
+        if isinstance(value, Tensor):
+            return self.view(value, tuple(value.shape), NUMPY_TYPES[value.dtype])
+        return value._make(map(self.converted, value)) if hasattr(value, "_fields") else value
+
+    def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        """The memory at the beginning of a tensor as an array of another type."""
+        return _device_array(tensor, shape, dtype)
+
+    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        size = math.prod(shape) * dtype.itemsize / 1e9
+        with explain_out_of_memory(f"an array of {shape} needs {size:.3g} GB: use fewer rows at once"):
+            return torch.empty(shape, dtype=dtype, device=TORCH_CUDA)
+
+    def check_room(self, needed: int, what: str, advice: str) -> None:
+        check_room(needed, what, advice)
+
+
+@functools.cache
+def _most_threads(work: np.dtype[np.void]) -> int:
+    """Threads whose working memory takes at most MOST_WORK of the free memory."""
+    fitting = int(free_memory()[0] * MOST_WORK) // work.itemsize
+    return min(MOST_THREADS, max(LARGEST_BLOCK, fitting // LARGEST_BLOCK * LARGEST_BLOCK))
+
+
+def _stream() -> int:
+    """Torch's current stream."""
     return 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
 
 
@@ -170,38 +305,23 @@ def _wrapped_stream(pointer: int) -> Any:
     return cuda.external_stream(pointer) if pointer else 0
 
 
-def array(tensor: Tensor) -> Any:
-    """A tensor as kernels read it: the same memory."""
-    return _array(tensor, tuple(tensor.shape), NUMPY_TYPES[tensor.dtype])
+def _simulated(value: Any) -> Any:
+    """In the simulation: an array that the kernel writes in place, not in a copy."""
+    if not SIMULATED or not isinstance(value, np.ndarray):
+        return value
+    from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+    return FakeCUDAArray(value)
 
 
-def records(tensor: Tensor, dtype: np.dtype[np.void]) -> Any:
-    """[N] records that lie in a tensor [N, bytes]."""
-    return _array(tensor, (len(tensor),), dtype)
-
-
-def words(tensor: Tensor, alignment: int) -> Any:
-    """[N, bytes / alignment] the same as whole numbers of that many bytes."""
-    assert tensor.shape[1] % alignment == 0
-    return _array(tensor, (len(tensor), tensor.shape[1] // alignment), np.dtype(f"u{alignment}"))
-
-
-def words_in(tensor: Tensor) -> Any:
-    """The whole words of eight bytes in a tensor."""
-    return _array(tensor, (tensor.nbytes // 8,), np.uint64)
-
-
-def _array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     assert tensor.is_contiguous()
     if SIMULATED:
-        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
-
-        memory = tensor.numpy().reshape(-1).view(np.uint8)[: math.prod(shape) * np.dtype(dtype).itemsize]
-        return FakeCUDAArray(memory.view(dtype).reshape(shape))
+        return Cpu().view(tensor, shape, dtype)
     return _wrapped_array(tensor.data_ptr(), shape, np.dtype(dtype))
 
 
-@functools.lru_cache(4096)  # wrapping costs more than many a kernel, and the allocator hands out the same places again
+@functools.lru_cache(4096)  # wrapping takes longer than many kernels, and torch's allocator reuses addresses
 def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     from numba import cuda
 
@@ -209,22 +329,5 @@ def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -
     return cuda.from_cuda_array_interface(described, sync=False)
 
 
-def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """New memory on the GPU, not yet filled."""
-    size = math.prod(shape) * dtype.itemsize / 1e9
-    with said_when_full(f"an array of {shape} needs {size:.3g} GB: use fewer rows at once"):
-        return torch.empty(shape, dtype=dtype, device=CUDA)
-
-
-@contextlib.contextmanager
-def said_when_full(advice: str) -> Generator[None]:
-    """Torch's page about a GPU without room, as one sentence."""
-    try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise InvalidValue(f"{_fullness()}; {advice}") from error
-
-
-def _fullness() -> str:
-    free, total = free_memory()
-    return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
+def _bytes(shape: tuple[int, ...], dtype: DTypeLike) -> int:
+    return math.prod(shape) * np.dtype(dtype).itemsize

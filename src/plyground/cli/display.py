@@ -1,9 +1,9 @@
-"""What a person sees while a learner works: a live table on a terminal, plain lines elsewhere."""
+"""The live display of a training run: a table on a terminal, plain lines elsewhere. It gets events of plain data."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 console = Console(highlight=False)
-NUMBERS = ("loss", "policy_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
+METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24
+ROWS = 8  # evaluations in the table
+
+Event = Mapping[str, Any]
 
 
 class Display:
-    """Is told a learner's records, one after the other."""
+    """Shows the events of `learners/training.py`, one call for each."""
 
     def __init__(self) -> None:
         self.live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
-        self.cycle: Mapping[str, Any] = {}
         self.scores: list[tuple[int, Mapping[str, Any]]] = []
         self.note = ""
         self.seen: tuple[float, int, int] | None = None
@@ -38,48 +40,46 @@ class Display:
         if self.live:
             self.live.__exit__(None, None, None)
 
-    def __call__(self, record: Mapping[str, Any]) -> None:
-        kind = record["event"]
+    def __call__(self, event: Event) -> None:
+        kind = event["event"]
         if kind == "tick":
             if self.live:
-                self._measure(record["learner"])
-                self.live.update(self._table(record["learner"]))
+                self._measure(event)
+                self.live.update(self._table(event))
             return
+        if kind == "evaluation":
+            self.scores.append((event["cycle"], event["eval_opponents"]))
         if kind == "note":
-            self.note = record["text"]
-        elif kind == "cycle":
-            self.cycle = record
-        elif kind == "evaluation":
-            self.scores.append((record["cycle"], record["yardsticks"]))
-        if not self.live or (kind == "note" and not self.note.startswith("target network")):
-            console.print(line(record), markup=False, soft_wrap=True)  # on a terminal it stays above the table
+            self.note = event["text"]
+        in_table = kind in ("cycle", "evaluation") or (kind == "note" and self.note.startswith("target network"))
+        if kind in LINES and not (self.live and in_table):
+            console.print(LINES[kind](event), markup=False, soft_wrap=True)  # on a terminal it stays above the table
 
-    def _measure(self, learner: Any) -> None:
-        """Plies and updates a second, since the last look."""
-        now = time.perf_counter(), learner.plies, learner.updates
+    def _measure(self, tick: Event) -> None:
+        """Plies and updates per second, since the last tick."""
+        now = time.perf_counter(), tick["plies"], tick["updates"]
         if self.seen and now[0] > self.seen[0]:
             plies, updates = ((now[k] - self.seen[k]) / (now[0] - self.seen[0]) for k in (1, 2))
             self.speed = f"{plies:,.0f} plies/s · {updates:,.0f} updates/s"
         self.seen = now
 
-    def _table(self, learner: Any) -> Group:
-        config = learner.config
-        place = (
-            f"cycle {min(learner.cycle + 1, config.cycles)}/{config.cycles}"
-            if config.cycles
-            else f"cycle {learner.cycle + 1}"
-        )
-        time_left = (
-            f" · {learner.seconds:.0f} of {config.seconds:.0f} s" if config.seconds else f" · {learner.seconds:.0f} s"
-        )
-        head = Text(f"{Path(config.game).name} · {place}{time_left} · {self.speed}", style="bold")
-        averages = " · ".join(f"{name} {learner.averages[name]:.4f}" for name in NUMBERS if name in learner.averages)
-        games = f"{learner.tally.games} games in this cycle, {learner.updates} updates, {learner.memory_words()}"
-        table = Table("cycle", *config.yardsticks, box=None, title="points of 100 against", title_justify="left")
-        room = (console.width - len(" cycle ")) // max(1, len(config.yardsticks)) - len(" 100%  ")
-        for cycle, scores in self.scores[-8:]:
-            table.add_row(str(cycle), *(_bar(scores[word], room) for word in config.yardsticks))
-        return Group(head, Text(games), Text(averages), table, Text(self.note, style="dim"))
+    def _table(self, tick: Event) -> Group:
+        cycles, limit = tick["cycles"], tick["seconds_limit"]
+        number = min(tick["cycle"] + 1, cycles) if cycles else tick["cycle"] + 1
+        place = f"cycle {number}{f'/{cycles}' if cycles else ''}, {min(1.0, tick['cycle_progress']):.0%}"
+        seconds = f"{tick['seconds']:.0f} {f'of {limit:.0f} ' if limit else ''}s"
+        head = Text(f"{Path(tick['game']).name} · {place} · {seconds} · {self.speed}", style="bold")
+        counts = Text(f"{tick['updates']:,} updates, {tick['buffer']}")
+        metrics = Text(_metrics(tick["metrics"], " · "))
+        parts = [head, counts, metrics]
+        opponents = tick["eval_opponents"]
+        if opponents:
+            table = Table("cycle", *opponents, box=None, title="score against", title_justify="left")
+            room = (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")
+            for cycle, scores in self.scores[-ROWS:]:
+                table.add_row(str(cycle), *(_bar(scores[spec], room) for spec in opponents))
+            return Group(*parts, table, Text(self.note, style="dim"))
+        return Group(*parts, Text(self.note, style="dim"))
 
 
 def _bar(score: Mapping[str, float], room: int) -> str:
@@ -88,35 +88,61 @@ def _bar(score: Mapping[str, float], room: int) -> str:
 
 
 def show_report(text: str) -> None:
-    """A report in Markdown, laid out for people where there is a terminal."""
+    """A report in Markdown, laid out for people on a terminal."""
     console.print(Markdown(text) if console.is_terminal else Text(text), soft_wrap=not console.is_terminal)
 
 
-def line(record: Mapping[str, Any]) -> str:
-    """A record in one line."""
-    if record["event"] == "note":
-        return record["text"]
-    place = f"cycle {record['cycle']}" + (f"/{record['cycles']}" if record["cycles"] else "")
-    if record["event"] == "evaluation":
-        scores = [
-            f"{word} {s['score']:.1%} [{s['low']:.1%}, {s['high']:.1%}]" for word, s in record["yardsticks"].items()
-        ]
-        scores += [f"{name} {share:.1%}" for name, share in record["puzzles"].items()]
-        best = record["against_best"]
-        return f"{place}: against {' · '.join(scores)} · best so far {best['score']:.1%}, best is step {record['best']}"
-    ended = " ".join(f"{name} {record[name]:.0%}" for name in ("first_wins", "second_wins", "draws", "step_limit"))
-    numbers = " ".join(f"{name} {record[name]:.4f}" for name in NUMBERS if name in record)
-    seconds = {name: value for name, value in record["seconds"].items() if name != "total"}
-    parts = " ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+# ---- events as lines ----
+
+
+def _metrics(found: Mapping[str, Any], between: str = " ") -> str:
+    return between.join(f"{name} {found[name]:.4f}" for name in METRICS if name in found)
+
+
+def _place(event: Event) -> str:
+    return f"cycle {event['cycle']}" + (f"/{event['cycles']}" if event["cycles"] else "")
+
+
+def _evaluation(event: Event) -> str:
+    scores = [
+        f"{spec} {s['score']:.1%} [{s['low']:.1%}, {s['high']:.1%}]" for spec, s in event["eval_opponents"].items()
+    ]
+    scores += [f"{name} {share:.1%}" for name, share in event["puzzles"].items()]
+    best = f"best so far {event['against_best']['score']:.1%}, best is step {event['best']}"
+    return f"{_place(event)}: against {' · '.join(scores)} · {best}"
+
+
+def _cycle(event: Event) -> str:
+    ended = " ".join(f"{name} {event[name]:.0%}" for name in ("first_wins", "second_wins", "draws", "truncated"))
+    parts = " ".join(f"{name} {value:.1f}" for name, value in event["seconds"].items() if name != "total")
     experience = (
-        f" · quality {record['quality']:.2f} (distinct {record['distinct']:.0%}, "
-        f"reward variance {record['reward_variance']:.3f})"
-        if "quality" in record
+        f" · quality {event['quality']:.2f} (distinct {event['distinct']:.0%}, "
+        f"reward variance {event['reward_variance']:.3f})"
+        if "quality" in event
         else ""
     )
     return (
-        f"{place}: {record['games']} games ({ended}, {record['mean_length']:.1f} plies) · "
-        f"{record['updates']} updates · {numbers}{experience} · "
-        f"illegal_moves {record['illegal_moves']} · "
-        f"{record['seconds']['total']:.1f} s ({parts})"
+        f"{_place(event)}: {event['games']} games ({ended}, {event['mean_length']:.1f} plies) · "
+        f"{event['updates']} updates · {_metrics(event)}{experience} · illegal_moves {event['illegal_moves']} · "
+        f"{event['seconds']['total']:.1f} s ({parts})"
     )
+
+
+def _epoch(event: Event) -> str:
+    numbers = " ".join(f"{name} {event[name]:.4f}" for name in ("train_loss", "loss", "kl") if name in event)
+    matched = " ".join(f"{name} {value:.1%}" for name, value in event.items() if name.startswith("match@"))
+    return (
+        f"epoch {event['epoch']}/{event['epochs']}: {numbers} · {matched} · value error {event['value_error']:.3f} · "
+        f"entropy {event['entropy']:.3f} (even: {event['even_entropy']:.3f}) · "
+        f"{event['examples']:,} examples, {event['held_out']:,} held out, {event['rejected']} rejected · "
+        f"{event['seconds']:.1f} s"
+    )
+
+
+LINES: dict[str, Callable[[Event], str]] = {
+    "note": lambda event: event["text"],
+    "device": lambda event: event["text"],
+    "cycle": _cycle,
+    "evaluation": _evaluation,
+    "epoch": _epoch,
+}

@@ -1,48 +1,38 @@
-"""The commands that train, resume, measure and move runs; imported when one of them is asked for, for torch is slow."""
+"""The commands `train` and `resume`; imported when one of them is called, because torch is slow to import."""
 
 from __future__ import annotations
 
-import json as json_module
+import inspect
 import platform
+import shutil
 import signal
-import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numba
 import numpy as np
 import torch
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import tyro
 from tyro.conf import Positional, arg
 
 import plyground
-from plyground.agents.agent import load_run, make, usual
-from plyground.arena.match import play_match
-from plyground.backend.device import said_when_full
+from plyground.backend.device import explain_out_of_memory
 from plyground.cli.display import Display, console, show_report
-from plyground.cli.terminal import progress, show_match
-from plyground.errors import InvalidValue, command, unknown
-from plyground.learners.a2c import A2C, A2CLearner
-from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.learners.learner import LIMITS, Learner, Settings
-from plyground.learners.loop import train as learn
-from plyground.learners.ppo import PPO, PPOLearner
-from plyground.learners.reinforce import Reinforce, ReinforceLearner
-from plyground.learners.tabular import Tabular, TabularLearner
-from plyground.report import table as table_report
-from plyground.report.run import agent_words, how_to_play, save_curves, table_of, write_report
-from plyground.runs import pack as packing
+from plyground.cli.grammar import NO_WORDS, Words, hint, is_game, shown_as
+from plyground.errors import InvalidValue, command
+from plyground.game import load
+from plyground.learners import LEARNERS, find_learner, training
+from plyground.learners.config import resolve
+from plyground.learners.training import Learner
+from plyground.report.run import how_to_play, write_report
 from plyground.runs.directory import (
+    EXAMPLES,
+    HELD_OUT,
     Run,
-    best_of,
     create,
-    find_checkpoint,
     game_of,
     is_unborn,
     newest_whole,
@@ -50,78 +40,107 @@ from plyground.runs.directory import (
     read_config,
     steps_of,
 )
-from plyground.runs.settings import build, profile, profiles, to_toml
-from plyground.runs.tensorboard import export
+from plyground.runs.settings import build, profile, profiles, read_toml, to_toml
 
-LEARNERS: dict[str, tuple[type[Settings], type[Learner[Any]]]] = {
-    "dqn": (DQN, DQNLearner),
-    "tabular": (Tabular, TabularLearner),
-    "reinforce": (Reinforce, ReinforceLearner),
-    "a2c": (A2C, A2CLearner),
-    "ppo": (PPO, PPOLearner),
-}
-WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
-LESS = "try fewer games at once (concurrency), a smaller memory or a smaller batch"
+NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
+# ---- train ----
+
+
 def make_train(arguments: Sequence[str]) -> Callable[..., None]:
-    """The command `train` for the learner and with the defaults of the profile that the arguments name."""
-    word = next((argument for argument in arguments if argument in LEARNERS), "dqn")
-    settings, learner_of = LEARNERS[word]
-    chosen = _named(arguments, "--profile")
-    table = profile(chosen) if chosen else {}
-    wanted = table.pop("learner", word)
-    if wanted != word and word in arguments:
-        how = command("train", wanted, "...")
-        raise InvalidValue(f"the profile {chosen} is for {wanted}, not for {word}: {how}")
-    defaults = build(settings, table, f"the profile {chosen}")
+    """The command `train`, with the options of the learner and the defaults of the profile that the arguments name."""
+    chosen = _option(arguments, "--profile")
+    table = _read_profile(chosen) if chosen else {}
+    made_with = table.pop("versions", {})
+    name = _learner_name(arguments, chosen or "", table.pop("learner", ""))
+    entry = find_learner(name)
+    defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
 
     def train(
-        learner: Positional[Annotated[str, arg(metavar="|".join(LEARNERS))]],
+        words: Positional[
+            Annotated[Words, shown_as("LEARNER [GAME]", f"the learner: {', '.join(LEARNERS)}")]
+        ] = NO_WORDS,
+        *,
         config: Annotated[Any, arg(name="")] = defaults,
-        profile: Annotated[
-            str | None, arg(help=f"settings to begin with: {', '.join(profiles())}, or a .toml file")
-        ] = None,
-        out: Annotated[
-            Path | None,
-            arg(metavar="PATH", help="the run's directory", help_behavior_hint="(default: a new one in runs/)"),
-        ] = None,
+        profile: Annotated[str, hint("PROFILE", "none")] = "",
+        out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
     ) -> None:
-        """Teach a machine a game by letting it play."""
-        if learner not in LEARNERS:
-            raise unknown("learner", learner, LEARNERS)
-        if learner != word:
-            raise InvalidValue(f"say the learner first: {command('train', learner, '...')}")
-        if "game" in table and config.game != table["game"]:
-            raise InvalidValue(f"the profile {profile} is for {table['game']}, not for {config.game}")
-        full = config.resolved()
-        with said_when_full(LESS):
-            begun = learner_of(full)
-        path = out or _next(Path("runs"), f"{begun.game.label}-{learner}")
-        with new_run(path, learner, full) as run:
-            _work(begun, run)
+        if made_with:
+            _say_other_versions(chosen or "", made_with)
+        config = _with_game(config, [word for word in words if word != name], table.get("game"), profile)
+        full = resolve(_with_end(config, entry.learner.limits, arguments), _say)
+        path = out or _next(Path("runs"), f"{load(full.game).label}-{name}")
+        with _new_run(path, name, full) as run:
+            _train(_begin(entry.learner, full, path), run)
 
-    train.__annotations__["config"] = Annotated[settings, arg(name="")]
+    train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
+    train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
+
+    Args:
+        profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
+        out: the run's directory
+    """
     return train
 
 
-def new_run(path: Path, learner: str, config: Any) -> Run:
-    """A run's directory, with all its settings; what one that was killed at once has left there makes way."""
-    unborn = is_unborn(path)
-    run = create(path, {"learner": learner, **asdict(config), "versions": versions()})
-    if unborn:
-        console.print(f"{path} was begun before, but stopped before its first checkpoint: begun anew.", soft_wrap=True)
-    return run
+def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str:
+    """The learner: the first word after `train`, or the profile's."""
+    first, second = [*(word for word in arguments[1:3]), "", ""][:2]
+    if is_game(first) and (second in LEARNERS or not of_profile):
+        game, learner = first, second if second in LEARNERS else next(iter(LEARNERS))
+        raise InvalidValue(f"the learner comes first: {command('train', learner, game)}")
+    named = "" if not first or first.startswith("-") or is_game(first) else first
+    if named:
+        find_learner(named)
+    if named and of_profile and named != of_profile:
+        raise InvalidValue(f"the profile {chosen} is for {of_profile}: {command('train', '--profile', chosen)}")
+    asks_for_help = "--help" in arguments or "-h" in arguments
+    if not named and not of_profile and not asks_for_help:
+        how = f"{command('train', 'dqn', 'connect_four')}, or {command('train', '--profile', 'connect_four_demo')}"
+        raise InvalidValue(f"train needs a learner first ({', '.join(LEARNERS)}) or a profile: {how}")
+    return named or of_profile or next(iter(LEARNERS))
 
 
-def versions() -> dict[str, str]:
-    """Of all that a run's numbers depend on."""
-    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    return own | {"numba": numba.__version__, "numpy": np.__version__}
+def _read_profile(name: str) -> dict[str, Any]:
+    """The settings of a profile, of a .toml file, or of a run."""
+    path = Path(name) / "config.toml"
+    return read_toml(path) if path.is_file() else profile(name)
 
 
-def _named(arguments: Sequence[str], option: str) -> str | None:
+def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
+    now = versions()
+    others = [
+        f"{each} {version} (now {now.get(each)})" for each, version in made_with.items() if version != now.get(each)
+    ]
+    if others:
+        _say(f"{name} was made with {', '.join(others)}: numbers may differ.")
+
+
+def _with_game(config: Any, words: Sequence[str], of_profile: str | None, profile: str) -> Any:
+    """The config with the game that was given as a word."""
+    games = [word for word in words if is_game(word)]
+    odd = [word for word in words if word not in games]
+    if odd or len(games) > 1:
+        raise InvalidValue(f"train takes LEARNER [GAME]; {' '.join(odd or games)!r} is neither")
+    kind: Any = type(config)
+    if games and config.game not in (games[0], of_profile or kind.game):
+        raise InvalidValue(f"two games are named: {games[0]} and --game {config.game}")
+    config = replace(config, game=games[0]) if games else config
+    if of_profile and config.game != of_profile:
+        raise InvalidValue(f"the profile {profile} is for {of_profile}, not for {config.game}")
+    return config
+
+
+def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> Any:
+    """The config with the end that the arguments name: `--seconds` alone leaves the cycles unlimited, or vice versa."""
+    named = [name for name in limits if float(_option(arguments, f"--{name}") or 0)]
+    return replace(config, **{name: 0 for name in limits if name not in named}) if named else config
+
+
+def _option(arguments: Sequence[str], option: str) -> str | None:
     """The value of an option, before the arguments are read in full."""
     for place, argument in enumerate(arguments):
         if argument == option and place + 1 < len(arguments):
@@ -132,32 +151,73 @@ def _named(arguments: Sequence[str], option: str) -> str | None:
 
 
 def _next(folder: Path, name: str) -> Path:
-    """The first directory of that name with a number that is free."""
+    """The first free directory of that name and a number."""
     number = 1
     while (folder / f"{name}-{number}").exists():
         number += 1
     return folder / f"{name}-{number}"
 
 
-def _work(learner: Learner[Any], run: Run) -> None:
-    """Learn until the end or until somebody wants to stop; then say what came of it."""
-    with wishes_to_stop() as stop, Display() as display, said_when_full(LESS):
-        finished = learn(learner, run, display, lambda: bool(stop))
+@contextmanager
+def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
+    """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
+    unborn = is_unborn(path)
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    with create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+        if unborn:
+            _say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
+        try:
+            yield run
+        except BaseException:
+            if not steps_of(path):
+                shutil.rmtree(missing[-1] if missing else path)
+            raise
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run's numbers depend on."""
+    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    return own | {"numba": numba.__version__, "numpy": np.__version__}
+
+
+def _begin(learner: type[Any], config: Any, path: Path) -> Any:
+    """A fresh learner; one that keeps files in the run's directory takes it as `folder`."""
+    own = {"folder": path} if "folder" in inspect.signature(learner).parameters else {}
+    with explain_out_of_memory(SMALLER):
+        return learner(config, **own)
+
+
+def _train(learner: Learner, run: Run) -> None:
+    """Train to the end or until a signal; then print a report."""
+    with stop_on_signal() as stop, Display() as display, explain_out_of_memory(SMALLER):
+        finished = training.train(learner, run, display, lambda: bool(stop))
     if not finished:
-        how = command("resume", run.path)
-        console.print(f"Stopped and saved at step {learner.step}. Go on with: {how}", soft_wrap=True)
+        _say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
         return
     show_report(write_report(run.path))
-    console.print(f"The curves as a picture: {run.path / 'curves.png'}", soft_wrap=True)
-    ended = "cycles" if 0 < learner.config.cycles <= learner.cycle else "seconds"
+    if (run.path / "curves.png").exists():
+        _say(f"The curves as a picture: {run.path / 'curves.png'}")
+    ended = next(iter(_reached(learner)), learner.limits[0])
     longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
-    console.print(f"This run is finished. To train it longer: {longer}", soft_wrap=True)
-    console.print(f"Play against it: {how_to_play(run.path)}", soft_wrap=True)
+    _say(f"This run is finished. To train it longer: {longer}")
+    if (run.path / HELD_OUT).exists():
+        _say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
+    _say(f"Play against it: {how_to_play(run.path)}")
+
+
+def _done(learner: Learner) -> dict[str, float]:
+    """How far a learner is, by the names of its limits."""
+    return {name: learner.state.seconds if name == "seconds" else learner.state.cycle for name in learner.limits}
+
+
+def _reached(learner: Learner) -> list[str]:
+    """The limits that a learner has reached."""
+    return [name for name, done in _done(learner).items() if 0 < getattr(learner.config, name) <= done]
 
 
 @contextmanager
-def wishes_to_stop() -> Generator[list[int]]:
-    """A list that is no longer empty once somebody wants to stop; whoever asks twice stops it at once."""
+def stop_on_signal() -> Generator[list[int]]:
+    """A list that receives the first Ctrl-C or SIGTERM; the second one raises KeyboardInterrupt."""
     found: list[int] = []
 
     def note(number: int, _: Any) -> None:
@@ -173,232 +233,74 @@ def wishes_to_stop() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
-def resume(
-    run: Positional[RunPath], cycles: int | None = None, seconds: float | None = None, epochs: int | None = None
-) -> None:
-    """Continue a run where it stopped, as if nothing had happened; a finished one needs a later end.
+def _say(text: str) -> None:
+    console.print(text, soft_wrap=True, markup=False)
 
-    What falls over a run (learning rate, exploration) follows the share of it that is done: with a later end it rises
-    again.
+
+# ---- resume ----
+
+
+def resume(
+    run: Positional[RunPath],
+    cycles: int | None = None,
+    seconds: float | None = None,
+    epochs: int | None = None,
+) -> None:
+    """Continue a run exactly where it stopped; a finished one needs a later end.
+
+    Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
 
     Args:
-        cycles: a later end, counted from the run's beginning
-        seconds: the same in seconds of playing and learning
-        epochs: the same for an imitation
+        cycles: a later end, counted from the beginning of the run
+        seconds: the same in seconds of play and updates
+        epochs: the same for an imitation run
     """
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     limits = {name: value for name, value in given.items() if value is not None}
-    if read_config(run).get("learner") == "imitate":
-        from plyground.cli.teach import go_on
-
-        go_on(run, limits)
-        return
     with open_run(run) as held:
         checkpoint = newest_whole(run)
-        with said_when_full(LESS):
-            learner = _learner_of(run, limits)
-            learner.restore(checkpoint)
-        done = {"cycles": learner.cycle, "seconds": learner.seconds}
-        check_limits(run, limits, done)
-        if limits and learner.finished:
-            ended = next(name for name, count in done.items() if 0 < getattr(learner.config, name) <= count)
-            raise InvalidValue(f"{run} was ended by its {ended}, and still is: give --{ended} a later end")
+        try:
+            learner = learner_of(run, limits)
+            training.load(learner, held)
+            _check_limits(run, learner, limits)
+        except BaseException:
+            (run / EXAMPLES).unlink(missing_ok=True)  # which the learner may have packed
+            raise
         set_limits(held, limits)
         held.rewind(checkpoint)
-        _work(learner, held)
+        _train(learner, held)
 
 
-def check_limits(run: Path, limits: Mapping[str, float], done: Mapping[str, float]) -> None:
-    """Refuse an end that is over already."""
+def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:
+    """Refuse an end that is reached already."""
+    done = _done(learner)
     for name, value in limits.items():
         if value <= done[name]:
             raise InvalidValue(f"{run} has done {done[name]:g} {name}: its end is later, not {value:g}")
+    if limits:
+        learner.state.stopped_early = False
+    for name in _reached(learner) if limits else ():
+        raise InvalidValue(f"{run} was ended by its {name}, and still is: give --{name} a later end")
 
 
 def set_limits(run: Run, limits: Mapping[str, float]) -> None:
-    """Write a later end into a run's settings."""
+    """Write a later end into a run's config."""
     if limits:
         run.write("config.toml", to_toml({**read_config(run.path), **limits}))
 
 
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
-    """A run's settings, with another end; without what is not the learner's own."""
+    """A run's settings, with another end."""
     table = read_config(run)
-    ends = ("epochs",) if table.get("learner") == "imitate" else LIMITS  # PPO's epochs are no end
+    ends = find_learner(str(table.get("learner"))).learner.limits
     for name in limits:
         if name not in ends:
-            raise unknown(f"end of {run}", name, ends)
-    own = {name: value for name, value in table.items() if name not in ("learner", "versions")}
+            raise InvalidValue(f"the end of {run} is set by {' or '.join(ends)}, not by {name}")
+    own = {name: value for name, value in table.items() if name not in NOT_SETTINGS}
     return {**own, **limits, "game": game_of(run).full}
 
 
-def _learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Learner[Any]:
+def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
     """A fresh learner with a run's settings."""
-    word = str(read_config(run).get("learner"))
-    if word not in LEARNERS:
-        raise unknown("learner", word, LEARNERS)
-    settings, learner_of = LEARNERS[word]
-    return learner_of(build(settings, settings_of(run, limits or {}), f"{run}/config.toml"))
-
-
-def runs(
-    words: Positional[
-        Annotated[tuple[str, ...], arg(metavar="[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]")]
-    ] = (),
-    folder: Path = Path("runs"),
-    without_memory: bool = False,
-) -> None:
-    """List the runs; or pack one as a file, unpack it, look at what one has stored, or export its metrics.
-
-    Args:
-        folder: where the runs are
-        without_memory: leave the memory out of the packed file: it can then play, but not be resumed
-    """
-    if not words:
-        _list(folder)
-        return
-    action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
-    if action not in wanted:
-        raise unknown("action of runs", action, wanted)
-    if len(names) != wanted[action]:
-        how = command("runs", "--help")
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
-    paths = [Path(name) for name in names]
-    if action == "pack":
-        size = packing.pack(paths[0], paths[1], not without_memory)
-        console.print(f"{paths[0]} packed into {paths[1]}: {size:,} bytes", soft_wrap=True)
-    elif action == "unpack":
-        steps = packing.unpack(paths[0], paths[1])
-        console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
-    elif action == "inspect":
-        _inspect(paths[0])
-    else:
-        where, count = export(paths[0])
-        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
-
-
-def _list(folder: Path) -> None:
-    """A table of runs, of which only the scores give way where the screen is narrow."""
-    rows = table_of(folder)
-    if not rows:
-        console.print(f"no runs in {folder}", soft_wrap=True)
-        return
-    table = Table(box=None)
-    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
-        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
-    table.add_column("scores", min_width=SCORES)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
-    wide.print(table, crop=False)
-
-
-def _inspect(run: Path) -> None:
-    """What the newest checkpoint remembers."""
-    learner, config, best = _learner_of(run), read_config(run), best_of(run)
-    learner.restore(newest_whole(run))
-    scores = "".join(f", {word} {score['score']:.1%}" for word, score in best.get("yardsticks", {}).items())
-    console.print(
-        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
-        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
-        soft_wrap=True,
-        markup=False,
-    )
-    table = Table("", "", title=f"experience of {run} at step {learner.step}", title_justify="left", show_header=False)
-    for name, value in learner.experience().items():
-        words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-        table.add_row(name.replace("_", " "), words)
-    if table.row_count:
-        console.print(table)
-    else:
-        console.print(f"{run} has stored nothing yet")
-
-
-def evaluate(
-    run: Positional[RunPath],
-    against: tuple[str, ...] = (),
-    games: int = 1000,
-    checkpoint: str = "best",
-    seed: int = OPENINGS_SEED,
-    json: bool = False,
-) -> None:
-    """Measure what a run has learned in paired matches.
-
-    Args:
-        against: agents, such as random minimax:depth=3; unless some are named, random and, where there is one, greedy
-        games: against each
-        checkpoint: best, last, or a step
-        seed: of the openings
-        json: print one JSON object instead
-    """
-    agent, config = load_run(str(run), None, checkpoint), read_config(run)
-    game, limit, results = agent.game, config.get("max_steps") or None, dict[str, Any]()
-    opponents = {word: make(word, game) for word in against or usual(game)}
-    for word, opponent in opponents.items():
-        with progress(games, f"{run.name} against {word}", hide=json) as advance:
-            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
-        results[word] = summary(match)
-        if not json:
-            show_match(match, run.name, word, game, as_json=False)
-    if json:
-        step = find_checkpoint(run, checkpoint).step
-        print(json_module.dumps({"run": str(run), "checkpoint": step, "against": results}))
-
-
-def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> None:
-    """Draw the learning curves of one or several runs.
-
-    Args:
-        runs: run directories
-        out: the picture
-    """
-    if not runs:
-        raise InvalidValue("plot needs at least one run")
-    for path in runs:
-        read_config(path)
-    table_report.check_picture(out)
-    save_curves(out, runs)
-    print(f"wrote {out}", file=sys.stderr)
-
-
-def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
-    """Print the entries of a run's table in words: the most visited, and the most valuable.
-
-    Args:
-        top: how many of each
-        checkpoint: best, last, or a step
-        json: print one JSON object instead
-    """
-    config = read_config(run)
-    if config.get("learner") != "tabular":
-        raise InvalidValue(f"{run} has learned with {config.get('learner')}, not with a table")
-    if top < 1:
-        raise InvalidValue(f"top is at least 1, not {top}")
-    held = load_run(str(run), None, checkpoint).table
-    parts = {
-        "most visited": table_report.most_visited(held, top),
-        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
-        "better than others wherever they are played": table_report.best_advantages(held, top),
-    }
-    if json:
-        print(json_module.dumps({**table_report.summary(held), **parts}))
-        return
-    for name, value in table_report.summary(held).items():
-        words = f"{value:.1%}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-        console.print(f"{name.replace('_', ' ')}: {words}")
-    for title, rows in parts.items():
-        if rows:
-            shown = Table("visits", "value", "state", "action", title=title, title_justify="left")
-            for row in rows:
-                shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
-            console.print(shown)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "resume": resume,
-    "runs": runs,
-    "evaluate": evaluate,
-    "plot": plot,
-    "table": table,
-}
+    entry = find_learner(str(read_config(run).get("learner")))
+    return _begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)

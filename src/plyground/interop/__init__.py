@@ -1,1 +1,1 @@
-"""Other people's interfaces on top of ours."""
+"""Interfaces of other projects on top of the compiled rules."""

@@ -1,7 +1,7 @@
 """The board representation of a Connect Four DQN agent, as its author described it, for any array of 0, 1 and 2.
 
-It looks at arrays, not at games: an arrangement that no game reaches is encoded like any other. On real positions the
-encoder `relative` gives the same numbers, faster.
+It encodes arrays, not games: an arrangement that no game reaches is encoded too. On reachable positions the encoder
+`relative` gives the same numbers, faster.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plyground.errors import InvalidValue
 def encode_state(board: ArrayLike, player_id: int) -> NDArray[np.float32]:
     """Own stones 1.0, the opponent's 2.0, empty cells 0.0; cell (row, column) of a 6x7 board is at row * 7 + column.
 
-    `board` holds 0 (empty), 1 and 2 (the players' stones); `player_id`, 1 or 2, is who looks.
+    `board` holds 0 (empty), 1 and 2 (the players' stones); `player_id` is the player, 1 or 2, whose stones become 1.0.
     """
     cells = np.asarray(board)
     if player_id not in (1, 2):
@@ -31,7 +31,7 @@ def encode_state(board: ArrayLike, player_id: int) -> NDArray[np.float32]:
 
 
 def best_legal(q_values: ArrayLike, legal: Collection[int]) -> int:
-    """The legal column with the highest value; every other counts as minus infinity."""
+    """The legal column with the highest Q-value; illegal columns count as minus infinity."""
     values = np.asarray(q_values, np.float32)  # [7]
     columns = sorted(set(legal))
     if not columns or not 0 <= columns[0] <= columns[-1] < len(values):

@@ -1,12 +1,12 @@
-"""Connect Four on torch tensors, as a policy-gradient series described it. Needs torch (the extra `learn`).
+"""The interface of a policy-gradient series on Connect Four: boards as torch tensors. Needs the extra `learn`.
 
 A board is an int8 tensor (6, 7), row 0 on top: +1 the player to move, -1 the opponent, 0 empty; the caller negates it
 after a move. A batch is (B, 6, 7). A model is any `nn.Module` that maps (6, 7) -> (7,) and (B, 6, 7) -> (B, 7) logits.
 Everything runs on the device of the model's boards.
 
-This is the one second implementation of a game here, for people who follow that series; our learners use the compiled
-rules. Differences from the series: illegal moves are masked on a copy of the logits, never in the model's own output; a
-model that answers with NaN, a wrong shape or on another device is an error, not a random move.
+This is a second implementation of the rules, for readers of that series; the learners use the compiled rules.
+Differences from the series: illegal moves are masked on a copy of the logits, never in the model's own output; NaN, a
+wrong shape or another device in a model's output is an error, not a random move.
 """
 
 # torch's own types are incomplete:
@@ -25,7 +25,7 @@ from plyground.errors import IllegalAction, InvalidValue
 
 ROWS, COLS = 6, 7
 WEIGHTS = torch.tensor([2.0 ** (7 * column + ROWS - 1 - row) for row in range(ROWS) for column in range(COLS)]).double()
-"""(42,) the value of each cell's bit"""
+"""(42,) the bit of each cell, as a power of two"""
 
 
 class RandomPlayer(nn.Module):
@@ -46,7 +46,7 @@ def sample_move(
 def sample_move(
     model: nn.Module, board: Tensor, output_probs: bool = False, generator: torch.Generator | None = None
 ) -> int | tuple[int, Tensor]:
-    """A column 0-6 drawn from the model's probabilities over open columns; on request also those (7,)."""
+    """A column 0-6 sampled from the model's probabilities over open columns; with `output_probs` also those (7,)."""
     _check_board(board, 2)
     with torch.no_grad():
         probs = move_probabilities(model, board)
@@ -66,7 +66,7 @@ def move_probabilities(model: nn.Module, board: Tensor) -> Tensor:
 
 
 def make_move_and_check(board: Tensor, move: int | Tensor) -> tuple[Tensor, bool | Tensor]:
-    """The board after +1 drops a stone, not negated, and whether that makes four; the given board stays as it is.
+    """The board after +1 drops a stone, not negated, and whether that makes four; the given board is not changed.
 
     (6, 7) and a column give a board and a bool; (B, 6, 7) and columns (B,) give boards and bools (B,).
     """
@@ -91,7 +91,7 @@ def make_move_and_check(board: Tensor, move: int | Tensor) -> tuple[Tensor, bool
 
 
 def has_four(boards: Tensor) -> Tensor:
-    """(B,) whether +1 has four in a line."""
+    """(B,) whether +1 has four in a row."""
     stones = _bitboards(boards == 1)
     found = torch.zeros_like(stones)
     for shift in (1, 6, 7, 8):  # upright, falling, flat, rising
@@ -103,7 +103,7 @@ def has_four(boards: Tensor) -> Tensor:
 def _bitboards(cells: Tensor) -> Tensor:
     """(B, 6, 7) bool -> (B,) int64, seven bits a column of which the last stays empty.
 
-    A product with powers of two, exact in float64 (which autocast leaves alone), and faster than comparing slices.
+    A product with powers of two, exact in float64 (which autocast does not change), and faster than comparing slices.
     """
     return (cells.flatten(1).double() @ WEIGHTS.to(cells.device)).long()
 
@@ -133,15 +133,15 @@ def play_batch(
     games: int,
     *,
     both: bool = False,
-    discount: float | None = None,
+    gamma: float | None = None,
     device: str | torch.device = "cpu",
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Many games at once, half begun by each model: states (N, 6, 7) int8, moves (N,) int64, returns (N,) float32.
 
-    N counts the moves of `model1`, or of both models with `both=True`; a state is seen by the player who moved in it,
-    and so is its return: +1 won, 0 drawn, -1 lost. With a discount, the last move of a player in a game has the whole
-    return, each one before it `discount` times that of the next.
+    N counts the moves of `model1`, or of both models with `both=True`; states and returns are from the point
+    of view of the player who moved: +1 won, 0 drawn, -1 lost. With `gamma`, a player's last move in a game has the full
+    return, each earlier one `gamma` times that of the next.
     """
     if games < 1:
         raise InvalidValue(f"play_batch plays at least one game, not {games}")
@@ -168,8 +168,8 @@ def play_batch(
             boards, number, mover = -boards[going], number[going], 1 - mover[going]
     states, moves, number, mover = (torch.cat(column) for column in zip(*record, strict=True))
     returns = result[number, mover]
-    if discount is not None:
-        returns = returns * discount ** _moves_to_come(number, mover, games)
+    if gamma is not None:
+        returns = returns * gamma ** _moves_to_come(number, mover, games)
     kept = torch.ones_like(mover, dtype=torch.bool) if both else mover == 0
     return states[kept], moves[kept], returns[kept]
 
@@ -187,7 +187,7 @@ def _moves_to_come(number: Tensor, mover: Tensor, games: int) -> Tensor:
 
 @contextmanager
 def _evaluating(*models: nn.Module) -> Generator[None]:
-    """Put models into evaluation mode, and back into the one they were in."""
+    """Put models into evaluation mode, and restore their mode afterwards."""
     modes = [model.training for model in models]
     try:
         for model in models:
@@ -205,7 +205,7 @@ def _check_board(board: Tensor, dimensions: int) -> None:
 
 
 def _logits(model: nn.Module, board: Tensor) -> Tensor:
-    """What the model says, looked over."""
+    """The model's logits, after checks of type, shape, device and values."""
     logits = model(board)
     name, wanted = type(model).__name__, (*board.shape[:-2], COLS)
     if not isinstance(logits, Tensor) or logits.shape != wanted or not logits.dtype.is_floating_point:

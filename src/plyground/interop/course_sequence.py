@@ -1,7 +1,8 @@
-"""Sequence as a university course's framework speaks it: dictionaries for actions, lists with duplicates, its shuffles.
+"""Sequence with the interface of a university course's framework: actions as dictionaries, lists with duplicates, the
+same shuffles.
 
 The compiled rules play; this file only translates, and puts the deck into the order that the framework's generator
-would have given it. Scores are counted as the framework does (`compat_scores`).
+would give it. Scores are counted as in the framework (`compat_scores`).
 """
 
 from __future__ import annotations
@@ -51,21 +52,21 @@ EMPTY_BOARD = "#________#/" + "__________/" * 8 + "#________#"
 
 
 class CourseSequence:
-    """One game: `legal_actions()` lists what the framework would offer, `apply` plays one of them."""
+    """One game: `legal_actions()` lists the framework's actions, `apply` plays one of them."""
 
     def __init__(self, seats: int = 2, seed: int = 1) -> None:
         self.game = load("sequence", seats=seats, compat_scores=True)
         self.position = Position(self.game, self.game.blank.copy())
         self.actions_played = 0
-        self._chance = random.Random(seed)
-        self._reseedings = [self._chance.randint(0, 10**10) for _ in range(RESEEDINGS)]
+        self._random = random.Random(seed)
+        self._reseedings = [self._random.randint(0, 10**10) for _ in range(RESEEDINGS)]
         self._deal(seats)
 
     @classmethod
     def from_case(cls, case: Mapping[str, Any]) -> CourseSequence:
-        """The position that an entry of the course's rule cases describes.
+        """The position of an entry of the course's rule cases.
 
-        The other hands get cards that are left over; the rest is the deck, or, where it is empty, the discards.
+        The other hands get some of the remaining cards; the others are the deck or, if it is empty, the discards.
         """
         missing = [key for key in CASE_KEYS if key not in case]
         if missing:
@@ -90,10 +91,10 @@ class CourseSequence:
         _set_hands(state, hands)
         _set_pile(state, "display", case["display"])
         _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
-        state["outcome"] = 0  # what the imposed cards mean shows after the next action
+        state["outcome"] = 0  # the framework computes it after the next action
         return course
 
-    # ---- what the framework's state holds ----
+    # ---- the framework's state ----
 
     @property
     def seats(self) -> int:
@@ -105,12 +106,12 @@ class CourseSequence:
 
     @property
     def to_move(self) -> int:
-        """The agent that acts."""
+        """The agent to act."""
         return int(self.position.state["turn"])
 
     @property
     def scores(self) -> list[int]:
-        """What each agent has completed; a team has the sum of its agents."""
+        """The sequences that each agent has completed; a team has the sum of its agents."""
         return [int(count) for count in self.position.state["sequences"][: self.seats]]
 
     @property
@@ -133,7 +134,7 @@ class CourseSequence:
 
     @property
     def trade_used(self) -> bool:
-        """Whether the agent that acts has answered the trade question."""
+        """Whether the agent to act has answered the trade question."""
         return bool(self.position.state["traded"])
 
     def rows(self) -> list[str]:
@@ -143,7 +144,7 @@ class CourseSequence:
     # ---- actions ----
 
     def legal_actions(self) -> list[Action]:
-        """What the framework offers, in its order: hand, then cells, then display; equal cards offer equal actions."""
+        """The framework's legal actions in its order: hand, cells, display; equal cards give equal actions."""
         legal = self.position.legal()
         moves = [move for move in legal if move < MOVES]  # with the first face-up card; the others allow the same
         listed: list[Action] = []
@@ -158,16 +159,16 @@ class CourseSequence:
         return listed
 
     def apply(self, action: Action) -> None:
-        """Play one of the legal actions, given as a dictionary of the framework."""
+        """Play a legal action, given as a dictionary."""
         number = self._number(action)
-        self._chance.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
+        self._random.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
         if number < DECLINE:
             self._shuffle()
-        self.position.play(number)
+        self.position = self.position.play(number)
         self.actions_played += 1
 
     def _number(self, action: Action) -> int:
-        """The compiled rules' number of an action, or an error that says what is wrong with it."""
+        """The action's number in the compiled rules; an error names its faults."""
         _check(action)
         for move in self.position.legal():
             if move >= DECLINE:
@@ -189,10 +190,10 @@ class CourseSequence:
         parse(EMPTY_BOARD, state)
         state["outcome"] = 0
         deck = DECK.copy()
-        self._chance.shuffle(deck)
+        self._random.shuffle(deck)
 
         def deal(count: int) -> list[str]:
-            self._chance.shuffle(deck)
+            self._random.shuffle(deck)
             return [deck.pop() for _ in range(count)]
 
         _set_pile(state, "display", deal(SLOTS))
@@ -200,15 +201,15 @@ class CourseSequence:
         _set_pile(state, "deck", deck)
 
     def _shuffle(self) -> None:
-        """The framework shuffles what is left before each card it turns up."""
+        """Shuffle the deck, as the framework does before each card that it turns up."""
         state = self.position.state
         cards = _names(state["deck"])
-        self._chance.shuffle(cards)
+        self._random.shuffle(cards)
         _set_pile(state, "deck", cards)
 
 
 def _dictionary(move: int, draft: str) -> Action:
-    """A move of the compiled rules in the framework's words."""
+    """A move of the compiled rules as the framework's dictionary."""
     kind = "trade" if move >= TRADES else "remove" if move // SQUARES >= BY_JH else "place"
     cell = int(CELL_OF[move % SQUARES])
     coords = None if kind == "trade" else divmod(cell, SIZE)
@@ -216,7 +217,7 @@ def _dictionary(move: int, draft: str) -> Action:
 
 
 def _check(action: object) -> None:
-    """Refuse what is no action of the framework at all."""
+    """Refuse a value that is not an action of the framework."""
     if not isinstance(action, dict):
         raise InvalidValue(f"an action is a dictionary with the keys {', '.join(KEYS)}, not {shorten(repr(action))}")
     given = cast(Action, action)
@@ -249,7 +250,7 @@ def _set_pile(state: np.void, name: str, cards: Sequence[str]) -> None:
 
 
 def _set_hands(state: np.void, hands: Sequence[Sequence[str]]) -> None:
-    """Deal hands that nobody else knows."""
+    """Set hands that no other seat knows."""
     for seat, hand in enumerate(hands):
         state["hands"][seat][: len(hand)] = [NUMBER_OF[card] for card in hand]
         state["held"][seat] = len(hand)
@@ -264,7 +265,7 @@ def _set_chips(state: np.void, places: Iterable[Sequence[int]], mark: int) -> No
 
 
 def _without(deck: Sequence[str], cards: Sequence[str]) -> list[str]:
-    """The deck less these cards, each of which must be there."""
+    """The deck without these cards, each of which must be in it."""
     left = list(deck)
     for card in cards:
         if card not in NUMBER_OF:

@@ -1,66 +1,47 @@
-"""Template: how much better each ply of a rollout turned out than the critic expected.
+"""Template: generalised advantage estimation (GAE) over a rollout, on the CPU.
 
-A rollout is rows of one ply of every game, oldest first, as in `replay.py`. It belongs to no game: nothing here is
-filled in.
+`cuda_advantages.py` has the same function with the same arguments, one thread for each environment. The template
+belongs to no game: no slot is filled.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from plyground.kernels.replay import TERMINATED, TRUNCATED, Bools, Bytes, Floats
+from plyground.kernels.arrays import Rollout
+from plyground.kernels.replay import TERMINATED, TRUNCATED
 
 
-@njit(cache=True, nogil=True)
-def judge_game(
-    game: int,
-    sides: Bytes,  # [rows, games] who acted
-    next_sides: Bytes,  # [rows, games] who acts after it
-    rewards: Floats,  # [rows, games] for the side that acted
-    ended: Bytes,  # [rows, games]
-    own: Bools,  # [rows, games] the learner acted; the other plies belong to the world
-    values: Floats,  # [rows, games] what the critic expected, for the side that acts
-    behind: Floats,  # [rows, games] the same of the position behind a ply, where no row follows or the game was stopped
-    discount: float,
-    trace: float,  # the lambda of GAE: 0 trusts the critic at the learner's next ply, 1 only the end
-    out: Floats,  # [rows, games]
-) -> None:
-    """Generalised advantage estimation with the sign of each turn.
+@njit
+def advantages_of_env(env: int, rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
+    """The advantages of one environment's plies.
 
-    What is good for whoever acts next is bad for me, unless that is me again; the discount applies only where the turn
-    passes. A game that ended has no value behind it; one that was stopped has. Plies of others are followed
-    but not judged; the critic is asked at the learner's own plies, and where the rollout or a stop cuts a game.
+    The next state's value is negated when the side to move changes, and gamma applies only there. A terminated game has
+    no next state's value; a truncated one has. The opponent's plies are part of the environment: they are followed, and
+    their advantage is 0. The value head is read at the learner's own plies, in the last row and at truncation.
     """
-    rows = len(sides)
-    expected = came = 0.0  # at the ply after, for its side: what the critic says, and what came of it
+    rows = len(rollout.sides)
+    expected = returned = 0.0  # at the following ply, for its side: the value, and the lambda-return
     for row in range(rows - 1, -1, -1):
-        factor = 1.0 if next_sides[row, game] == sides[row, game] else -discount
-        if ended[row, game] == TERMINATED:
-            expected = came = 0.0
-        elif ended[row, game] == TRUNCATED or row == rows - 1:
-            expected = came = behind[row, game]
-        if own[row, game]:
-            came = rewards[row, game] + factor * ((1.0 - trace) * expected + trace * came)
-            expected = values[row, game]
-            out[row, game] = came - expected
+        factor = 1.0 if rollout.next_sides[row, env] == rollout.sides[row, env] else -gamma
+        reward = rollout.rewards[row, env]
+        if rollout.ended[row, env] == TERMINATED:
+            expected = returned = 0.0
+        elif rollout.ended[row, env] == TRUNCATED or row == rows - 1:
+            expected = returned = rollout.next_values[row, env]
+        if rollout.own[row, env]:
+            returned = reward + factor * ((1.0 - gae_lambda) * expected + gae_lambda * returned)
+            expected = rollout.values[row, env]
+            out[row, env] = returned - expected
         else:
-            expected, came = rewards[row, game] + factor * expected, rewards[row, game] + factor * came
-            out[row, game] = 0.0
+            expected, returned = reward + factor * expected, reward + factor * returned
+            out[row, env] = 0.0
 
 
 @njit(cache=True, nogil=True)
-def advantages(
-    sides: Bytes,
-    next_sides: Bytes,
-    rewards: Floats,
-    ended: Bytes,
-    own: Bools,
-    values: Floats,
-    behind: Floats,
-    discount: float,
-    trace: float,
-    out: Floats,
-) -> None:
-    """Of every game."""
-    for game in range(sides.shape[1]):
-        judge_game(game, sides, next_sides, rewards, ended, own, values, behind, discount, trace, out)
+def compute_advantages(rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
+    """out [rows, envs]: the advantages of all environments. `gae_lambda` 0 is the one-step estimate, 1 the full one."""
+    for env in range(rollout.sides.shape[1]):
+        advantages_of_env(env, rollout, gamma, gae_lambda, out)

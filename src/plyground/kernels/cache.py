@@ -13,10 +13,12 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
+import logging
 import os
 import re
 import shutil
@@ -40,9 +42,11 @@ from plyground.games.interface import Function
 from plyground.kernels import slots
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
+IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT = 6
+LOG = logging.getLogger("plyground")
 _LOCK = threading.RLock()
 
 # A function compiled for a game's HEAD also serves the whole record, which begins alike: that is what we want.
@@ -50,29 +54,48 @@ warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimenta
 
 
 def load_kernels(
-    template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str
+    template: str,
+    functions: Mapping[str, Function | bool | int | np.dtype[np.void]],
+    subject: str,
+    device: str = "cpu",
 ) -> types.ModuleType:
-    """The module that `template` (a file beside this one, or a module's full name) becomes with
-    `functions` (and sizes) in its slots.
+    """The module that `template` (a file beside this one, or a module's full name) becomes with `functions` (and sizes)
+    in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`.
 
-    `subject` says in the notice, while it compiles for the first time, what it is: "connect_four".
+    `subject` names the kernels in the notice that is printed while they compile for the first time: "connect_four".
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
-        spec = importlib.util.find_spec(template if "." in template else f"plyground.kernels.{template}")
-        assert spec is not None
-        assert spec.origin is not None
-        template, source = template.removeprefix("plyground."), Path(spec.origin).read_text(encoding="utf-8")
+        home, _, file = (template if "." in template else f"plyground.kernels.{template}").rpartition(".")
+        template = f"{home}.{'' if device == 'cpu' else f'{device}_'}{file}"
+        source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), _source(template))
         source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
-        label = re.sub(r"\W+", "_", f"{template} {subject}")
+        kind = template.removeprefix("plyground.").removeprefix("kernels.")
+        label = re.sub(r"\W+", "_", f"{kind} {subject}")
         name = f"plyground_{label}_{fingerprint(source)}"
         if name not in sys.modules:
             path = _written(name, f"plyground_{label}_", source)
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
-                kind = f"{template}, bounds checked" if numba.config.BOUNDSCHECK else template  # pyright: ignore
-                notice = f"plyground: compiling {subject} ({kind}), once for this machine ..."
-                print(notice, file=sys.stderr, flush=True)
+                kind = f"{kind}, bounds checked" if numba.config.BOUNDSCHECK else kind  # pyright: ignore
+                LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
             _run(name, path)
         return sys.modules[name]
+
+
+@functools.cache
+def _source(template: str) -> str:
+    spec = importlib.util.find_spec(template)
+    assert spec is not None, template
+    assert spec.origin is not None, template
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def _import_template(found: re.Match[str], functions: Mapping[str, Any], subject: str) -> str:
+    """An import from another template, such as `from plyground.kernels.rules import step_row`: from the module that it
+    becomes with the same functions. An import from any other module stays as it is."""
+    home = found[1]
+    if home == slots.__name__ or not SLOTS.search(_source(home)):
+        return found[0]
+    return f"from {load_kernels(home, functions, subject).__name__} import"
 
 
 def _run(name: str, path: Path) -> None:
@@ -233,7 +256,7 @@ def _written(name: str, prefix: str, source: str) -> Path:
     try:
         path = _write(folder / name / "kernels.py", source)
     except OSError as error:
-        print(f"plyground: cannot keep compiled games in {folder} ({error.strerror}); compiling anew", file=sys.stderr)
+        LOG.warning("cannot keep compiled games in %s (%s); compiling anew", folder, error.strerror)
         return _write(Path(tempfile.mkdtemp(prefix="plyground-")) / name / "kernels.py", source)
     _forget(folder, prefix)
     return path

@@ -1,4 +1,4 @@
-"""Template: a policy over single states as a loop over a batch."""
+"""Template: a scripted agent's function over single states as a loop over a batch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,26 @@ from numpy.typing import NDArray
 
 from plyground.kernels.slots import choose
 
+Records = NDArray[np.void]
+
 
 @njit(cache=True, nogil=True)
-def choose_all(
-    states: NDArray[np.void], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: NDArray[np.void]
-) -> None:
+def choose_all(states: Records, rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Records) -> None:
     for i in range(len(states)):
         actions[i] = choose(states[i], rngs[i : i + 1], work[0])
+
+
+@njit(cache=True, nogil=True)
+def choose_where(
+    first: int,
+    stop: int,
+    states: Records,
+    where: NDArray[np.bool_],
+    rngs: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    work: Records,
+) -> None:
+    """Fill in the actions of rows `first` to `stop` - 1 where `where` [N] is set."""
+    for i in range(first, stop):
+        if where[i]:
+            actions[i] = choose(states[i], rngs[i : i + 1], work[0])

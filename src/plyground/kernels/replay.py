@@ -1,7 +1,11 @@
-"""Template: what a replay memory does for every sample: choose it, and follow its game for some plies.
+"""Template: sampling from a replay buffer and following each sampled ply for n steps, on the CPU.
 
-The memory is a ring of rows; a row holds one ply of every game that is played side by side, so that the ply after
-(row, game) is (row + 1, game) unless the game ended. It belongs to no game: nothing here is filled in.
+The buffer is a ring of rows; a row holds one ply of every environment, so that the ply after (row, env) is
+(row + 1, env) unless the game ended. A ply's index is row * envs + env. The template belongs to no game: no slot is
+filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
+
+A call that samples takes one seed; sample k draws from the generator `mix(seed + k * STEP)`, so that both devices
+draw the same samples.
 """
 
 from __future__ import annotations
@@ -10,163 +14,113 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.rng import below, uniform
+from plyground.games.bits import wrapping
+from plyground.games.rng import STEP, Rng, below, mix, uniform
+from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
 
 Bools = NDArray[np.bool_]
-Bytes = NDArray[np.int8]
 Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
-Rng = NDArray[np.uint64]
 
-RUNS_ON, TERMINATED, TRUNCATED = range(3)  # what became of a game with a ply
+RUNS_ON, TERMINATED, TRUNCATED = range(3)  # the values of `ended`
 TRIES = 64
 
 
-@njit(cache=True, nogil=True)
-def follow(
-    row: int,
-    game: int,
-    newest: int,
-    sides: Bytes,  # [rows, games] who acted
-    next_sides: Bytes,  # [rows, games] who acts after it
-    rewards: Floats,  # [rows, games] for the side that acted
-    ended: Bytes,
-    explored: Bools,  # [rows, games] the action was not the one the learner thinks best
-    plies: int,
-    own_turns: bool,
-    discount: float,
-    penalty: float,
-) -> tuple[float, float, int]:
-    """What came of a ply, for the side that acted in it: the return of up to `plies` plies, the factor for the value of
-    the position behind them (as the side to move there sees it), and the row that led to that position.
+# ---- bodies for one sample, the same on every device ----
 
-    The sign comes from who acts, and the discount applies only where the turn passes. A game that ended has no value
-    behind it; one that was stopped has, and costs a penalty. A later ply that explored is not followed: it says nothing
-    about best play. With `own_turns` the opponent belongs to the world: plies are counted from own turn to own turn. A
-    ply whose next own turn has not come yet is no sample: the row is -1.
+
+@wrapping
+def generator_of(seed: np.uint64, k: int) -> np.uint64:
+    """The state of sample k's generator."""
+    return mix(seed + np.uint64(k) * STEP)
+
+
+@njit
+def n_step_return(
+    row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
+) -> tuple[float, float, int]:
+    """A ply's n-step return for the side that acted in it, the bootstrap discount (the factor of the next state's value
+    as the side to move there sees it), and the row of the ply that led to the next state.
+
+    The next state's value is negated when the side to move is not the side that acted; gamma applies only where the
+    side to move changes. A terminated game has no next state's value; a truncated one has, and costs `penalty`. A later
+    ply that explored is not followed: its return does not estimate greedy play. With `own_turns` the opponent is part
+    of the environment: steps are counted from own turn to own turn. If the next own turn is not stored yet, the ply is
+    no sample: the row is -1.
     """
-    side, value, factor, left = sides[row, game], 0.0, 1.0, plies
+    side, value, discount, left = plies.sides[row, env], 0.0, 1.0, n_step
     while True:
-        value += (factor if sides[row, game] == side else -factor) * rewards[row, game]
-        if ended[row, game] == TERMINATED:
+        value += (discount if plies.sides[row, env] == side else -discount) * plies.rewards[row, env]
+        if plies.ended[row, env] == TERMINATED:
             return value, 0.0, row
-        if next_sides[row, game] != sides[row, game]:
-            factor *= discount
-        mine = next_sides[row, game] == side
-        signed = factor if mine else -factor
-        if ended[row, game] == TRUNCATED:
+        if plies.next_sides[row, env] != plies.sides[row, env]:
+            discount *= gamma
+        mine = plies.next_sides[row, env] == side
+        signed = discount if mine else -discount
+        if plies.ended[row, env] == TRUNCATED:
             return value - penalty, signed, row
         if mine or not own_turns:
             left -= 1
         if row == newest:
             return value, signed, row if mine or not own_turns else -1
-        following = (row + 1) % len(sides)
-        if (mine or not own_turns) and (left == 0 or explored[following, game]):
+        following = (row + 1) % len(plies.sides)
+        if (mine or not own_turns) and (left == 0 or plies.explored[following, env]):
             return value, signed, row
         row = following
 
 
-@njit(cache=True, nogil=True)
-def follow_all(
-    picked: Longs,  # [B] row * games + game
+@njit
+def n_step_return_of(
+    k: int,
+    indices: Longs,
     newest: int,
-    sides: Bytes,
-    next_sides: Bytes,
-    rewards: Floats,
-    ended: Bytes,
-    explored: Bools,
-    plies: int,
+    plies: Plies,
+    n_step: int,
     own_turns: bool,
-    discount: float,
+    gamma: float,
     penalty: float,
-    returns: Floats,  # [B]
-    factors: Floats,  # [B]
-    behind: Longs,  # [B] row * games + game of the ply that led to the position behind; itself where there is none
-    whole: Floats,  # [B] 0 where `follow` found no sample, else 1
+    out: NStepReturns,
 ) -> None:
-    games = sides.shape[1]
-    for k in range(len(picked)):
-        row, game = picked[k] // games, picked[k] % games
-        value, factor, last = follow(
-            row, game, newest, sides, next_sides, rewards, ended, explored, plies, own_turns, discount, penalty
-        )
-        returns[k], factors[k] = value, factor
-        whole[k] = 0.0 if last < 0 else 1.0
-        behind[k] = picked[k] if last < 0 else last * games + game
+    """Sample k's `n_step_return` into `out`."""
+    envs = plies.sides.shape[1]
+    row, env = indices[k] // envs, indices[k] % envs
+    value, discount, last = n_step_return(row, env, newest, plies, n_step, own_turns, gamma, penalty)
+    out.returns[k], out.bootstrap_discount[k] = value, discount
+    out.complete[k] = 0.0 if last < 0 else 1.0
+    out.next_indices[k] = indices[k] if last < 0 else last * envs + env
 
 
-# ---- uniform ----
+@njit
+def draw_index(rng: Rng, newest: int, filled: int, shares: SampleShares, usable: Bools, decided: Bools) -> int:
+    """The index of one usable ply, all equally likely within the part of the buffer that the shares choose.
 
-
-@njit(cache=True, nogil=True)
-def draw_one(
-    rng: Rng,
-    newest: int,
-    filled: int,
-    recent: int,  # how many rows count as recent
-    share_good: float,
-    share_recent: float,
-    usable: Bools,  # [rows, games] plies to learn from
-    good: Bools,  # [rows, games] plies of decided games
-) -> int:
-    """A ply to learn from, all equally likely; with some chance of a decided game, with some from the newest rows."""
-    rows, games = usable.shape
+    With probability `shares.decided` a ply of a decided game, with `shares.recent` one of the newest rows.
+    """
+    rows, envs = usable.shape
     kind = uniform(rng)
-    from_recent, wants_good = kind < share_recent, share_recent <= kind < share_recent + share_good
-    depth = min(recent, filled) if from_recent else filled
-    picked = 0
+    from_recent = kind < shares.recent
+    from_decided = not from_recent and kind < shares.recent + shares.decided
+    depth = min(shares.recent_rows, filled) if from_recent else filled
+    index = 0
     for attempt in range(TRIES):
-        row, game = (newest - below(rng, depth) + rows) % rows, below(rng, games)
-        picked = row * games + game
-        if usable[row, game] and (good[row, game] or not wants_good or attempt >= TRIES // 2):
+        row, env = (newest - below(rng, depth) + rows) % rows, below(rng, envs)
+        index = row * envs + env
+        if usable[row, env] and (decided[row, env] or not from_decided or attempt >= TRIES // 2):
             break
-    return picked
+    return index
 
 
-@njit(cache=True, nogil=True)
-def draw_uniform(
-    rng: Rng,
-    newest: int,
-    filled: int,
-    recent: int,
-    share_good: float,
-    share_recent: float,
-    usable: Bools,
-    good: Bools,
-    picked: Longs,
-) -> None:
-    for k in range(len(picked)):
-        picked[k] = draw_one(rng, newest, filled, recent, share_good, share_recent, usable, good)
+@njit
+def mark_game(decided: Bools, row: int, env: int, length: int) -> None:
+    """Mark the plies of a game of that length which has just ended in `row`."""
+    rows = len(decided)
+    for back in range(min(length, rows)):
+        decided[(row - back + rows) % rows, env] = True
 
 
-@njit(cache=True, nogil=True)
-def mark_good(good: Bools, row: int, games_over: NDArray[np.int64], lengths: NDArray[np.int32]) -> None:
-    """Mark all plies of games that have just ended in `row`."""
-    rows = len(good)
-    for k in range(len(games_over)):
-        for back in range(min(lengths[k], rows)):
-            good[(row - back + rows) % rows, games_over[k]] = True
-
-
-# ---- prioritised: a binary tree of sums, whose leaves are the priorities ----
-
-
-@njit(cache=True, nogil=True)
-def set_priorities(tree: Doubles, picked: Longs, priorities: Doubles) -> None:
-    """tree [2 * leaves]: node n has the children 2n and 2n + 1, the root is 1."""
-    leaves = len(tree) // 2
-    for k in range(len(picked)):
-        node = leaves + picked[k]
-        tree[node] = priorities[k]
-        while node > 1:
-            node //= 2
-            tree[node] = tree[2 * node] + tree[2 * node + 1]
-
-
-@njit(cache=True, nogil=True)
+@njit
 def leaf_at(tree: Doubles, rest: float) -> int:
-    """The leaf that `rest` falls into, when the priorities are laid end to end."""
+    """The node of the leaf that `rest` falls into when the priorities are laid end to end."""
     node = 1
     while node < len(tree) // 2:
         node *= 2
@@ -176,11 +130,82 @@ def leaf_at(tree: Doubles, rest: float) -> int:
     return node
 
 
+@njit
+def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+    """Sample k of B: from the k-th of B equal parts of the sum."""
+    leaf = leaf_at(tree, (k + uniform(rng)) / len(indices) * tree[1])
+    indices[k] = leaf - len(tree) // 2
+    probabilities[k] = tree[leaf] / tree[1]
+
+
+# ---- loops ----
+
+
 @njit(cache=True, nogil=True)
-def draw_prioritised(rng: Rng, tree: Doubles, picked: Longs, chances: Doubles) -> None:
-    """Plies drawn in proportion to their priority, one from each of B equal parts of the sum, with their chances."""
-    n = len(picked)
-    for k in range(n):
-        leaf = leaf_at(tree, (k + uniform(rng)) / n * tree[1])
-        picked[k] = leaf - len(tree) // 2
-        chances[k] = tree[leaf] / tree[1]
+def n_step_returns(
+    indices: Longs,  # [B]
+    newest: int,  # the newest row
+    plies: Plies,
+    n_step: int,
+    own_turns: bool,
+    gamma: float,
+    penalty: float,  # for a truncated game
+    out: NStepReturns,
+) -> None:
+    """The n-step returns of the plies `indices` [B]."""
+    for k in range(len(indices)):
+        n_step_return_of(k, indices, newest, plies, n_step, own_turns, gamma, penalty, out)
+
+
+@njit(cache=True, nogil=True)
+def sample_uniform(
+    seed: np.uint64,
+    newest: int,
+    filled: int,  # rows in use
+    shares: SampleShares,
+    usable: Bools,  # [rows, envs] plies to learn from
+    decided: Bools,  # [rows, envs] plies of decided games
+    indices: Longs,  # [B] the result
+) -> None:
+    rng = np.empty(1, np.uint64)
+    for k in range(len(indices)):
+        rng[0] = generator_of(seed, k)
+        indices[k] = draw_index(rng, newest, filled, shares, usable, decided)
+
+
+@njit(cache=True, nogil=True)
+def mark_decided(decided: Bools, row: int, over: Bools, lengths: NDArray[np.int32]) -> None:
+    """Mark in `decided` [rows, envs] all plies of the games `over` [envs], of `lengths` [envs], that ended in `row`."""
+    for env in range(len(over)):
+        if over[env]:
+            mark_game(decided, row, env, lengths[env])
+
+
+@njit(cache=True, nogil=True)
+def sample_prioritised(seed: np.uint64, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+    """indices [B] in proportion to their priority, one from each of B equal parts of the sum, and probabilities [B].
+
+    tree [2 * leaves]: a binary tree of sums; node n has the children 2n and 2n + 1, the root is 1.
+    """
+    rng = np.empty(1, np.uint64)
+    for k in range(len(indices)):
+        rng[0] = generator_of(seed, k)
+        draw_by_priority(k, rng, tree, indices, probabilities)
+
+
+@njit(cache=True, nogil=True)
+def set_priorities(tree: Doubles, indices: Longs, priorities: Doubles) -> None:
+    """Set leaves and the sums above them; an index that occurs twice gets the largest of its priorities.
+
+    Only on the CPU: on a GPU all sums are computed anew, level by level.
+    """
+    leaves = len(tree) // 2
+    for k in range(len(indices)):
+        tree[leaves + indices[k]] = 0.0
+    for k in range(len(indices)):
+        tree[leaves + indices[k]] = max(tree[leaves + indices[k]], priorities[k])
+    for k in range(len(indices)):
+        node = (leaves + indices[k]) // 2
+        while node > 0:
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
+            node //= 2

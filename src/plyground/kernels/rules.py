@@ -1,7 +1,10 @@
-"""Template: a game's scalar functions as loops over batches. One row never touches another.
+"""Template: a game's scalar functions over batches, on the CPU. One row never reads or writes another.
 
-Every loop releases the interpreter's lock and knows nothing of threads: a caller who wants several hands each a slice
-(`threads.py`). `work` is one record of the game's working memory; `rngs[i]` is the generator of row i.
+A function `…_row` is the body for one row; `cuda_rules.py` calls the same bodies. Every loop releases the interpreter's
+lock and uses one thread; a caller with several threads gives each its own rows (`threads.py`): as slices, or, where a
+loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]`
+is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it or, where `reset` draws from
+the generator, as `reset` receives it.
 """
 
 from __future__ import annotations
@@ -10,16 +13,163 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.interface import RUNNING, value_for
-from plyground.games.rng import below
-from plyground.kernels.slots import count_legal, determinize, legal, play, play_head, reset, seat, settle, transform
+from plyground.games.interface import RUNNING, State, value_for
+from plyground.games.rng import Rng, below
+from plyground.kernels.arrays import Games, Step
+from plyground.kernels.slots import (
+    CHANCE,
+    MAX_LEGAL,
+    STATE,
+    count_legal,
+    determinize,
+    legal,
+    play,
+    play_head,
+    reset,
+    seat,
+    settle,
+    transform,
+)
 
 Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float32]
 Records = NDArray[np.void]  # [N] of the game's STATE; `blank` and `work` have one row
 Rngs = NDArray[np.uint64]  # [N]
+Words = NDArray[np.generic]  # [1, SIZE]
+
+SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
+OPENING_TRIES = 100
+
+
+# ---- bodies for one row, the same on every device ----
+
+
+@njit
+def begin_row(i: int, games: Games, fresh: Words) -> None:
+    """Begin a new game in row i."""
+    for k in range(SIZE):
+        games.words[i, k] = fresh[0, k]
+    if CHANCE:
+        reset(games.states[i], games.rngs[i : i + 1])
+
+
+@njit
+def step_row(i: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: State) -> None:
+    """Play one action and begin a new game if that ended one. The reward is for the side that acted."""
+    state = games.states[i]
+    side = state["to_move"]
+    play(state, actions[i], games.rngs[i : i + 1], work)
+    played = games.plies[i] + 1
+    for k in range(games.next_heads.shape[1]):
+        games.next_heads[i, k] = games.heads[i, k]
+    terminated = state["outcome"] != RUNNING
+    truncated = not terminated and played >= max_plies
+    step.rewards[i] = value_for(state["outcome"], side)
+    step.terminated[i] = terminated
+    step.truncated[i] = truncated
+    if terminated or truncated:
+        played = 0
+        begin_row(i, games, fresh)
+    games.plies[i] = played
+
+
+@njit
+def open_row(i: int, games: Games, opening_plies: int, fresh: Words, work: State, actions: Ints) -> None:
+    """Begin a new game after random plies; after OPENING_TRIES - 1 openings that ended the game, at the start."""
+    state, rng = games.states[i], games.rngs[i : i + 1]
+    attempt = 0
+    while attempt < OPENING_TRIES:
+        begin_row(i, games, fresh)
+        left = opening_plies if attempt < OPENING_TRIES - 1 else 0
+        while left > 0 and state["outcome"] == RUNNING:
+            count = legal(state, actions, work)
+            play(state, actions[below(rng, count)], rng, work)
+            left -= 1
+        attempt = OPENING_TRIES if state["outcome"] == RUNNING else attempt + 1
+    games.plies[i] = 0
+
+
+@njit
+def draw_action(rng: Rng, actions: Ints, count: int) -> int:
+    """One of the first `count` actions, all equally likely; -1 if there is none."""
+    return actions[below(rng, count)] if count else np.int32(-1)
+
+
+@njit
+def is_legal(action: int, actions: Ints, count: int) -> bool:
+    """Whether an action is among the first `count` of `actions`, which ascend."""
+    k = 0
+    while k < count and actions[k] < action:
+        k += 1
+    return k < count and actions[k] == action
+
+
+# ---- loops over rows `first` to `stop` - 1 ----
+
+
+@njit(cache=True, nogil=True)
+def begin_all(first: int, stop: int, games: Games, fresh: Words, work: Records) -> None:
+    """Begin a new game in every row."""
+    for i in range(first, stop):
+        begin_row(i, games, fresh)
+
+
+@njit(cache=True, nogil=True)
+def step_all(
+    first: int, stop: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: Records
+) -> None:
+    """Play one action in every row; see `step_row`."""
+    for i in range(first, stop):
+        step_row(i, games, actions, max_plies, step, fresh, work[0])
+
+
+@njit(cache=True, nogil=True)
+def open_games(
+    first: int, stop: int, games: Games, begins: Bools, opening_plies: Ints, fresh: Words, work: Records
+) -> None:
+    """Begin new games where `begins` [N] is set, after `opening_plies` [N] random plies; see `open_row`."""
+    actions = np.empty(MAX_LEGAL, np.int32)
+    for i in range(first, stop):
+        if begins[i]:
+            open_row(i, games, opening_plies[i], fresh, work[0], actions)
+
+
+@njit(cache=True, nogil=True)
+def mask_outputs(first: int, stop: int, states: Records, outputs: Ints, masks: Bools, work: Records) -> None:
+    """masks [N, outputs], all false before: which outputs of a network stand for legal actions.
+
+    `outputs` [SEATS, A] has the output for each action as each seat sees it; those beyond the mask are left out.
+    """
+    actions = np.empty(MAX_LEGAL, np.int32)
+    for i in range(first, stop):
+        acting = seat(states[i])
+        for k in range(legal(states[i], actions, work[0])):
+            output = outputs[acting, actions[k]]
+            if output < masks.shape[1]:
+                masks[i, output] = True
+
+
+@njit(cache=True, nogil=True)
+def random_play(
+    first: int, stop: int, games: Games, count: int, ended: NDArray[np.int64], fresh: Words, work: Records
+) -> None:
+    """Play `count` random actions in each row, game after game; `ended` [4] counts the outcomes."""
+    actions = np.empty(MAX_LEGAL, np.int32)
+    for i in range(first, stop):
+        state, rng = games.states[i], games.rngs[i : i + 1]
+        played = games.plies[i]
+        for _ in range(count):
+            choices = legal(state, actions, work[0])
+            play(state, actions[below(rng, choices)], rng, work[0])
+            played += 1
+            if state["outcome"] != RUNNING:
+                ended[state["outcome"]] += 1
+                played = 0
+                begin_row(i, games, fresh)
+        games.plies[i] = played
+
+
+# ---- loops over slices ----
 
 
 @njit(cache=True, nogil=True)
@@ -33,38 +183,6 @@ def reset_all(states: Records, blank: Records, rngs: Rngs) -> None:
 def play_all(states: Records, actions: Ints, rngs: Rngs, work: Records) -> None:
     for i in range(len(states)):
         play(states[i], actions[i], rngs[i : i + 1], work[0])
-
-
-@njit(cache=True, nogil=True)
-def step_all(
-    states: Records,
-    state_bytes: Bytes,  # [N, itemsize]: `states` once more, as bytes
-    after: Bytes,  # [N, head's itemsize]: where the actions led, before a fresh game takes the place of a finished one
-    actions: Ints,
-    rngs: Rngs,
-    blank: Records,
-    plies: Ints,  # [N] plies played in the current game of each row
-    max_plies: int,
-    rewards: Floats,
-    terminated: Bools,
-    truncated: Bools,
-    work: Records,
-) -> None:
-    """Play one action in every row and begin a new game where one has ended. The reward is the acting side's."""
-    for i in range(len(states)):
-        state = states[i]
-        side = state["to_move"]
-        play(state, actions[i], rngs[i : i + 1], work[0])
-        plies[i] += 1
-        for k in range(after.shape[1]):
-            after[i, k] = state_bytes[i, k]
-        over = state["outcome"] != RUNNING
-        stopped = not over and plies[i] >= max_plies
-        rewards[i], terminated[i], truncated[i] = value_for(state["outcome"], side), over, stopped
-        if over or stopped:
-            plies[i] = 0
-            states[i] = blank[0]
-            reset(states[i], rngs[i : i + 1])
 
 
 @njit(cache=True, nogil=True)
@@ -87,10 +205,7 @@ def legal_masks(states: Records, masks: Bools, work: Records, scratch: Ints) -> 
 def first_illegal(states: Records, actions: Ints, num_actions: int, work: Records, scratch: Ints) -> int:
     """The first row whose action is not legal, or -1."""
     for i in range(len(states)):
-        count, k = legal(states[i], scratch, work[0]), 0
-        while k < count and scratch[k] < actions[i]:  # they ascend
-            k += 1
-        if k == count or scratch[k] != actions[i]:
+        if not is_legal(actions[i], scratch, legal(states[i], scratch, work[0])):
             return i
     return -1
 
@@ -99,33 +214,7 @@ def first_illegal(states: Records, actions: Ints, num_actions: int, work: Record
 def random_actions(states: Records, rngs: Rngs, actions: Ints, work: Records, scratch: Ints) -> None:
     """One legal action for each row, all equally likely; -1 where the game is over."""
     for i in range(len(states)):
-        count = legal(states[i], scratch, work[0])
-        actions[i] = scratch[below(rngs[i : i + 1], count)] if count else -1
-
-
-@njit(cache=True, nogil=True)
-def random_play(
-    states: Records,
-    blank: Records,
-    rngs: Rngs,
-    plies: Ints,  # [N] plies played in the current game of each row
-    count: int,
-    ended: NDArray[np.int64],
-    work: Records,
-    scratch: Ints,
-) -> None:
-    """Play `count` random actions in each row, game after game; `ended` [4] counts the outcomes."""
-    for i in range(len(states)):
-        state, rng = states[i], rngs[i : i + 1]
-        for _ in range(count):
-            choices = legal(state, scratch, work[0])
-            play(state, scratch[below(rng, choices)], rng, work[0])
-            plies[i] += 1
-            if state["outcome"] != RUNNING:
-                ended[state["outcome"]] += 1
-                plies[i] = 0
-                states[i] = blank[0]
-                reset(state, rng)
+        actions[i] = draw_action(rngs[i : i + 1], scratch, legal(states[i], scratch, work[0]))
 
 
 @njit(cache=True, nogil=True)

@@ -1,1 +1,41 @@
-"""How an agent gets better: one algorithm, one readable file."""
+"""Learners: one algorithm, one file. `LEARNERS` is the table of them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from plyground.errors import unknown
+
+
+class LearnerEntry(NamedTuple):
+    """Where a learner is: its module and the names of its config and its class there."""
+
+    module: str
+    config_name: str
+    learner_name: str
+    meaning: str
+
+    @property
+    def config(self) -> type[Any]:
+        return getattr(importlib.import_module(self.module), self.config_name)
+
+    @property
+    def learner(self) -> type[Any]:
+        return getattr(importlib.import_module(self.module), self.learner_name)
+
+
+LEARNERS = {
+    "dqn": LearnerEntry("plyground.learners.dqn", "DQN", "DQNLearner", "deep Q-network"),
+    "reinforce": LearnerEntry("plyground.learners.reinforce", "Reinforce", "ReinforceLearner", "policy gradient"),
+    "a2c": LearnerEntry("plyground.learners.a2c", "A2C", "A2CLearner", "advantage actor-critic"),
+    "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
+    "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
+    "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
+}
+
+
+def find_learner(name: str) -> LearnerEntry:
+    if name not in LEARNERS:
+        raise unknown("learner", name, LEARNERS)
+    return LEARNERS[name]

@@ -1,12 +1,12 @@
 """DQN: a network learns the value of every action by playing, mostly against itself.
 
-All games advance in lockstep. Memory keeps states; what the network sees of them and which actions are legal is
-computed when a batch is drawn. Differs from Mnih et al. 2015: two sides play, so what is good for whoever moves next is
-bad for me, unless that is me again (`kernels/replay.py`); illegal actions are masked at selection, in targets and at
-play; a limit of plies is no end of the game, its last position still has a value.
+Many games advance in lockstep. The replay buffer keeps states; observations and legal masks are computed when a
+minibatch is sampled. Differences from Mnih et al. 2015: two sides play, so the next state's value is negated when the
+side to move changes (`kernels/replay.py`); illegal actions are masked at selection, in targets and in play; a game that
+reaches the ply limit is truncated, not terminated: the value of its last position is still bootstrapped.
 
-Metrics: `loss`, `gradient` (the true norm before clipping), `td_error` (mean distance from the target), `q` (mean value
-of the actions learned from), `entropy` (of the softmax over legal actions), each as a moving average.
+Metrics: `loss`, `gradient` (its norm before clipping), `td_error` (mean absolute difference from the target), `q` (mean
+value of the actions in the minibatch), `entropy` (of the softmax over legal actions), each as a moving average.
 """
 
 # torch's own types are incomplete:
@@ -15,285 +15,261 @@ of the actions learned from), `entropy` (of the softmax over legal actions), eac
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from plyground.agents.network import identity
+from plyground.agents.network import NetworkAgent
 from plyground.agents.teacher import make_teacher
 from plyground.errors import InvalidValue
-from plyground.learners.learner import Broken
-from plyground.learners.memory_learner import MemoryLearner
-from plyground.learners.network_learner import NetworkSettings
-from plyground.learners.returns import entropy, masked, read, td_targets
-from plyground.learners.shaping import differences
-from plyground.networks import Network, make_network
+from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.cycle import SelfPlayCycle
+from plyground.learners.losses import entropy, masked, td_targets, to_floats
+from plyground.learners.model import Model
+from plyground.learners.replay import ReplayBuffer, Sample
+from plyground.learners.selfplay import SelfPlay, Transition
+from plyground.learners.shaping import shaping_rewards
+from plyground.learners.state import Metrics, TrainingState
 
-LOOK_EVERY = 10  # updates between two looks at the numbers
+METRICS_INTERVAL = 10  # updates between two readings of the metrics
 
 
 @dataclass(frozen=True)
-class DQN(NetworkSettings):
-    """Learn a game by playing it, with a deep Q-network."""
+class DQN(NetworkConfig, RunConfig):
+    """Train a deep Q-network by self-play."""
 
     dueling: bool = False
-    """split the network's head into a state's value and the actions' advantages"""
-    step_limit_penalty: float = 0.0
-    """what the last ply of a stopped game costs"""
+    """split the network's head into the state's value and the actions' advantages"""
     exploration: Literal["epsilon", "boltzmann"] = "epsilon"
-    """a random action now and then, or actions drawn by their values"""
-    epsilon: float = 0.4
-    """chance of a random action in the most adventurous game, at first"""
-    epsilon_end: float = 0.4
-    """and at last"""
-    epsilon_share: float = 0.5
-    """share of the run over which it gets there"""
-    epsilon_spread: float = 3.0
-    """the least adventurous game uses epsilon to this power; the others lie between"""
-    temperature: float = 0.1
-    """of boltzmann exploration: the difference of value that matters"""
-    memory: int = 400_000
-    """plies remembered"""
-    warm_up: int = 5000
-    """plies stored before the first update"""
-    samples_per_ply: float = 2.0
-    """plies learned from for each ply played"""
-    n_step: int = 1
-    """plies followed before the network's own value is taken"""
-    bootstrap: Literal["next", "own"] = "next"
-    """whose value that is: of whoever moves next, or of the same side at its next turn (the opponent is then part of
-    the world)"""
+    """ε-greedy, or actions sampled from the softmax of their values"""
+    exploration_initial_eps: Share = 0.4
+    """initial ε of the most exploratory environment"""
+    exploration_final_eps: Share = 0.4
+    """final ε of the most exploratory environment"""
+    exploration_fraction: Share = 0.5
+    """share of the run over which ε goes from its initial to its final value"""
+    exploration_spread: float = 3.0
+    """the least exploratory environment uses ε to this power; the others lie between"""
+    exploration_temperature: float = 0.1
+    """temperature of boltzmann exploration"""
+    buffer_size: int = 400_000
+    """plies in the replay buffer"""
+    learning_starts: int = 5000
+    """plies played before the first update"""
+    replay_ratio: float = 2.0
+    """plies sampled for each ply played"""
+    n_step: Count = 1
+    """plies of the n-step return"""
+    bootstrap: Literal["next", "own_turn"] = "next"
+    """bootstrap from the next state, or from the same side's next turn, with the opponent as part of the environment"""
+    truncation_penalty: float = 0.0
+    """subtracted from the return of a truncated game"""
     double_dqn: bool = False
-    """let the network choose the next action and its target judge it"""
-    target_update: int = 200
-    """updates between copies of the network to its target"""
-    target_soft: float = 0.0
-    """instead, move the target this share of the way at each update"""
+    """select the next action with the network and evaluate it with the target network"""
+    target_update_interval: Count = 200
+    """updates between two copies of the network to the target network"""
+    tau: Share = 0.0
+    """soft update: move the target network by this share at each update instead (0: hard updates)"""
     loss: Literal["huber", "mse"] = "huber"
-    """how an error counts"""
+    """loss function of the TD error"""
     huber_delta: float = 1.0
-    """errors beyond it count linearly"""
-    prioritised: bool = False
-    """learn more often from plies whose value surprised"""
-    priority_exponent: float = 0.6
-    """how much more often: 0 not at all, 1 in proportion"""
-    priority_correction: float = 0.4
-    """how far weights undo that in the loss"""
-    share_good: float = 0.0
-    """share of samples from decided games (the high-quality buffer)"""
-    share_recent: float = 0.0
-    """share of samples from the newest plies (the recent buffer)"""
-    recent: int = 50_000
-    """plies that count as recent"""
-    shaping: float = 0.0
-    """weight of the game's own judgement as a potential, at first"""
-    imitation_bonus: float = 0.0
-    """reward for the action that a teacher would choose, at first"""
+    """TD errors beyond it have a linear loss"""
+    prioritized_replay: bool = False
+    """sample plies in proportion to a power of their TD error"""
+    priority_alpha: float = 0.6
+    """that power: 0 is uniform sampling"""
+    priority_beta: float = 0.4
+    """exponent of the importance-sampling weights"""
+    decided_share: Share = 0.0
+    """share of the minibatch from decided games (the high-quality buffer)"""
+    recent_share: Share = 0.0
+    """share of the minibatch from the newest plies (the recent buffer)"""
+    recent_size: Count = 50_000
+    """plies in the recent buffer"""
+    shaping_coef: float = 0.0
+    """initial weight of the game's `evaluate` as a potential for reward shaping"""
+    imitation_coef: float = 0.0
+    """initial reward for playing the action that a teacher would choose"""
     imitation_depth: int = 2
-    """plies that this teacher looks ahead"""
-    shaping_share: float = 1.0
-    """share of the run over which both fall to nothing"""
-    q_limit: float = 10.0
-    """a mean value beyond it rolls back"""
-
-    ALL_ON_GPU: ClassVar[bool] = True
-    AT_LEAST: ClassVar[dict[str, float]] = NetworkSettings.AT_LEAST | {"n_step": 1, "target_update": 1, "recent": 1}
-    AT_MOST_ONE: ClassVar[tuple[str, ...]] = (
-        *(*NetworkSettings.AT_MOST_ONE, "epsilon", "epsilon_end", "epsilon_share", "shaping_share"),
-        *("target_soft", "share_good", "share_recent"),
-    )
+    """search depth of that teacher, in plies"""
+    shaping_fraction: Share = 1.0
+    """share of the run over which both fall to 0"""
+    rollback_q: float = 10.0
+    """roll back to the last checkpoint if the mean value exceeds this"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        room = self.memory // self.concurrency * self.concurrency  # whole rows, one ply of each game
-        if room < max(self.warm_up, self.batch):
-            needed = max(self.warm_up, self.batch)
-            raise InvalidValue(f"memory has room for {room} plies, but learning begins with {needed}: warm_up or batch")
-        if self.share_good + self.share_recent > 1:
-            raise InvalidValue("share_good and share_recent are at most 1 together")
+        capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
+        needed = max(self.learning_starts, self.batch_size)
+        if capacity < needed:
+            why = f"buffer_size holds {capacity} plies, but updates begin with {needed}"
+            raise InvalidValue(f"{why}: learning_starts or batch_size")
+        if self.decided_share + self.recent_share > 1:
+            raise InvalidValue("decided_share and recent_share are at most 1 together")
 
 
-class DQNLearner(MemoryLearner[DQN]):
-    """A network, its target, and a memory of plies."""
+class DQNLearner:
+    """A Q-network, its target network, and a replay buffer."""
 
-    counts = (*MemoryLearner.counts, "debt")
+    limits = ("cycles", "seconds")
 
     def __init__(self, config: DQN) -> None:
-        super().__init__(config, config.memory, config.prioritised)
-        self.target = copy.deepcopy(self.network)
-        self.teacher = make_teacher(self.game, depth=config.imitation_depth) if config.imitation_bonus else None
-        self.exponents = self.on.linspace(1.0, config.epsilon_spread, config.concurrency)  # [N]
-        self.debt = 0.0  # samples earned and not yet drawn
+        self.config, self.state = config, TrainingState()
+        self.model = Model(config, config.dueling)
+        self.view, self.game = self.model.view, self.model.view.game
+        self.q_network, self.target_network = self.model.network, copy.deepcopy(self.model.network)
+        self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
+        self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
+        size, prioritized = config.buffer_size, config.prioritized_replay
+        self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed, prioritized)
+        self.teacher = make_teacher(self.game, depth=config.imitation_depth) if config.imitation_coef else None
+        self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
+        spread = torch.linspace(1.0, config.exploration_spread, config.num_envs, dtype=torch.float64)
+        self.exponents = spread.to(self.view.device)  # [N]
 
-    def fresh_network(self) -> Network:
-        config, view = self.config, self.view
-        return make_network(config.network, view.shape, view.outputs, config.dueling).to(view.device)
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return identity(self.view, self.config.network, self.config.dueling)
-
-    def advance(self) -> None:
+    def iterate(self) -> Metrics:
+        """One ply in every environment, then the updates that these plies allow."""
+        config, state = self.config, self.state
         self.play()
-        self.learn()
+        if len(self.replay) < max(config.learning_starts, config.batch_size):
+            return {}
+        self.model.schedule_learning_rate(state)
+        state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
+        metrics: Metrics = {}
+        while state.updates_due >= 1:
+            state.updates_due -= 1
+            metrics = self.update() or metrics
+        return metrics
 
-    # ---- playing ----
-
-    def epsilons(self) -> Any:
-        """[N] each game's chance of a random action now."""
-        config = self.config
-        done = min(1.0, self.progress / config.epsilon_share) if config.epsilon_share else 1.0
-        now = config.epsilon + done * (config.epsilon_end - config.epsilon)
-        return now**self.exponents
+    # ---- play ----
 
     def play(self) -> None:
-        """One ply in every game."""
-        config, lap = self.config, self.clock.lap
-        games: Any = self.selfplay.batch
-        legal = self.view.legal(games.states)
-        lap("moves")
-        shown = self.view.observe(games.states)
-        lap("encoding")
+        """One ply in every environment."""
+        view, states = self.view, self.games.batch.states
+        legal = view.legal(states)  # [N, A]
         with torch.inference_mode():
-            values = masked(self.network(shown), legal)
-            best = self.on.array(values.argmax(1))
-        lap("forward")
-        greedy = self.view.action_of(games.states, best)
-        actions = self._explore(values, greedy)
-        theirs = self.selfplay.answer(actions, self.earlier_selves())
-        states, bonus = self.on.heads(games.states), self._bonus(games.states, actions)
-        lengths = games.plies + 1
-        rewards, terminated, truncated = self.selfplay.step(actions)
-        lap("moves")
-        usable = self.view.output_of(states, actions) < self.view.outputs
-        if config.bootstrap == "own":
-            usable &= ~theirs
-        rewards = rewards + bonus * ~theirs + self._shaping(states, games.after)
-        self.memory.add(states, actions, rewards, games.after, terminated, truncated, actions != greedy, usable)
-        over = terminated | truncated
-        if self.on.any(over):
-            self.memory.end_games(terminated & (self.on.field(games.after, "outcome") > 1), lengths)
-            self.tally.add(self.memory, terminated, truncated, lengths)
-            self.selfplay.check()
-            self.selfplay.renew(over)
-        self.step += 1
-        lap("storing")
+            values = masked(self.q_network(view.observe(states)), legal)
+        greedy = view.action_of(states, values.argmax(1))
+        actions = self._explore(states, values, greedy)
+        bonus = self._imitation_rewards(states, actions)
+        ply = self.games.step(actions, self.model.snapshot_agents())
+        usable = view.output_of(ply.states, ply.actions) < view.outputs
+        if self.config.bootstrap == "own_turn":
+            usable &= ply.own
+        rewards = ply.rewards + bonus * ply.own + self._shaping_rewards(ply)
+        self.replay.add(ply._replace(rewards=rewards), usable, explored=ply.actions != greedy)
+        self.replay.mark_decided(ply)
+        self.state.plies += len(actions)
 
-    def _explore(self, values: Tensor, greedy: Any) -> Any:
-        """[N] the greedy actions, with some chance others; `values` [N, outputs] are masked."""
-        if self.config.exploration == "boltzmann":
-            noise = self.on.tensor(self.on.gumbel(tuple(values.shape))).to(values)
-            drawn = self.on.array((values / self.config.temperature + noise).argmax(1))
-            return self.view.action_of(self.selfplay.batch.states, drawn)
-        explores = self.on.random(len(greedy)) < self.epsilons()
-        return self.on.where(explores, self.selfplay.batch.random_actions(), greedy)
+    def _explore(self, states: Tensor, values: Tensor, greedy: Tensor) -> Tensor:
+        """[N] the greedy actions, some of them replaced by others; `values` [N, outputs] are masked."""
+        config, device = self.config, self.view.device
+        if config.exploration == "boltzmann":
+            noise = -torch.empty_like(values).exponential_(generator=self.rng).log()  # Gumbel
+            return self.view.action_of(states, (values / config.exploration_temperature + noise).argmax(1))
+        fraction = config.exploration_fraction
+        done = min(1.0, self.state.progress / fraction) if fraction else 1.0
+        initial, final = config.exploration_initial_eps, config.exploration_final_eps
+        epsilons = (initial + done * (final - initial)) ** self.exponents  # [N]
+        explores = torch.rand(len(greedy), generator=self.rng, device=device) < epsilons
+        return torch.where(explores, self.games.batch.random_actions(), greedy)
 
     @property
     def guidance(self) -> float:
-        """How much shaping and the imitation bonus still count, 1 to 0."""
-        share = self.config.shaping_share
-        return max(0.0, 1 - self.progress / share) if share else 0.0
+        """The remaining weight of reward shaping and the imitation reward, 1 to 0."""
+        fraction = self.config.shaping_fraction
+        return max(0.0, 1 - self.state.progress / fraction) if fraction else 0.0
 
-    def _bonus(self, states: Any, actions: Any) -> Any:
-        """[N] for actions that the teacher would choose; it sits on the CPU."""
+    def _imitation_rewards(self, states: Tensor, actions: Tensor) -> Tensor | float:
+        """[N] for actions that the teacher would choose; the teacher runs on the CPU."""
         if self.teacher is None or not self.guidance:
             return 0.0
-        seen = self.on.records(states, slice(None))
-        agrees = self.teacher.act(seen, np.zeros(len(seen), np.uint64)) == self.on.numpy(actions)
-        return self.on.single(self.guidance * self.config.imitation_bonus * self.on.from_numpy(agrees))
+        records = self.view.on.to_records(states)
+        agrees = self.teacher.act(records, np.zeros(len(records), np.uint64)) == actions.cpu().numpy()
+        return self.guidance * self.config.imitation_coef * torch.from_numpy(agrees).to(actions.device).float()
 
-    def _shaping(self, states: Any, after: Any) -> Any:
-        """[N] what the game's own judgement adds."""
-        weight = self.config.shaping * self.guidance
-        return self.on.single(weight * differences(self.on, states, after, self.config.discount)) if weight else 0.0
+    def _shaping_rewards(self, ply: Transition) -> Tensor | float:
+        weight = self.config.shaping_coef * self.guidance
+        return weight * shaping_rewards(self.view.on, ply, self.config.gamma) if weight else 0.0
 
-    # ---- learning ----
+    # ---- updates ----
 
-    def learn(self) -> None:
-        """As many updates as the plies of this step have earned."""
-        config = self.config
-        if len(self.memory) < max(config.warm_up, config.batch):
-            return
-        self.set_learning_rate()
-        self.debt += config.samples_per_ply * config.concurrency / config.batch
-        while self.debt >= 1:
-            self.debt -= 1
-            self._update()
-
-    def _update(self) -> None:
-        config, view, lap = self.config, self.view, self.clock.lap
-        sample = self.memory.draw(
-            *(config.batch, config.n_step, config.bootstrap == "own", config.discount, config.step_limit_penalty),
-            shares=(config.share_good, config.share_recent),
-            recent=max(1, config.recent // config.concurrency),
-            correction=config.priority_correction,
+    def update(self) -> Metrics:
+        """One gradient step on a minibatch; returns its metrics at every METRICS_INTERVAL-th update."""
+        config, view, state = self.config, self.view, self.state
+        batch = self.replay.sample(
+            config.batch_size,
+            config.n_step,
+            own_turn=config.bootstrap == "own_turn",
+            gamma=config.gamma,
+            truncation_penalty=config.truncation_penalty,
+            decided_share=config.decided_share,
+            recent_share=config.recent_share,
+            recent_rows=max(1, config.recent_size // config.num_envs),
+            beta=config.priority_beta,
         )
-        lap("sampling")
-        outputs = self.on.tensor(view.output_of(sample.states, sample.actions))
-        returns, factors, weights = map(self.on.tensor, (sample.returns, sample.factors, sample.weights))
-        legal_behind = view.legal(sample.behind)
-        lap("moves")
-        shown, behind = view.observe(sample.states), view.observe(sample.behind)
-        lap("encoding")
-        with torch.no_grad():
-            chooser = self.network(behind) if config.double_dqn else None
-            wanted = td_targets(returns, factors, self.target(behind), legal_behind, chooser)
-        values = self.network(shown)
-        chosen = values.gather(1, outputs[:, None])[:, 0]
-        loss = (weights * _losses(config, chosen, wanted)).mean()
-        lap("forward")
-        self.optimizer.zero_grad(set_to_none=True)
+        targets = self.targets(batch)
+        values = self.q_network(view.observe(batch.states))  # [B, outputs]
+        chosen = values.gather(1, view.output_of(batch.states, batch.actions)[:, None])[:, 0]
+        loss = (batch.weights * self.losses(chosen, targets)).mean()
+        self.model.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        gradient = nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip or math.inf)
-        lap("backward")
-        self.optimizer.step()
-        self.updates += 1
-        self._sync_target()
-        lap("optimizer")
-        errors = (chosen - wanted).detach()
-        if config.prioritised:
-            self.memory.update(sample.picked, self.on.array(errors), config.priority_exponent)
-            lap("sampling")
-        if self.updates == 1:
-            self._say_that_masks_are_used(legal_behind)
-        if self.updates % LOOK_EVERY == 1:
-            spread = entropy(values.detach(), view.legal(sample.states)).mean()
-            numbers = {"loss": loss, "gradient": gradient, "td_error": errors.abs().mean(), "q": chosen.mean()}
-            self.look(read({**numbers, "entropy": spread}))
-            lap("looking")
+        gradient = self.model.step()
+        state.updates += 1
+        self._update_target_network()
+        td_errors = (chosen - targets).detach()
+        if config.prioritized_replay:
+            self.replay.update_priorities(batch.indices, td_errors, config.priority_alpha)
+        if state.updates % METRICS_INTERVAL != 1:
+            return {}
+        spread = entropy(values.detach(), view.legal(batch.states)).mean()
+        metrics = {"loss": loss, "gradient": gradient, "td_error": td_errors.abs().mean(), "q": chosen.mean()}
+        return to_floats({**metrics, "entropy": spread})
 
-    def _sync_target(self) -> None:
-        config = self.config
-        if config.target_soft:
+    def targets(self, batch: Sample) -> Tensor:
+        """[B] TD targets, with the exact legal mask of every next state."""
+        legal = self.view.legal(batch.next_states)
+        if self.state.updates == 0:
+            self.state.notes += [
+                "next-state masking is active: targets take the best of the legal actions only",
+                f"legal next actions of the first sample: {int(legal[0].sum())} of {legal.shape[1]}",
+            ]
+        with torch.no_grad():
+            observations = self.view.observe(batch.next_states)
+            chooser = self.q_network(observations) if self.config.double_dqn else None
+            next_values = self.target_network(observations)
+            return td_targets(batch.returns, batch.bootstrap_discounts, next_values, legal, chooser)
+
+    def losses(self, values: Tensor, targets: Tensor) -> Tensor:
+        """[B] of each TD error."""
+        if self.config.loss == "mse":
+            return nn.functional.mse_loss(values, targets, reduction="none")
+        return nn.functional.huber_loss(values, targets, reduction="none", delta=self.config.huber_delta)
+
+    def _update_target_network(self) -> None:
+        config, updates = self.config, self.state.updates
+        if config.tau:
             with torch.no_grad():
-                for old, new in zip(self.target.parameters(), self.network.parameters(), strict=True):
-                    old.lerp_(new, config.target_soft)
-        elif self.updates % config.target_update == 0:
-            self.target.load_state_dict(self.network.state_dict())
-            self.tell(f"target network synchronised at update {self.updates} (every {config.target_update})")
+                for old, new in zip(self.target_network.parameters(), self.q_network.parameters(), strict=True):
+                    old.lerp_(new, config.tau)
+        elif updates % config.target_update_interval == 0:
+            self.target_network.load_state_dict(self.q_network.state_dict())
+            every = config.target_update_interval
+            self.state.notes.append(f"target network synchronised at update {updates} (every {every})")
 
-    def _say_that_masks_are_used(self, legal: Tensor) -> None:
-        self.tell("next-state masking is active: targets take the best of the legal actions only")
-        self.tell(f"legal next actions of the first sample: {int(legal[0].sum())} of {legal.shape[1]}")
+    # ---- for the training loop ----
 
-    def look(self, numbers: Mapping[str, float]) -> None:
-        super().look(numbers)
-        if abs(numbers["q"]) > self.config.q_limit:
-            raise Broken(f"the mean value is {numbers['q']:.3g} at update {self.updates}")
+    @property
+    def identity(self) -> dict[str, str]:
+        return self.model.identity
 
-    # ---- to disk and back ----
+    def agent(self) -> NetworkAgent:
+        return self.model.agent()
 
-    def other_networks(self) -> dict[str, nn.Module]:
-        return {"target": self.target, **super().other_networks()}
-
-
-def _losses(config: DQN, values: Tensor, wanted: Tensor) -> Tensor:
-    """[B] how much each error counts."""
-    if config.loss == "mse":
-        return nn.functional.mse_loss(values, wanted, reduction="none")
-    return nn.functional.huber_loss(values, wanted, reduction="none", delta=config.huber_delta)
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds."""
+        own = {"state": self.state, "rng": self.rng, "target_network": self.target_network, "replay": self.replay}
+        return {**self.model.parts(), **self.games.parts(), **own}

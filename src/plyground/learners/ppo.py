@@ -1,69 +1,118 @@
-"""PPO: several passes over each rollout, held close to the policy that played it.
+"""PPO: several epochs over each rollout, with the policy kept close to the one that played it.
 
-Differs from Schulman et al. 2017: two sides play, so what is good for whoever acts next is bad for me, unless that is
-me again (`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen as images
-under the game's symmetries; passes end early where the policy has moved far enough.
+Differences from Schulman et al. 2017: two sides play, so the next state's value is negated when the side to move
+changes (`kernels/advantages.py`); illegal actions are masked before the softmax; positions are seen under random
+symmetries of the game; the epochs end early once the policy has moved further than `target_kl`. Metrics: see
+`rollout.py`.
 """
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.learners.policy import Chosen, Judged, PolicyLearner, PolicySettings, normalised
+from plyground.agents.network import NetworkAgent
+from plyground.backend.games import run_kernel
+from plyground.kernels.arrays import Rollout as RolloutArrays
+from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.cycle import SelfPlayCycle
+from plyground.learners.losses import normalized
+from plyground.learners.model import Model
+from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, SamplingAgent
+from plyground.learners.state import Metrics, TrainingState
 
 
 @dataclass(frozen=True)
-class PPO(PolicySettings):
-    """Learn a game by playing it, with proximal policy optimisation."""
+class PPO(PolicyConfig, NetworkConfig, RunConfig):
+    """Train a policy with proximal policy optimization."""
 
-    trace: float = 0.9
-    """lambda of the advantages: 0 trusts the critic at the next ply, 1 only the end of the game"""
-    clip: float = 0.2
-    """how far one rollout may move the probability of an action, as a ratio"""
-    epochs: int = 3
+    gae_lambda: Share = 0.9
+    """λ of generalised advantage estimation: 0 trusts the value of the next ply, 1 only the end of the game"""
+    clip_range: float = 0.2
+    """limit of the change of an action's probability, as a ratio"""
+    epochs: Count = 3
     """passes over a rollout"""
     target_kl: float = 0.03
-    """passes end where the policy has moved further than this (0: never)"""
-
-    ALL_ON_GPU: ClassVar[bool] = True
-    AT_LEAST: ClassVar[dict[str, float]] = PolicySettings.AT_LEAST | {"epochs": 1}
-    AT_MOST_ONE: ClassVar[tuple[str, ...]] = (*PolicySettings.AT_MOST_ONE, "trace")
+    """end the passes once the policy has moved further than this (0: never)"""
 
 
-def clipped_loss(logs: Tensor, old_logs: Tensor, advantages: Tensor, clip: float) -> Tensor:
-    """The policy gradient [B] -> scalar, that stops where an action's probability has changed by more than `clip`."""
-    ratio = (logs - old_logs).exp()
-    return -torch.minimum(ratio * advantages, ratio.clamp(1.0 - clip, 1.0 + clip) * advantages).mean()
+def clipped_loss(log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, clip_range: float) -> Tensor:
+    """The clipped surrogate objective, negated: [B] -> scalar."""
+    ratio = (log_probs - old_log_probs).exp()
+    clipped = ratio.clamp(1.0 - clip_range, 1.0 + clip_range)
+    return -torch.minimum(ratio * advantages, clipped * advantages).mean()
 
 
-class PPOLearner(PolicyLearner[PPO]):
-    def judge(self) -> Judged:
+class PPOLearner:
+    """A network with policy and value heads, and the plies of the present rollout."""
+
+    limits = ("cycles", "seconds")
+
+    def __init__(self, config: PPO) -> None:
+        self.config, self.state = config, TrainingState()
+        self.model = Model(config, agent=SamplingAgent)
+        self.game = self.model.view.game
+        self.rng = torch.Generator(self.model.view.device).manual_seed(config.seed)
+        self.rollout = Rollout(config, self.model, self.rng)
+        self.cycle = SelfPlayCycle(config, self.state, self.model, self.rollout.games.results, self.rollout.replay)
+
+    def iterate(self) -> Metrics:
+        """One ply in every environment; at the end of a rollout, several epochs of minibatches in random order."""
+        config, state, rollout = self.config, self.state, self.rollout
+        rollout.play()
+        state.plies += config.num_envs
+        if not rollout.complete():
+            return {}
+        self.model.schedule_learning_rate(state)
+        plies = self.advantages()
+        total, metrics = len(plies.indices), dict[str, float]()
+        size = min(config.batch_size, total)
+        for _ in range(config.epochs if total else 0):
+            order = torch.randperm(total, generator=self.rng, device=plies.indices.device)
+            for start in range(0, total - size + 1, size):  # the last partial minibatch is dropped
+                minibatch = plies.rows(order[start : start + size])
+                metrics = rollout.update(minibatch, self.policy_loss, state)
+                if metrics["kl"] > config.target_kl > 0:
+                    return metrics
+        return metrics
+
+    def advantages(self) -> PolicyBatch:
         """Generalised advantage estimation over the rollout."""
-        memory, config = self.memory, self.config
-        found = self.on.zeros(tuple(self.values.shape), np.float32)
-        self.on.run(
-            *("advantages", "advantages", "rollouts", config.concurrency),
-            *(memory.sides, memory.next_sides, memory.rewards, memory.ended, memory.usable),
-            *(self.values, self.values_behind(), config.discount, config.trace, found),
+        config, rollout, replay = self.config, self.rollout, self.rollout.replay
+        plies, advantages = replay.plies, torch.zeros_like(rollout.values)
+        arrays = RolloutArrays(
+            plies.sides,
+            plies.next_sides,
+            plies.rewards,
+            plies.ended,
+            replay.usable,
+            rollout.values,
+            rollout.next_values(),
         )
-        picked = self.on.places(memory.usable)
-        advantages = memory.of(found, picked)
-        return Judged(picked, normalised(advantages), advantages + memory.of(self.values, picked))
+        how = config.gamma, config.gae_lambda, advantages
+        run_kernel(replay.games.name, "advantages", "compute_advantages", config.num_envs, arrays, *how)
+        indices = replay.usable.flatten().nonzero()[:, 0]
+        found = replay.at(advantages, indices)
+        return PolicyBatch(indices, normalized(found), found + replay.at(rollout.values, indices))
 
-    def improve(self, judged: Judged) -> None:
-        """Several passes in random order, a step for each batch; what is left over of a pass is left."""
-        config, plies = self.config, len(judged.picked)
-        size = min(config.batch, plies)
-        for _ in range(config.epochs):
-            order = self.on.permutation(plies)
-            for start in range(0, plies - size + 1, size):
-                if self.update(judged.part(order[start : start + size])) > config.target_kl > 0:
-                    return
+    def policy_loss(self, log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor) -> Tensor:
+        return clipped_loss(log_probs, old_log_probs, advantages, self.config.clip_range)
 
-    def policy_loss(self, chosen: Chosen) -> Tensor:
-        return clipped_loss(*chosen, self.config.clip)
+    # ---- for the training loop ----
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return self.model.identity
+
+    def agent(self) -> NetworkAgent:
+        return self.model.agent()
+
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds."""
+        return {**self.model.parts(), **self.rollout.parts(), "state": self.state, "rng": self.rng}

@@ -1,52 +1,95 @@
 """REINFORCE: actions of won games become likelier, those of lost games less likely.
 
-Learns from whole games, each ply once, when its game has ended: its return is the game's result, discounted for each
-time the turn passed since. So a game that was begun before the last update was partly played by the policy before it.
-Differs from Williams 1992: two sides play, and a loss of the other is a win of mine; illegal actions are masked; a
-stopped game counts as a draw; and entropy has a price, without which it soon plays one game only
-(`docs/learners/reinforce.md`).
+Learns from whole games, each ply once, after its game has ended: its return is the game's result, discounted for each
+time the turn passed since. So a game that began before the last update was partly played by the policy before it.
+Differences from Williams 1992: two sides play, and a loss of the other side is a win; illegal actions are masked; a
+truncated game counts as a draw; an entropy bonus, without which the policy soon plays a single game
+(`docs/learners/reinforce.md`). Metrics: see `rollout.py`.
 """
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-import numpy as np
+import torch
 from torch import Tensor
 
+from plyground.agents.network import NetworkAgent
 from plyground.kernels.replay import RUNS_ON
-from plyground.learners.policy import Chosen, Judged, PolicyLearner, PolicySettings, normalised
-from plyground.learners.returns import policy_gradient_loss
+from plyground.learners.config import Bounds, NetworkConfig, RunConfig
+from plyground.learners.cycle import SelfPlayCycle
+from plyground.learners.losses import normalized, policy_gradient_loss
+from plyground.learners.model import Model
+from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, SamplingAgent
+from plyground.learners.state import Metrics, TrainingState
 
 TO_THE_END = 2**30  # plies
 
 
 @dataclass(frozen=True)
-class Reinforce(PolicySettings):
-    """Learn a game by playing it, with REINFORCE."""
+class Reinforce(PolicyConfig, NetworkConfig, RunConfig):
+    """Train a policy with REINFORCE."""
 
-    rollout: int = 64
-    """plies of every game between two times of learning; plies of a game further back than twice that are not learned
-    from"""
+    rollout_length: Annotated[int, Bounds(2)] = 64
+    """plies of every environment between two updates; plies of a game further back than twice that are not used"""
     baseline: bool = True
-    """whether to judge a ply by how much better it turned out than the critic expected, not by its result alone"""
+    """subtract the value from the return; otherwise the return alone is the advantage"""
 
 
-class ReinforceLearner(PolicyLearner[Reinforce]):
-    rollouts_kept = 2  # a game may have begun in the rollout before
+class ReinforceLearner:
+    """A network with policy and value heads, and the plies of the newest two rollouts."""
 
-    def judge(self) -> Judged:
-        """The plies of games that have ended since the last time."""
-        memory, config = self.memory, self.config
-        games = memory.states.shape[1]
-        picked = np.flatnonzero(memory.usable[: memory.filled])
-        came = memory.follow(picked, TO_THE_END, False, config.discount)
-        age = (memory.newest - came.behind // games) % len(memory.states)  # rows since the game's last ply
-        ended = (memory.ended.reshape(-1)[came.behind] != RUNS_ON) & (age < config.rollout)
-        picked, returns = picked[ended], came.returns[ended]
+    limits = ("cycles", "seconds")
+
+    def __init__(self, config: Reinforce) -> None:
+        self.config, self.state = config, TrainingState()
+        self.model = Model(config, agent=SamplingAgent)
+        self.game = self.model.view.game
+        self.rng = torch.Generator(self.model.view.device).manual_seed(config.seed)
+        self.rollout = Rollout(config, self.model, self.rng, kept=2)
+        self.cycle = SelfPlayCycle(config, self.state, self.model, self.rollout.games.results, self.rollout.replay)
+
+    def iterate(self) -> Metrics:
+        """One ply in every environment; at the end of a rollout, one step over all its plies: after it, another policy
+        would have played."""
+        self.rollout.play()
+        self.state.plies += self.config.num_envs
+        if not self.rollout.complete():
+            return {}
+        self.model.schedule_learning_rate(self.state)
+        plies = self.advantages()
+        return self.rollout.update(plies, self.policy_loss, self.state) if len(plies.indices) else {}
+
+    def advantages(self) -> PolicyBatch:
+        """The plies of games that have ended since the last update."""
+        rollout, replay, config = self.rollout, self.rollout.replay, self.config
+        indices = replay.usable[: replay.filled].flatten().nonzero()[:, 0]
+        found = replay.n_step_returns(indices, TO_THE_END, False, config.gamma)
+        age = (replay.newest - found.next_indices // replay.num_envs) % len(
+            replay.states
+        )  # rows since the game's last ply
+        ended = (replay.at(replay.plies.ended, found.next_indices) != RUNS_ON) & (age < config.rollout_length)
+        indices, returns = indices[ended], found.returns[ended]
         if not config.baseline:
-            return Judged(picked, returns, returns)
-        return Judged(picked, normalised(returns - self.values.reshape(-1)[picked]), returns)
+            return PolicyBatch(indices, returns, returns)
+        return PolicyBatch(indices, normalized(returns - replay.at(rollout.values, indices)), returns)
 
-    def policy_loss(self, chosen: Chosen) -> Tensor:
-        return policy_gradient_loss(chosen.logs, chosen.advantages)
+    def policy_loss(self, log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor) -> Tensor:
+        return policy_gradient_loss(log_probs, advantages)
+
+    # ---- for the training loop ----
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return self.model.identity
+
+    def agent(self) -> NetworkAgent:
+        return self.model.agent()
+
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds."""
+        return {**self.model.parts(), **self.rollout.parts(), "state": self.state, "rng": self.rng}

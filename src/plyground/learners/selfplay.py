@@ -1,123 +1,151 @@
-"""Games in lockstep, each against an opponent drawn from a mix, the learner on either side."""
+"""Environments: games in lockstep, each against an opponent drawn from a mix, the learner on either side."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
 from plyground.agents.agent import Agent, make
-from plyground.batch import Batch
-from plyground.errors import InvalidValue, shorten
+from plyground.agents.network import NetworkAgent
+from plyground.agents.simple import ScriptedAgent
+from plyground.backend.batch import TensorBatch
+from plyground.backend.games import fill_selected
+from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
-from plyground.learners.arrays import OnCpu
+from plyground.learners.results import GameResults
+
+LEARNER, SNAPSHOT = "self", "snapshot"  # opponents that are not agent specs
 
 
-def opponents_of(mix: tuple[str, ...]) -> dict[str, float]:
-    """{word: share} of the opponents."""
+class Transition(NamedTuple):
+    """One ply of every environment."""
+
+    states: Tensor  # [N, bytes of a head]
+    actions: Tensor  # [N] int32
+    rewards: Tensor  # [N] float32, for the side that acted
+    next_states: Tensor  # [N, bytes of a head]; of a finished game its final position
+    terminated: Tensor  # [N] bool
+    truncated: Tensor  # [N] bool
+    own: Tensor  # [N] bool: the learner acted, not an opponent
+    lengths: Tensor  # [N] int32 plies of the game, this one included
+
+
+def opponent_shares(mix: tuple[str, ...]) -> dict[str, float]:
+    """{agent spec: share} of the opponents, from texts such as `0.2 greedy`."""
     found: dict[str, float] = {}
     for item in mix:
-        weight, _, word = item.partition(" ")
+        weight, _, spec = item.partition(" ")
         try:
-            found[word] = float(weight)
+            found[spec] = float(weight)
         except ValueError:
-            word = ""
-        if not word or not 0 < found[word] < math.inf:
-            raise InvalidValue(f"an opponent is a weight and a word, such as '0.2 greedy', not {shorten(item)!r}")
+            spec = ""
+        if not spec or not 0 < found[spec] < math.inf:
+            raise InvalidValue(
+                f"an opponent is a weight and an agent spec, such as '0.2 greedy', not {shorten(item)!r}"
+            )
     if not found:
         raise InvalidValue("there is no opponent; '1 self' is the usual one")
-    return {word: weight / sum(found.values()) for word, weight in found.items()}
+    return {spec: weight / sum(found.values()) for spec, weight in found.items()}
 
 
-def others_of(mix: tuple[str, ...], game: Game) -> dict[str, Agent]:
-    """{word: agent} of those opponents that are not the learner itself."""
-    return {word: make(word, game) for word in opponents_of(mix) if word not in ("self", "snapshot")}
+def make_opponents(mix: tuple[str, ...], game: Game) -> dict[str, Agent]:
+    """{agent spec: agent} of the opponents that are not the learner itself."""
+    return {spec: make(spec, game) for spec in opponent_shares(mix) if spec not in (LEARNER, SNAPSHOT)}
 
 
 class SelfPlay:
-    """The games, and who the learner meets in each."""
+    """The environments, and the opponent in each."""
 
-    def __init__(
-        self,
-        on: OnCpu,  # its chance is the learner's
-        n: int,
-        seed: int,
-        *,
-        max_plies: int | None = None,
-        opening_plies: int = 0,
-        mix: tuple[str, ...] = ("1 self",),
-        snapshots: int = 0,
-    ) -> None:
-        self.on, self.game, self.rng = on, on.game, on.rng
-        self.opening_plies, self.most_snapshots = opening_plies, snapshots
-        shares = opponents_of(mix)
-        self.words, self.chances = list(shares), list(shares.values())
-        self.batch = self._make_batch(n, seed, max_plies)
-        self.agents = others_of(mix, self.game)
-        self.is_other = on.from_numpy(np.array([word != "self" for word in self.words]))  # [words]
-        self.opponent = on.zeros((n,), np.int64)  # [N] place in `words`
-        self.earlier = on.zeros((n,), np.int64)  # [N] which snapshot, where that is the opponent
-        self.side = on.zeros((n,), np.int8)  # [N] the learner's side
-        self.begin(np.arange(n))
+    def __init__(self, game: Game, device: str, config: Any, rng: torch.Generator) -> None:
+        """`config` has num_envs, seed, max_plies, opening_plies, opponents and, where they are used, snapshots."""
+        n, shares = config.num_envs, opponent_shares(config.opponents)
+        self.game, self.config, self.rng = game, config, rng
+        self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
+        self.device, self.results = self.batch.on.device, GameResults(game)
+        self.agents = {
+            spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
+            for spec, agent in make_opponents(config.opponents, game).items()
+        }
+        self.specs = list(shares)
+        self.limits = torch.tensor(list(shares.values()), device=self.device).cumsum(0)[:-1]  # [specs - 1]
+        self.is_other = torch.tensor([spec != LEARNER for spec in shares], device=self.device)  # [specs]
+        self.opponent = torch.zeros(n, dtype=torch.int64, device=self.device)  # [N] index into `specs`
+        self.snapshot = torch.zeros(n, dtype=torch.int64, device=self.device)  # [N] which one, if that is the opponent
+        self.side = torch.zeros(n, dtype=torch.int8, device=self.device)  # [N] the learner's side
+        self.begin_games(torch.ones(n, dtype=torch.bool, device=self.device))
 
-    def _make_batch(self, n: int, seed: int, max_plies: int | None) -> Batch:
-        return Batch(self.game, n, seed, max_plies=max_plies)
+    def state(self) -> dict[str, Any]:
+        games = {"states": self.batch.states, "rngs": self.batch.rngs, "plies": self.batch.plies}
+        return {**games, "opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
 
-    def renew(self, over: NDArray[np.bool_]) -> None:
-        """New games where one is over [N]."""
-        self.begin(np.flatnonzero(over))
+    def parts(self) -> dict[str, Any]:
+        return {"games": self.state(), "results": self.results}
 
-    def begin(self, rows: NDArray[np.int64]) -> None:
-        """New games: after a random opening, against an opponent drawn from the mix, the learner on either side."""
-        game, games = self.game, self.batch
-        if self.opening_plies:
-            plies = self.rng.integers(0, self.opening_plies + 1, len(rows))
-            kernels = game.kernels("openings")
-            kernels.open_games(games.states, rows, plies, game.blank, games.rngs, game.work(), game.scratch())
-        if self.words != ["self"]:
-            self.opponent[rows] = self.rng.choice(len(self.words), len(rows), p=self.chances)
-            self.earlier[rows] = self.rng.integers(0, max(1, self.most_snapshots), len(rows))
-            self.side[rows] = self.rng.integers(0, 2, len(rows))
+    def begin_games(self, begins: Tensor) -> None:
+        """New games where `begins` [N]: after a random opening, against an opponent drawn from the mix."""
+        n, config = len(begins), self.config
+        if config.opening_plies:
+            self.batch.begin_games(begins, self._integers(config.opening_plies + 1, n))
+        if self.specs != [LEARNER]:
+            drawn = torch.bucketize(torch.rand(n, generator=self.rng, device=self.device), self.limits)
+            earlier = self._integers(max(1, getattr(config, "snapshots", 1)), n)
+            for kept, new in ((self.opponent, drawn), (self.snapshot, earlier), (self.side, self._integers(2, n))):
+                kept.copy_(torch.where(begins, new.to(kept.dtype), kept))
 
-    def answer(self, actions: Any, snapshots: Sequence[Agent]) -> Any:
-        """Let the opponents act where it is their turn: fills in their actions, says where [N]."""
-        theirs = (self.side != self.batch.to_move) & self.is_other[self.opponent]
-        for place, word in enumerate(self.words if self.on.any(theirs) else ()):
-            turn = theirs & (self.opponent == place)
-            if word == "snapshot":
-                which = self.earlier % max(1, len(snapshots))
+    def _integers(self, below: int, n: int) -> Tensor:
+        return torch.randint(below, (n,), generator=self.rng, device=self.device, dtype=torch.int32)
+
+    # ---- a ply ----
+
+    def step(self, actions: Tensor, snapshots: Sequence[NetworkAgent] = ()) -> Transition:
+        """One ply in every environment: the learner's `actions` [N], or its opponent's where it is that one's turn.
+
+        Finished games are counted and replaced by new ones.
+        """
+        games, batch = self.batch.on, self.batch
+        own = self._answer(actions, snapshots)
+        states, lengths = games.heads(batch.states), batch.plies + 1
+        illegal = games.find_illegal(batch.states, actions)
+        rewards, terminated, truncated = batch.step(actions)
+        next_states = batch.next_states
+        row = self.results.add(games, next_states, terminated, truncated, lengths, illegal)
+        if row < len(actions):
+            raise IllegalAction(f"row {row}: {int(actions[row])} is not legal")
+        self.begin_games(terminated | truncated)
+        return Transition(states, actions, rewards, next_states, terminated, truncated, own, lengths)
+
+    def _answer(self, actions: Tensor, snapshots: Sequence[NetworkAgent]) -> Tensor:
+        """Fill in the opponents' actions where it is their turn; returns where the learner acts itself [N]."""
+        own = self.own_turns()
+        for place, spec in enumerate(self.specs):
+            turn = ~own & (self.opponent == place)
+            if spec == SNAPSHOT and snapshots:
+                which = self.snapshot % len(snapshots)
                 for number, agent in enumerate(snapshots):
                     self._ask(agent, turn & (which == number), actions)
-            elif word != "self":
-                self._ask(self.agents[word], turn, actions)
-        return theirs
+            elif spec in self.agents:
+                self._ask(self.agents[spec], turn, actions)
+        return own
 
-    def _ask(self, agent: Agent, turn: NDArray[np.bool_], actions: NDArray[np.int32]) -> None:
-        rows = np.flatnonzero(turn)
-        if len(rows):
-            rngs = self.batch.rngs[rows]
-            actions[rows] = agent.act(self.batch.states[rows], rngs)
-            self.batch.rngs[rows] = rngs
+    def own_turns(self) -> Tensor:
+        """[N] bool: where the learner acts, not its opponent."""
+        return (self.side == self.batch.to_move) | ~self.is_other[self.opponent]
 
-    def step(self, actions: NDArray[np.int32]) -> Any:
-        """One ply in every game; see `Batch.step`."""
-        return self.batch.step(actions)
-
-    def check(self) -> None:
-        """Refuse illegal actions of the last step, where `step` did not wait to see them."""
-
-    # ---- to disk and back ----
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        games = self.batch
-        found = {"states": games.states.view(np.uint8), "rngs": games.rngs, "plies": games.plies}
-        return found | {"opponent": self.opponent, "earlier": self.earlier, "side": self.side}
-
-    def restore(self, found: dict[str, NDArray[Any]]) -> None:
-        """Become what `arrays` gave."""
-        self.batch.states[:] = found["states"].view(self.game.rules.STATE)
-        self.batch.rngs[:], self.batch.plies[:] = found["rngs"], found["plies"]
-        self.opponent[:], self.earlier[:], self.side[:] = found["opponent"], found["earlier"], found["side"]
+    def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
+        """Let an agent act where `turn` [N] is set. On a GPU networks and scripted agents act in all rows, because
+        counting the rows would synchronise; other agents act on the CPU, which costs a copy of their states."""
+        batch = self.batch
+        if isinstance(agent, NetworkAgent):
+            numbers = torch.rand(len(turn), generator=self.rng, device=self.device)
+            fill_selected(turn, actions, lambda rows: agent.choose(batch.states[rows], numbers[rows]))
+        elif isinstance(agent, ScriptedAgent):
+            batch.on.choose(agent.function, str(agent), batch.states, turn, batch.rngs, actions)
+        else:
+            batch.ask(agent.act, turn, actions)

@@ -1,221 +1,221 @@
-"""Q-learning and SARSA with a table: a value for each key, which says in a few numbers what an action does in a state.
+"""Q-learning and SARSA with a table: a value for each key, a few numbers that describe a state and an action in it.
 
-    value += alpha * (reward + gamma * value behind - value)
+    value += alpha * (reward + gamma * next value - value)
 
-The value behind is that of the best action at the same player's next turn (Q-learning), or of the one that is played
-there (SARSA); at the end of a game it is the result. The reward is what the action does at once, on the scale of
-results; a card that is drawn counts in the choice, never in the reward. `kernels/tabular.py` plays and learns in many
-games at once, `encoders/table_key.py` says what keys are.
+The next value is that of the best action at the same player's next turn (Q-learning), or of the action played there
+(SARSA); at the end of a game it is the result. The reward is the immediate effect of the action, on the scale of
+results; a card that is drawn counts in the choice of an action, never in the reward. `kernels/tabular.py` plays and
+updates many games at once, `games/table_key.py` explains keys.
 
-Metrics: `td_error` (mean distance of a value from its target) and `q` (mean target) as moving averages; of each cycle
-the size of the table, how its visits and values are distributed, and where on the board it played.
+Metrics: `td_error` (mean absolute TD error) and `q` (mean target) as moving averages; for each cycle the size of the
+table, the distributions of its visits and values, and where on the board the learner played.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
-from plyground.learners.arrays import OnCpu
-from plyground.learners.learner import Groups, Learner, Settings
-from plyground.learners.selfplay import SelfPlay, opponents_of, others_of
-from plyground.runs.directory import Checkpoint
+from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.cycle import Event, cycle_events
+from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
+from plyground.learners.state import Metrics, TrainingState
 from plyground.tables import Table
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
 
 
 @dataclass(frozen=True)
-class Tabular(Settings):
-    """Learn a game by playing it, with a table of values."""
+class Tabular(RunConfig):
+    """Train a table of action values."""
 
     method: Literal["q", "sarsa"] = "q"
-    """Q-learning follows the best next action, SARSA the one that is played"""
+    """Q-learning bootstraps from the best next action, SARSA from the one that is played"""
     key: str = ""
-    """what the table knows of a state and an action (empty: the game's first key)"""
-    concurrency: int = 256
-    """games played side by side"""
+    """what the table distinguishes of a state and an action (empty: the game's first key)"""
+    num_envs: Count = 256
+    """environments: games that are played in parallel"""
     opening_plies: int = 0
     """games begin after a random number of random plies, up to this many"""
     opponents: tuple[str, ...] = ("1 self",)
-    """weight and name of each opponent: self, or any agent's word"""
-    alpha: float = 0.1
-    """how far a value moves towards its target, at first; but the first visits of an entry are averaged"""
-    alpha_end: float = 0.01
-    """and at last"""
-    gamma: float = 0.95
-    """what the value behind counts, each time that the others have moved in between"""
-    gamma_end: float = 0.95
-    """and at last"""
-    epsilon: float = 0.1
-    """chance of a random action, at first"""
-    epsilon_end: float = 0.02
-    """and at last"""
+    """weight and agent spec of each opponent, or self"""
+    alpha: Share = 0.1
+    """initial learning rate; the first visits of an entry are averaged"""
+    alpha_final: Share = 0.01
+    """final learning rate"""
+    gamma: Share = 0.95
+    """initial discount, applied each time the other players have moved in between"""
+    gamma_final: Share = 0.95
+    """final discount"""
+    epsilon: Share = 0.1
+    """initial probability of a random action"""
+    epsilon_final: Share = 0.02
+    """final probability of a random action"""
     score_weight: float = 0.4
-    """of what an action does at once and what it draws, in a choice"""
+    """weight of an action's immediate effect and of the card it draws, in a choice"""
     value_weight: float = 0.6
-    """of its value, in a choice"""
+    """weight of an action's value, in a choice"""
     value_scale: float = 10.0
-    """what a value is multiplied with there, so that values of different actions lie as far apart as their scores"""
+    """factor of values in a choice, so that values of different actions lie as far apart as their scores"""
     draw_weight: float = 0.5
-    """of what it draws, beside what it does at once"""
+    """weight of the card that an action draws, beside its immediate effect"""
     reward_weight: float = 0.1
-    """of what an action does at once, beside the game's result of 1 or -1, in its value"""
+    """weight of the immediate effect in an action's value, beside the game's result of 1 or -1"""
     prior: float = 0.0
-    """for how many visits a guess counts beside an entry's value (0: none is made)"""
+    """number of visits that a guess from similar entries counts as (0: no guesses)"""
 
-    AT_LEAST: ClassVar[dict[str, float]] = Settings.AT_LEAST | {"concurrency": 1}
-    AT_MOST_ONE: ClassVar[tuple[str, ...]] = ("alpha", "alpha_end", "gamma", "gamma_end", "epsilon", "epsilon_end")
+    device: ClassVar[str] = NetworkConfig.device
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if "snapshot" in opponents_of(self.opponents):
-            raise InvalidValue("a table has no snapshots to play against; opponents are self and agents' words")
-
-    def resolved(self) -> Self:
-        known, game = super().resolved(), load(self.game)
-        others_of(self.opponents, game)
-        return replace(known, key=str(Table(game, self.key).key))
+        if SNAPSHOT in opponent_shares(self.opponents):
+            raise InvalidValue("a table has no snapshots to play against; opponents are self and agent specs")
 
 
-class TabularLearner(Learner[Tabular]):
-    """A table that gets better, the best it was, and games in lockstep."""
+class TabularLearner:
+    """A table, the best version of it so far, and games in lockstep."""
 
-    counts = (*Learner.counts, "moves")
+    limits = ("cycles", "seconds")
 
     def __init__(self, config: Tabular) -> None:
-        super().__init__(config)
+        self.config, self.state, self.game = config, TrainingState(), load(config.game)
         self.settings = asdict(config)
+        self.rng = torch.Generator().manual_seed(config.seed)
         self.table = Table(self.game, config.key)
         if config.init:
             given = load_run(config.init, self.game).table
             if identity(given) != self.identity:
                 raise InvalidValue(f"{config.init} has a table of {given.key}, not of {self.table.key}")
-            self.table.restore(given.arrays())
-        self.best = self.table.snapshot()
-        self.selfplay = SelfPlay(
-            *(OnCpu(self.game, self.rng), config.concurrency, config.seed),
-            max_plies=config.max_steps or None,
-            opening_plies=config.opening_plies,
-            mix=config.opponents,
-        )
-        self.pending, self.scratch = self.table.pending(config.concurrency), self.table.scratch()
-        self.actions = np.zeros(config.concurrency, np.int32)
+            self.table.load_state(given.state())
+        self.versions = TableVersions(self.table, self.settings)
+        self.games = SelfPlay(self.game, config.device, config, self.rng)
+        self.pending, self.scratch = self.table.pending(config.num_envs), self.table.scratch()
+        self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
-        self.moves = 0  # of the learner
+        self.cycle = TableCycle(self)
         nothing, rule = np.zeros(0, np.int64), rule_of(self.settings)
-        self._learn(nothing, rule, np.zeros(3))  # so that the compiler's time is not the run's
-        self._end(nothing, rule, np.zeros(3))
+        self._act(nothing, rule, np.zeros(3))  # compile now, so that the compiler's time is not the run's
+        self._end_games(nothing, np.zeros(0, np.int8), rule, np.zeros(3))
+
+    def iterate(self) -> Metrics:
+        """One ply in every environment: each action corrects the value of the same player's action before it."""
+        state, sums = self.state, np.zeros(3)  # updates, absolute TD errors, targets
+        rule = rule_of(self.settings, state.progress, explore=True)
+        own = self.games.own_turns().nonzero()[:, 0].numpy()
+        self._act(own, rule, sums)
+        ply = self.games.step(self.actions)
+        over = (ply.terminated | ply.truncated).nonzero()[:, 0]
+        outcomes = self.games.batch.on.field(ply.next_states, "outcome")[over]
+        self._end_games(over.numpy(), outcomes.numpy(), rule, sums)
+        state.plies += len(own)
+        state.updates += int(sums[0])
+        return {"td_error": sums[1] / sums[0], "q": sums[2] / sums[0]} if sums[0] else {}
+
+    def _act(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
+        """Choose actions in these rows, and update the values of the actions before them."""
+        batch = self.games.batch
+        games = self.table.games(batch.on.to_records(batch.states), rows, batch.rngs.numpy(), self.actions.numpy())
+        self.table.learn(games, rule, Updates(self.pending, self.played, sums), self.scratch)
+
+    def _end_games(
+        self, rows: NDArray[np.int64], outcomes: NDArray[np.int8], rule: Rule, sums: NDArray[np.float64]
+    ) -> None:
+        """Update the last values of the games that have ended in these rows."""
+        self.table.end_games(rows, outcomes, rule, Updates(self.pending, self.played, sums))
+
+    # ---- for the training loop ----
 
     @property
     def identity(self) -> dict[str, str]:
         return identity(self.table)
 
-    @property
-    def plies(self) -> int:
-        return self.moves
+    def agent(self) -> TableAgent:
+        return self.versions.agent()
+
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds."""
+        own = {"state": self.state, "rng": self.rng, "table": self.table, "best": self.versions}
+        return {**own, **self.games.parts(), "pending": self.pending._asdict(), "played": self.played}
+
+
+class TableVersions:
+    """The table as it is, and as it was when it played best."""
+
+    def __init__(self, table: Table, settings: dict[str, Any]) -> None:
+        self.table, self.rule, self.best = table, rule_of(settings), table.snapshot()
 
     def agent(self) -> TableAgent:
-        return TableAgent(self.table, rule_of(self.settings))
+        return TableAgent(self.table, self.rule)
 
     def best_agent(self) -> TableAgent:
-        return TableAgent(self.table, rule_of(self.settings), self.table.with_values(self.best))
+        return TableAgent(self.table, self.rule, self.table.with_values(self.best))
 
     def keep_best(self) -> None:
         self.best = self.table.snapshot()
 
-    # ---- playing and learning ----
+    def state(self) -> dict[str, Any]:
+        return self.best
 
-    def advance(self) -> None:
-        """One ply in every game."""
-        games, sums = self.selfplay.batch, np.zeros(3)
-        rule = rule_of(self.settings, self.progress, explore=True)
-        theirs = self.selfplay.answer(self.actions, [])
-        self.clock.lap("opponents")
-        mine = np.flatnonzero(~theirs)
-        self._learn(mine, rule, sums)
-        self.clock.lap("learning")
-        lengths = games.plies + 1
-        _, terminated, truncated = games.step(self.actions)
-        over = np.flatnonzero(terminated | truncated)
-        self._end(over, rule, sums)
-        if len(over):
-            self.tally.count(self.selfplay.on, games.after, terminated, truncated, lengths)
-            self.selfplay.begin(over)
-        self.clock.lap("moves")
-        self.step += 1
-        self.moves += len(mine)
-        self.updates += int(sums[0])
-        if sums[0]:
-            self.look({"td_error": sums[1] / sums[0], "q": sums[2] / sums[0]})
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.best = {name: array.copy() for name, array in state.items()}
 
-    def _learn(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
-        """Choose in these games, and learn from where the actions before have led."""
-        batch = self.selfplay.batch
-        games = self.table.games(batch.states, rows, batch.rngs, self.actions)
-        self.table.learn(games, rule, Updates(self.pending, self.played, sums), self.scratch)
 
-    def _end(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
-        """Learn from how these games have ended."""
-        outcomes = self.selfplay.batch.after["outcome"][rows]
-        self.table.end_games(rows, outcomes, rule, Updates(self.pending, self.played, sums))
+class TableCycle:
+    """A cycle of `games_per_cycle` games, played with a table."""
 
-    # ---- what a cycle was like ----
+    def __init__(self, learner: TabularLearner) -> None:
+        self.learner = learner
 
-    def cycle_numbers(self) -> dict[str, Any]:
-        plain, arrays, key = self.table.plain(), self.table.arrays(), self.table.key
+    def begin(self) -> list[Event]:
+        return []
+
+    def progress(self) -> float:
+        return self.learner.games.results.games / self.learner.config.games_per_cycle
+
+    def end(self) -> list[Event]:
+        learner, results = self.learner, self.learner.games.results
+        metrics = {**results.record(), **self._table_metrics()}
+        results.clear()
+        return cycle_events(learner.game, learner.config, learner.state, learner.versions, metrics)
+
+    def _table_metrics(self) -> dict[str, Any]:
+        table, played = self.learner.table, self.learner.played
+        plain, arrays, key = table.plain(), table.state(), table.key
         values, visits = arrays["values"][plain], arrays["visits"][plain]
         edges = np.linspace(float(values.min(initial=0.0)), float(values.max(initial=0.0)) + 1e-6, VALUE_BINS + 1)
         squares = np.zeros(key.board[0] * key.board[1] + 1, np.int64)  # the last one: no place
-        np.add.at(squares, [key.square(effect) for effect in range(len(self.played))], self.played)
-        self.played[:] = 0
+        np.add.at(squares, [key.square(effect) for effect in range(len(played))], played)
+        played[:] = 0
         return {
             "entries": len(values),
-            "guesses": len(self.table) - len(values),
-            "table_bytes": self.table.bytes,
+            "guesses": len(table) - len(values),
+            "table_bytes": table.bytes,
             "largest": float(np.abs(values).max(initial=0.0)),
             "visits": np.bincount(np.log2(visits).astype(int), minlength=VISIT_BINS).tolist(),
             "values": {"edges": edges.tolist(), "counts": np.histogram(values, edges)[0].tolist()},
             "squares": squares[:-1].reshape(key.board).tolist(),
         }
 
+    def summary(self) -> str:
+        table = self.learner.table
+        return f"{len(table):,} entries in {table.bytes / 2**20:.0f} MB"
+
     def experience(self) -> dict[str, Any]:
-        visits = self.table.arrays()["visits"]
+        table = self.learner.table
+        visits = table.state()["visits"]
         return {
-            "key": str(self.table.key),
-            "entries": len(self.table),
+            "key": str(table.key),
+            "entries": len(table),
             "visited_once": float((visits == 1).mean()) if len(visits) else 0.0,
             "most_visits": int(visits.max(initial=0)),
-            "table_bytes": self.table.bytes,
-            "moves": self.moves,
+            "table_bytes": table.bytes,
+            "moves": self.learner.state.plies,
         }
-
-    def memory_words(self) -> str:
-        return f"{len(self.table):,} entries in {self.table.bytes / 2**20:.0f} MB"
-
-    # ---- to disk and back ----
-
-    def groups(self) -> Groups:
-        training = {f"best.{name}": array for name, array in self.best.items()}
-        training |= {f"pending.{name}": array for name, array in self.pending._asdict().items()}
-        memory = {f"games.{name}": array for name, array in self.selfplay.arrays().items()}
-        return {"table": self.table.arrays(), "training": training, "memory": {**memory, "played": self.played}}
-
-    def take(self, checkpoint: Checkpoint, state: Mapping[str, Any]) -> None:
-        training, memory = checkpoint.tensors("training"), checkpoint.tensors("memory")
-        self.table.restore(checkpoint.tensors("table"))
-        self.best = {name: training[f"best.{name}"].copy() for name in self.best}
-        for name, array in self.pending._asdict().items():
-            array[:] = training[f"pending.{name}"]
-        games = {name.removeprefix("games."): array for name, array in memory.items() if name.startswith("games.")}
-        self.selfplay.restore(games)
-        self.played[:] = memory["played"]
-        super().take(checkpoint, state)

@@ -1,4 +1,4 @@
-"""A table for people: its entries in words, and pictures of how it has learned. Every number comes from the run."""
+"""A table of values for people: its entries in words, and pictures of how they were learned."""
 
 # matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
@@ -9,30 +9,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("Agg")  # files only: there may be no screen
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
-from plyground.runs import files
+from plyground.report.figures import BLUE, COLOURS, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"  # told apart by nearly every eye
-ENOUGH = 10  # visits from which on a value tells something
+ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 
 # ---- entries in words ----
 
 
 def in_words(table: Table, entry: int) -> tuple[str, str]:
-    """A state and an action; what is left open is said."""
+    """The state and the action of an entry; a part that the key leaves open is named as such."""
     key = tuple(int(word) for word in table.entries.keys[entry])
     state, action = table.key.read(key) if key[-1] and key[0] != int(ANY_STATE) else table.key.read(_filled(key))
     if key[-1] == NOTHING:
@@ -41,7 +36,7 @@ def in_words(table: Table, entry: int) -> tuple[str, str]:
 
 
 def _filled(key: tuple[int, ...]) -> tuple[int, ...]:
-    """A key that can be read, with something in the part that says nothing."""
+    """A key that can be read, with a value in the part that is left open."""
     return (*(0 if word == int(ANY_STATE) else word for word in key[:-1]), key[-1] or 1)
 
 
@@ -56,27 +51,27 @@ def rows(table: Table, chosen: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def most_visited(table: Table, top: int) -> list[dict[str, Any]]:
-    arrays, plain = table.arrays(), np.flatnonzero(table.plain())
+    arrays, plain = table.state(), np.flatnonzero(table.plain())
     return rows(table, plain[np.argsort(-arrays["visits"][plain].astype(np.int64), kind="stable")][:top].tolist())
 
 
 def most_valuable(table: Table, top: int) -> list[dict[str, Any]]:
-    """Of those visited often enough."""
-    arrays = table.arrays()
+    """The entries of the highest value among those with at least ENOUGH visits."""
+    arrays = table.state()
     known = np.flatnonzero(table.plain() & (arrays["visits"] >= ENOUGH))
     return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
 
 
 def best_advantages(table: Table, top: int) -> list[dict[str, Any]]:
-    """Actions that do better than others wherever they are played; empty where the table makes no guesses."""
-    arrays = table.arrays()
+    """The actions of the highest value in any state; empty where the table keeps no such entries."""
+    arrays = table.state()
     anywhere = (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1) & (arrays["visits"] >= ENOUGH)
     known = np.flatnonzero(anywhere)
     return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
 
 
 def summary(table: Table) -> dict[str, Any]:
-    visits = table.arrays()["visits"]
+    visits = table.state()["visits"]
     return {
         "key": str(table.key),
         "entries": len(table),
@@ -91,9 +86,8 @@ def summary(table: Table) -> dict[str, Any]:
 
 
 def save_pictures(target: Path, name: str, cycles: Sequence[Mapping[str, Any]], scores: Sequence[Any]) -> None:
-    """Six pictures of one run, from its metrics: cycles' records, and evaluations' as (seconds, {word: score})."""
-    figure = Figure(figsize=(15, 8.4), layout="tight")
-    figure.suptitle(name)
+    """Six pictures of one run from its metrics: the records of cycles, and evaluations as (seconds, {spec: score})."""
+    figure = new_figure(15, 8.4, name)
     axes: NDArray[Any] = figure.subplots(2, 3)
     times = [cycle["seconds"]["total"] for cycle in cycles]
     _draw_scores(axes[0, 0], scores)
@@ -105,69 +99,44 @@ def save_pictures(target: Path, name: str, cycles: Sequence[Mapping[str, Any]], 
     save_figure(target, figure)
 
 
-def check_picture(target: Path) -> None:
-    """Say before the work that its picture could not be written."""
-    files.check_writable(target)
-    known = Figure().canvas.get_supported_filetypes()
-    if target.suffix.removeprefix(".").lower() not in known:
-        raise InvalidValue(f"cannot write {target}: a picture's name ends in {', '.join(f'.{each}' for each in known)}")
-
-
-def save_figure(target: Path, figure: Figure) -> None:
-    try:
-        figure.savefig(target, dpi=100)
-    except OSError as error:
-        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
-    except ValueError as error:  # an ending that is no picture's
-        raise InvalidValue(f"cannot write {target}: {error}") from None
-
-
 def _draw_scores(axes: Axes, scores: Sequence[Any]) -> None:
-    words = list(scores[-1][1]) if scores else []
-    for word, colour in zip(words, (BLUE, ORANGE, GREEN, GREY) * 3, strict=False):
+    opponents = list(scores[-1][1]) if scores else []
+    for spec, colour in zip(opponents, COLOURS * 3, strict=False):
         times = [time for time, _ in scores]
-        points = [found[word] for _, found in scores]
-        axes.plot(times, [point["score"] for point in points], marker="o", ms=3, color=colour, label=word)
+        points = [found[spec] for _, found in scores]
+        axes.plot(times, [point["score"] for point in points], marker="o", ms=3, color=colour, label=spec)
         low, high = ([point[end] for point in points] for end in ("low", "high"))
         axes.fill_between(times, low, high, color=colour, alpha=0.15)
-    axes.set(xlabel="seconds", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws against a fixed pool")
-    axes.grid(alpha=0.3)
-    if words:
-        axes.legend(fontsize=8)
+    title = "Wins and half the draws against fixed opponents"
+    label(axes, legend=bool(opponents), xlabel="seconds", ylabel="score", ylim=(0, 1.02), title=title)
 
 
 def _draw_errors(axes: Axes, times: Sequence[float], cycles: Sequence[Mapping[str, Any]]) -> None:
     axes.plot(times, [cycle["td_error"] for cycle in cycles], marker="o", ms=3, color=BLUE, label="TD error")
     axes.plot(times, [cycle["q"] for cycle in cycles], marker="o", ms=3, color=ORANGE, label="mean target")
-    axes.set(xlabel="seconds", title="How far values are from their targets")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    label(axes, legend=True, xlabel="seconds", title="TD error and mean target")
 
 
 def _draw_growth(axes: Axes, times: Sequence[float], cycles: Sequence[Mapping[str, Any]]) -> None:
     axes.plot(times, [cycle["entries"] for cycle in cycles], marker="o", ms=3, color=BLUE)
     last = cycles[-1]
-    title = f"The table grows: {last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
-    axes.set(xlabel="seconds", ylabel="entries", title=title, ylim=(0, None))
-    axes.grid(alpha=0.3)
+    title = f"Size of the table: {last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
+    label(axes, xlabel="seconds", ylabel="entries", title=title, ylim=(0, None))
 
 
 def _draw_visits(axes: Axes, visits: Sequence[int]) -> None:
     used = max((k for k, count in enumerate(visits) if count), default=0) + 1
     axes.bar(range(used), visits[:used], color=BLUE)
-    axes.set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=8)
-    axes.set(xlabel="visits of an entry, from ... on", ylabel="entries", title="How often entries were visited")
-    axes.set_yscale("log")
-    axes.grid(axis="y", alpha=0.3)
+    axes.set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
+    title = "How often entries were visited"
+    label(axes, grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=title, yscale="log")
 
 
 def _draw_values(axes: Axes, cycles: Sequence[Mapping[str, Any]]) -> None:
-    for cycle, colour, label in ((cycles[0], GREY, "first cycle"), (cycles[-1], BLUE, "last cycle")):
+    for cycle, colour, name in ((cycles[0], GREY, "first cycle"), (cycles[-1], BLUE, "last cycle")):
         edges, counts = np.array(cycle["values"]["edges"]), np.array(cycle["values"]["counts"])
-        axes.stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=label)
-    axes.set(xlabel="value", ylabel="share of entries", title="Values")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+        axes.stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=name)
+    label(axes, legend=True, xlabel="value", ylabel="share of entries", title="Values")
 
 
 def _draw_squares(axes: Axes, figure: Figure, squares: Sequence[Sequence[int]]) -> None:
@@ -178,8 +147,8 @@ def _draw_squares(axes: Axes, figure: Figure, squares: Sequence[Sequence[int]]) 
     if height > 1:
         axes.set_xticks(range(width), [chr(ord("a") + k) for k in range(width)])
         axes.set_yticks(range(height), [str(k + 1) for k in range(height)])
-        axes.set_title("Where it plays: share of its moves, last cycle")
+        axes.set_title("Squares of its moves: shares in the last cycle")
     else:
         axes.set_aspect("auto")
         axes.set_yticks([])
-        axes.set(xlabel="action", title="What it plays: share of its moves, last cycle")
+        axes.set(xlabel="action", title="Its moves: shares in the last cycle")

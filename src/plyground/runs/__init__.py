@@ -1,1 +1,1 @@
-"""A run is a directory that may be killed at any moment, moved, resumed and read."""
+"""The run directory: config, metrics and checkpoints of crash-safe runs with bit-exact resume."""

@@ -1,15 +1,17 @@
 """The run directory.
 
-    config.toml          every setting, and the versions it was begun with
-    metrics.jsonl        one JSON object a line: cycles, evaluations, events
-    checkpoints/<step>/  tensors in safetensors, the rest in JSON, a manifest with sizes and checksums
-    best.json            the best checkpoint and the match that made it so
+    config.toml          every setting, and the versions of Python and libraries at the start
+    metrics.jsonl        one JSON object per line: cycles, evaluations, events
+    checkpoints/<step>/  tensors in safetensors, other values in JSON, a manifest with sizes, checksums and
+                         fingerprints of the code
+    best.json            the best checkpoint and the result of its match
     games/               a few games of each evaluation, in notation
     report.md, curves.png
-    examples.bin, held_out.safetensors  what an imitation learns from and is measured on
+    examples.bin, held_out.safetensors  training and validation data of an imitation run
 
-It may be killed at any moment. A checkpoint is written aside, synced and renamed: it is whole or not there. What
-`metrics.jsonl` says beyond the newest checkpoint is cut off on resume, since it will be lived through again.
+The process may be killed at any moment. A checkpoint is written to a temporary folder, synced and renamed: it is either
+complete or absent. Resuming truncates `metrics.jsonl` to its length at the newest checkpoint, because the steps after
+it are repeated.
 """
 
 from __future__ import annotations
@@ -34,15 +36,22 @@ from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
-FORMAT = 1
-MEMORY = "memory.safetensors"
+FORMAT = 2
+REPLAY = "replay.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
-UNBORN = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}  # before the first checkpoint
+UNBORN = {
+    "checkpoints",
+    "lock",
+    "metrics.jsonl",
+    "config.toml",
+    EXAMPLES,
+    HELD_OUT,
+}  # files before the first checkpoint
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One saved moment of a run; its files are read when asked for, and checked."""
+    """A saved training state; its files are read on demand and checked against the manifest."""
 
     path: Path
     manifest: Mapping[str, Any]
@@ -53,28 +62,57 @@ class Checkpoint:
 
     @property
     def number(self) -> int:
-        """How many checkpoints the run had made before."""
+        """The number of checkpoints that the run had saved before this one."""
         return self.manifest["number"]
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What it belongs to: game, encoder, network."""
+        """The names of game, encoder and network (or table key)."""
         return self.manifest["identity"]
 
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Of the code it was made with (`runs/fingerprints.py`); empty where unknown."""
+        return self.manifest["fingerprints"]
+
     def check(self, identity: Mapping[str, str]) -> None:
-        """Refuse a checkpoint of something else; but a game's file may lie elsewhere by now."""
+        """Refuse a checkpoint of another game, encoder or network; the path of a game's file may differ."""
         files_only = ({**each, "game": Path(each["game"]).name} for each in (identity, self.identity))
         found = differences(*files_only)
         if found:
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
+    def changes(self, current: Mapping[str, str]) -> list[str]:
+        """What differs between the code of this checkpoint and the current code, one sentence each."""
+        game = self.identity.get("game", "the game")
+        words = {"rules": f"the rules of {game} have", "network": "the code of the network has"}
+        for name in ("encoder", "key"):
+            words[name] = f"the {name} {self.identity.get(name, '')} of {game} has"
+        known = [name for name in current if current[name] and self.fingerprints.get(name)]
+        changed = [name for name in known if self.fingerprints[name] != current[name]]
+        return [f"{words[name]} changed since this checkpoint was made" for name in changed]
+
+    def notice(self, current: Mapping[str, str]) -> str:
+        """The same in one line; a missing fingerprint is said too. Empty where nothing has changed."""
+        found = self.changes(current)
+        unknown = [name for name in current if not (current[name] and self.fingerprints.get(name))]
+        if unknown:
+            found.append(f"whether its code has changed is unknown: no fingerprint of {', '.join(unknown)}")
+        return f"{self.path}: {'; '.join(found)}" if found else ""
+
+    def check_unchanged(self, current: Mapping[str, str]) -> None:
+        """Refuse to resume where the code has changed; an unknown fingerprint is accepted."""
+        found = self.changes(current)
+        if found:
+            raise InvalidValue(f"{self.path}: {'; '.join(found)}; --force resumes it with the current code")
+
     def state(self) -> dict[str, Any]:
-        """All that is not a tensor."""
+        """All values that are not tensors."""
         return json.loads(self._read("state.json"))
 
     def tensors(self, group: str) -> dict[str, NDArray[Any]]:
-        """The arrays of one group, all of them finite."""
-        import safetensors.numpy  # where tensors are read or written: who only plays needs it not
+        """The arrays of one group; a value that is not finite is an error."""
+        import safetensors.numpy  # only here: playing without a network does not need it
 
         name = f"{group}.safetensors"
         try:
@@ -85,7 +123,7 @@ class Checkpoint:
         return found
 
     def verify(self) -> None:
-        """Look at every file."""
+        """Check size and checksum of every file."""
         for name in self.manifest["files"]:
             self._read(name)
 
@@ -93,8 +131,9 @@ class Checkpoint:
         entry = self.manifest["files"].get(name)
         if entry is None:
             raise DamagedFile(f"{self.path}: its manifest does not list {name}")
-        if name == MEMORY and not (self.path / name).exists():
-            raise DamagedFile(f"{self.path} has no {name}: a run packed without memory can play, not be resumed")
+        if name == REPLAY and not (self.path / name).exists():
+            why = "it was packed without its replay buffer"
+            raise DamagedFile(f"{self.path} has no {name}: {why}, so it can play but cannot be resumed")
         return files.read_checked(self.path / name, entry["size"], entry["sha256"])
 
 
@@ -105,12 +144,12 @@ def _check_finite(tensors: Tensors, where: object) -> None:
 
 
 class Run:
-    """A run directory, held by this process."""
+    """A run directory, locked by this process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = files.lock(path / "lock")
-        for left in (path / "checkpoints").glob(".*"):  # by a process that was killed
+        for left in (path / "checkpoints").glob(".*"):  # left by a process that was killed
             shutil.rmtree(left)
         self._metrics: IO[bytes] = (path / "metrics.jsonl").open("ab")
 
@@ -127,7 +166,7 @@ class Run:
     # ---- metrics ----
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Add one line to the metrics; numbers that JSON does not know become null."""
+        """Append one line to the metrics; NaN and infinity become null."""
         self._metrics.write(json.dumps(_plain(record), ensure_ascii=False).encode() + b"\n")
         self._metrics.flush()
 
@@ -138,8 +177,18 @@ class Run:
 
     # ---- checkpoints ----
 
-    def save(self, step: int, identity: Mapping[str, str], groups: Mapping[str, Tensors], state: Any) -> Checkpoint:
-        """Write a checkpoint; the one of this step, if there is one, was the same moment and stays."""
+    def save(
+        self,
+        step: int,
+        identity: Mapping[str, str],
+        groups: Mapping[str, Tensors],
+        state: Any,
+        fingerprints: Mapping[str, str] | None = None,
+    ) -> Checkpoint:
+        """Write a checkpoint: each group is one file of tensors, `state` is JSON.
+
+        A checkpoint of the same step already holds the same training state and is kept.
+        """
         import safetensors.numpy
 
         folder = self.path / "checkpoints" / str(step)
@@ -151,18 +200,18 @@ class Run:
                     {name: np.ascontiguousarray(values) for name, values in tensors.items()}
                 )
             try:
-                self._write(folder, contents, identity)
+                self._write(folder, contents, {"identity": identity, "fingerprints": fingerprints or {}})
             except OSError as error:
                 shutil.rmtree(folder.with_name(f".{folder.name}"), ignore_errors=True)
                 why = f"cannot save checkpoint {step} in {self.path}: {error.strerror or error}"
-                raise InvalidValue(f"{why}; the ones before it are whole") from error
+                raise InvalidValue(f"{why}; earlier checkpoints are complete") from error
         return read_checkpoint(folder)
 
-    def _write(self, folder: Path, contents: Mapping[str, bytes], identity: Mapping[str, str]) -> None:
+    def _write(self, folder: Path, contents: Mapping[str, bytes], names: Mapping[str, Any]) -> None:
         entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).number + 1 if before else 0
-        manifest = {"format": FORMAT, "number": number, "identity": identity, "files": entries}
+        manifest = {"format": FORMAT, "number": number, **names, "files": entries}
         aside = folder.with_name(f".{folder.name}")
         aside.mkdir(parents=True)
         for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
@@ -172,22 +221,22 @@ class Run:
         files.sync_folder(folder.parent)
 
     def rewind(self, checkpoint: Checkpoint) -> None:
-        """Forget what was written after a checkpoint."""
+        """Remove the metrics that were written after a checkpoint."""
         os.truncate(self.path / "metrics.jsonl", checkpoint.state()["metrics_bytes"])
 
     def prune(self, keep_last: int, keep_every: int, best: int) -> None:
-        """Keep the best checkpoint, the last ones, and every k-th."""
+        """Keep the best checkpoint, the last `keep_last` and every `keep_every`-th; remove the others."""
         there = steps_of(self.path)
         for place, step in enumerate(there):
             folder = self.path / "checkpoints" / str(step)
             kept = step == best or place >= len(there) - keep_last
             if not kept and not (keep_every and read_checkpoint(folder).number % keep_every == 0):
                 gone = folder.with_name(f".{step}")
-                folder.rename(gone)  # first out of sight, whole
+                folder.rename(gone)  # a kill during the removal leaves a hidden folder, not half a checkpoint
                 shutil.rmtree(gone)
 
     def write(self, name: str, text: str) -> None:
-        """A file of the run's directory, whole or not at all."""
+        """Write a file of the run directory atomically."""
         path = self.path / name
         path.parent.mkdir(exist_ok=True)
         files.write_whole(path, text.encode())
@@ -204,72 +253,72 @@ def _plain(value: Any) -> Any:
 
 
 def create(path: Path, config: Mapping[str, Any]) -> Run:
-    """A new run directory; one that is there already is never written over, unless it is unborn."""
+    """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
         raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
     try:
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidValue(f"cannot create {path}: {error.strerror}") from None
-    run = Run(path)  # first the lock, which says whose the other files are
+    run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
     os.truncate(path / "metrics.jsonl", 0)
     files.write_whole(path / "config.toml", to_toml(config).encode())
     return run
 
 
 def is_unborn(path: Path) -> bool:
-    """Whether this is all that is left of a run that was killed before its first checkpoint: nothing to go on with."""
+    """Whether this is a run that was killed before its first checkpoint, so that nothing can be resumed."""
     if not (path / "checkpoints").is_dir() or ((path / "config.toml").exists() and not (path / "lock").exists()):
-        return False  # not ours
+        return False  # not made by `create`
     names = {each.name.removeprefix(".").removesuffix(".partial") for each in path.iterdir()}
     return names <= UNBORN and not any((path / "checkpoints").glob("[!.]*"))
 
 
 def open_run(path: Path) -> Run:
-    """A run directory that is there, to go on with."""
+    """An existing run directory, to resume or to add checkpoints."""
     read_config(path)
     return Run(path)
 
 
-# ---- reading, which needs no lock ----
+# ---- reading without the lock ----
 
 
 def read_config(path: Path) -> dict[str, Any]:
     if not (path / "config.toml").is_file():
-        raise InvalidValue(f"{str(path)!r} is no run: it has no config.toml")
+        raise InvalidValue(f"{str(path)!r} is no run directory: it has no config.toml")
     return read_toml(path / "config.toml")
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:
-    """The game that a run has learned; it must be the wanted one.
+    """The game of a run; an error where it differs from `wanted`.
 
-    Where a game's file is gone, one of its name is looked for, from here and in the run.
+    Where a game's file has moved, a file of the same name is searched from the current folder and in the run directory.
     """
-    word = read_config(run).get("game", "")
-    name, options = specs.split(word)
+    spec = read_config(run).get("game", "")
+    name, options = specs.split(spec)
     if name.endswith(".py") and not Path(name).is_file():
         parts = Path(name).parts
         places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
         places += [Path(wanted.path)] if wanted and Path(wanted.path).name == parts[-1] else []
         there = next((place for place in places if place.is_file()), None)
         if there is None:
-            raise InvalidValue(f"{run} has learned {name}, a file that is gone: put {parts[-1]} here or into {run}")
-        word = specs.join(str(there), options)
+            raise InvalidValue(f"{run} has learned {name}, which is missing: put {parts[-1]} here or into {run}")
+        spec = specs.join(str(there), options)
     elif wanted and name.endswith(".py") and _same_file(Path(name), Path(wanted.path)):
-        word = specs.join(wanted.path, options)
-    found = load(word)
+        spec = specs.join(wanted.path, options)
+    found = load(spec)
     if wanted is not None and found != wanted:
         raise InvalidValue(f"{run} has learned {found.full}, not {wanted.full}")
     return found
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two files of one name hold the same."""
+    """Whether two files have the same name and content."""
     return one.name == other.name and other.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """All whole lines of a run's metrics; a last one cut short by a crash is left out."""
+    """All complete lines of a run's metrics; a last line that a crash cut short is left out."""
     if not (path / "metrics.jsonl").exists():
         return []
     try:
@@ -291,8 +340,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
-            raise DamagedFile(f"{path} is of format {manifest['format']}; this version reads {FORMAT}")
-        return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "files")})
+            raise DamagedFile(
+                f"{path} has format {manifest['format']}; this version of Plyground reads format {FORMAT}"
+            )
+        return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "fingerprints", "files")})
     except FileNotFoundError:
         raise DamagedFile(f"{path} has no manifest.json") from None
     except (ValueError, KeyError, TypeError):
@@ -300,7 +351,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def find_checkpoint(path: Path, which: str) -> Checkpoint:
-    """`best`, `last`, or a step of a run."""
+    """The checkpoint `best`, `last`, or that of a step."""
     steps = steps_of(path)
     if not steps:
         raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
@@ -316,7 +367,7 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
 
 
 def best_of(path: Path) -> dict[str, Any]:
-    """What `best.json` says; nothing where there is none yet."""
+    """The content of `best.json`; empty before the first evaluation."""
     try:
         return json.loads((path / "best.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -326,7 +377,7 @@ def best_of(path: Path) -> dict[str, Any]:
 
 
 def newest_whole(path: Path) -> Checkpoint:
-    """The newest checkpoint, all of it checked; if it is damaged, the error names the newest that is not."""
+    """The newest checkpoint, with every file checked; if it is damaged, the error names the newest intact one."""
     checkpoint = find_checkpoint(path, "last")
     try:
         checkpoint.verify()
@@ -337,6 +388,8 @@ def newest_whole(path: Path) -> Checkpoint:
                 earlier.verify()
             except DamagedFile:
                 continue
-            raise DamagedFile(f"{error}; checkpoint {step} is whole: remove {checkpoint.path} to go on there") from None
+            raise DamagedFile(
+                f"{error}; checkpoint {step} is intact: remove {checkpoint.path} to resume from it"
+            ) from None
         raise
     return checkpoint

@@ -1,4 +1,4 @@
-"""Files that are whole or not there (written aside, synced, renamed), and a lock that dies with its owner."""
+"""Atomic file writes (temporary file, sync, rename), checksums, and a lock that ends with its process."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from plyground.errors import Error, InvalidValue
 
 
 class DamagedFile(Error):
-    """A file that is not what was written."""
+    """A file whose content differs from what was written."""
 
 
 class Busy(Error):
-    """A run directory that another process works on."""
+    """A run directory that another process has locked."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file's content so that a crash leaves the old or the new one, never half of it."""
+    """Replace a file atomically: a crash leaves the old content or the new one."""
     aside = path.with_name(f".{path.name}.partial")
     write_synced(aside, content)
     aside.replace(path)
@@ -28,14 +28,14 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Say before the work that its result could not be written."""
+    """Raise an error before the work starts where its result could not be written."""
     why = ""
     if path.is_dir():
         why = "it is a folder"
     elif not path.parent.is_dir():
         why = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        why = "that is not allowed"
+        why = "permission denied"
     if why:
         raise InvalidValue(f"cannot write {path}: {why}")
 
@@ -48,7 +48,7 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a loss of power, where the system knows how."""
+    """Sync a folder's entries to disk, where the operating system supports it."""
     if sys.platform == "win32":
         return
     folder = os.open(path, os.O_RDONLY)
@@ -63,7 +63,7 @@ def checksum(content: bytes) -> str:
 
 
 def read_checked(path: Path, size: int, digest: str) -> bytes:
-    """A file's content, if it is still what its manifest says."""
+    """A file's content, checked against size and checksum of its manifest entry."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -71,12 +71,12 @@ def read_checked(path: Path, size: int, digest: str) -> bytes:
     if len(content) != size:
         raise DamagedFile(f"{path} has {len(content)} bytes; {size} were written")
     if checksum(content) != digest:
-        raise DamagedFile(f"{path} is not what was written: its checksum differs")
+        raise DamagedFile(f"{path} has changed since it was written: its checksum differs")
     return content
 
 
 def lock(path: Path) -> IO[bytes]:
-    """Hold a file for this process until it ends or closes what is returned."""
+    """Lock a file for this process until it ends or closes the returned handle."""
     file = path.open("ab")
     try:
         if sys.platform == "win32":

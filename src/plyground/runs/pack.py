@@ -1,4 +1,4 @@
-"""A run as one file, to move it between machines: a plain zip archive of what the run directory holds."""
+"""A run as one file, to move it between machines: a zip archive of the run directory."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from plyground.errors import InvalidValue
-from plyground.runs.directory import MEMORY, read_config, steps_of
+from plyground.runs.directory import REPLAY, read_config, steps_of
 
 LEFT_OUT = {"lock"}
 
 
-def pack(run: Path, target: Path, memory: bool = True) -> int:
-    """Write a run into one file; returns how many bytes that takes. Without memory it can play, not be resumed."""
+def pack(run: Path, target: Path, replay: bool = True) -> int:
+    """Write a run into one file and return its size. Without the replay buffer it can play but cannot be resumed."""
     read_config(run)
     if target.exists():
         raise InvalidValue(f"{target} exists already")
@@ -22,7 +22,7 @@ def pack(run: Path, target: Path, memory: bool = True) -> int:
     try:
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for path in names:
-                if path.name not in LEFT_OUT and (memory or path.name != MEMORY):
+                if path.name not in LEFT_OUT and (replay or path.name != REPLAY):
                     archive.write(path, path.relative_to(run).as_posix())
         aside.replace(target)
     except OSError as error:
@@ -36,7 +36,7 @@ def _hidden(path: Path) -> bool:
 
 
 def unpack(source: Path, run: Path) -> list[int]:
-    """Make a run directory from a packed file; returns the steps of its checkpoints."""
+    """Make a run directory from a packed file and return the steps of its checkpoints."""
     if run.exists():
         raise InvalidValue(f"{run} exists already")
     aside = run.with_name(f".{run.name}.partial")
@@ -58,12 +58,14 @@ def unpack(source: Path, run: Path) -> list[int]:
 
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> None:
-    """One file, never outside `home`."""
+    """Extract one file, never outside `home`."""
     name = PurePosixPath(entry.filename)
     if entry.is_dir():
         return
     if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename:
-        raise InvalidValue(f"{archive.filename} holds {entry.filename!r}, which lies outside a run: not unpacked")
+        raise InvalidValue(
+            f"{archive.filename} holds {entry.filename!r}, which would be written outside the run: nothing was unpacked"
+        )
     path = home.joinpath(*name.parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, path.open("wb") as target:

@@ -1,4 +1,4 @@
-"""Settings: a learner's frozen dataclass from and to TOML, each key and type checked, unknown keys refused."""
+"""Configs from and to TOML: frozen dataclasses; every key and type is checked, unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """Plain values first, then one table for each mapping."""
+    """TOML text: plain values first, then one table for each mapping."""
     plain = [f"{key} = {_toml(value)}" for key, value in table.items() if not isinstance(value, Mapping)]
     for key, value in table.items():
         if isinstance(value, Mapping):
@@ -41,11 +41,13 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(item) for item in value) + "]"  # pyright: ignore
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # all but that looks alike in both
+    return json.dumps(value, ensure_ascii=False).replace(
+        "\x7f", "\\u007f"
+    )  # TOML must escape DEL, JSON need not; all else is equal
 
 
 def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settings:
-    """The dataclass `kind` from a table; `where` names it in errors."""
+    """The dataclass `kind` from a table; `where` names the table in errors."""
     hints = typing.get_type_hints(kind)
     names = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore
     for name in values:
@@ -55,7 +57,7 @@ def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settin
 
 
 def _fitting(value: Any, hint: Any, what: str) -> Any:
-    """`value` as the type that a field asks for."""
+    """`value`, converted to the type of a field."""
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
         if value not in inside:
@@ -75,7 +77,7 @@ def _fitting(value: Any, hint: Any, what: str) -> Any:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What differs between two tables, in words."""
+    """The differences between two tables, one sentence each."""
     keys = dict.fromkeys((*old, *new))
     absent = "nothing"
     return [
@@ -89,13 +91,13 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def profiles() -> list[str]:
-    """The names of the profiles that come along."""
+    """The names of the bundled profiles."""
     folder = resources.files("plyground.runs") / "profiles"
     return sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
 
 
 def profile(word: str) -> dict[str, Any]:
-    """The table of a shipped profile by name, or of a person's own .toml file."""
+    """The table of a bundled profile by name, or of a .toml file by path."""
     if word.endswith(".toml"):
         return read_toml(Path(word))
     if word not in profiles():

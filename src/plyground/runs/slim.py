@@ -1,6 +1,6 @@
-"""The least of a run that plays: its settings, and its best network in half precision.
+"""Reduce a run to what is needed for playing: its config, and its best network in half precision.
 
-The players that come with Plyground (`trained/`) were made so, each from a run whose settings stand beside it:
+The pretrained networks (`trained/`) were made this way; the config of each original run is kept beside its weights:
 
     python -m plyground.runs.slim RUN FOLDER
 """
@@ -17,11 +17,11 @@ from plyground.runs.directory import best_of, create, find_checkpoint, read_conf
 
 
 def slim(run: Path, folder: Path) -> None:
-    """Write a run's best network to a new folder; it can play, not be resumed."""
+    """Write a run's best network to a new folder; it can play but cannot be resumed."""
     checkpoint = find_checkpoint(run, "best")
     network = {name: values.astype(np.float16) for name, values in checkpoint.tensors("network").items()}
     with create(folder, read_config(run)) as made:
-        made.save(checkpoint.step, checkpoint.identity, {"network": network}, {})
+        made.save(checkpoint.step, checkpoint.identity, {"network": network}, {}, checkpoint.fingerprints)
         made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
     for name in ("lock", "metrics.jsonl"):
         (folder / name).unlink()

@@ -1,4 +1,4 @@
-"""A run's metrics as TensorBoard events, written anew from `metrics.jsonl` whenever somebody asks."""
+"""A run's metrics as TensorBoard events, exported from `metrics.jsonl` on demand."""
 
 # torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
@@ -17,7 +17,7 @@ NOT_NUMBERS = ("event", "step", "cycle", "cycles", "epoch", "epochs")
 
 
 def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
-    """Every number of a record, with the way to it: `evaluation/yardsticks/random/score`."""
+    """Every number of a record with its path: `evaluation/eval_opponents/random/score`."""
     path = path or record["event"]
     for name, value in record.items():
         if isinstance(value, Mapping):
@@ -27,7 +27,7 @@ def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, fl
 
 
 def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
-    """Write the events; returns where, and how many."""
+    """Write the events; returns the folder and the number of events."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -35,10 +35,10 @@ def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
     read_config(run)
     target, count, seconds = folder or run / "tensorboard", 0, 0.0
     if folder is None:
-        shutil.rmtree(target, ignore_errors=True)  # our own, from an earlier export
+        shutil.rmtree(target, ignore_errors=True)  # made by an earlier export
     with SummaryWriter(str(target)) as writer:
         for record in read_metrics(run):
-            spent = record.get("seconds", {})  # an epoch's is a number, a cycle's says what for
+            spent = record.get("seconds", {})  # a number in epochs; a table with a total in cycles
             seconds = spent if isinstance(spent, float) else spent.get("total", seconds)
             for name, value in scalars(record):
                 writer.add_scalar(name, value, record["step"], walltime=seconds)

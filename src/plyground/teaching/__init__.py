@@ -1,1 +1,1 @@
-"""Learning from a teacher: datasets of its judgements, imitation, and the proof that something was learned."""
+"""Datasets of a teacher's evaluations: collecting, checking, inspecting; and the verification of imitation runs."""

@@ -1,7 +1,8 @@
-"""Collecting: a teacher plays itself, and what it thinks of each position becomes a line of a dataset.
+"""Collecting: a teacher plays against itself; its evaluation of each position becomes a line of a dataset.
 
-Each game depends on the seed and its own number alone: its opening, its temperature, its chances. Games are played side
-by side and written in their order, so neither threads nor stopping and going on change the file (times aside).
+Opening, temperature and random numbers of a game depend only on the seed and the game's number. Games are played in
+parallel and written in order, so neither the number of threads nor an interruption changes the file (time stamps
+aside).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
+from plyground.batch import fresh_words, games_of
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
@@ -26,64 +28,64 @@ from plyground.games.rng import draw
 from plyground.teaching.dataset import Writer, numbered_lines
 from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
 
-BLOCK = 2000  # lines that make writing worth its while
-CUT, STOPPED = "CUT", "STOPPED"  # how games end besides the rules' own ways: in circles, at the limit of plies
+BLOCK = 2000  # lines that are written together
+CUT, STOPPED = "CUT", "STOPPED"  # results of games that the rules did not end: repeated positions, limit of plies
 Records = NDArray[np.void]
 Report = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
 class Collect:
-    """What is collected, and how."""
+    """The settings of a collection."""
 
     game: str = "chess"
     """a game's name, with settings as name:key=value, or a path to its .py file"""
     games: int = 50
-    """games that the teacher plays against itself"""
+    """games of the teacher against itself"""
     teacher: str = ""
-    """who teaches: minimax, solver, or a game's own scorer such as window (empty: the first that the game has)"""
+    """minimax, solver, or a scorer of the game such as window (empty: the first that the game has)"""
     depth: int = 2
-    """plies that minimax looks ahead"""
+    """search depth of minimax, in plies"""
     quiescence: int = 4
-    """plies beyond in which it follows captures only, in games that say what is loud"""
+    """plies of quiescence search beyond the depth (captures and promotions), in games that define `loudness`"""
     table: int = 0
-    """minimax remembers 2**table positions (0: none); up to depth 5 that is no faster"""
+    """2**table entries of the transposition table (0: none); up to depth 5 it is no faster"""
     top_k: int = 5
-    """actions that it may play"""
-    tau: float = 1.0
-    """temperature of its choice among them, at first: 1 makes a pawn matter, see docs/teacher.md"""
-    tau_end: float | None = None
-    """and in the last game, if it shall be another"""
+    """actions with a probability above 0: the best ones"""
+    temperature: float = 1.0
+    """temperature of the softmax over them; at 1 a pawn of difference matters, see docs/teacher.md"""
+    temperature_final: float | None = None
+    """temperature in the last game; it moves linearly from `temperature` (default: constant)"""
     max_plies: int = 160
-    """a game is stopped there, its random opening not counted"""
+    """truncate a game after this many plies, not counting its random opening"""
     opening_plies: int = 12
     """games begin after a random number of random plies, up to this many"""
     weak_games: float = 0.5
-    """share of the games in which one side plays at random, and only the other's positions are taken: how to win a won
-    game, and how not to, is rarely seen between equals"""
+    """share of the games in which one side plays at random; only positions of the other side are taken. Games between
+    equals rarely show how a won game is won"""
     positions_per_game: int = 0
-    """how many positions of a game are taken, at random plies (0: all)"""
+    """positions taken from each game, at random plies (0: all)"""
     max_repeats: int = 1
-    """how often one position may be taken"""
+    """how often the same position may be taken"""
     draws: float = 1.0
-    """share of the drawn and stopped games that is taken"""
+    """share of the drawn and truncated games that is taken"""
     decisive_first: float = 0.0
-    """share of the games, at the beginning, in which drawn and stopped ones are left out"""
+    """share of the games, the first ones, of which drawn and truncated games are left out"""
     circles: int = 8
-    """a game is cut after so many plies in a row to positions that it had before (0: never)"""
+    """stop a game after this many plies in a row that led to earlier positions (0: never)"""
     seed: int = 0
     """the same seed gives the same lines"""
-    concurrency: int = 256
-    """games played side by side; changes nothing but the speed"""
+    num_envs: int = 256
+    """games played in parallel; affects only the speed"""
     threads: int = 0
-    """threads of the teacher (0: one for each core)"""
+    """threads of the teacher (0: one per core)"""
 
     def __post_init__(self) -> None:
-        at_least = {"games": 1, "top_k": 1, "max_plies": 1, "max_repeats": 1, "concurrency": 1, "seed": -(2**63)}
+        at_least = {"games": 1, "top_k": 1, "max_plies": 1, "max_repeats": 1, "num_envs": 1, "seed": -(2**63)}
         for name, value in asdict(self).items():
             if isinstance(value, int | float) and not at_least.get(name, 0) <= value < 2**63:
                 raise InvalidValue(f"{name} is a number of at least {at_least.get(name, 0)}, not {value}")
-        for name in ("tau", "tau_end"):
+        for name in ("temperature", "temperature_final"):
             if getattr(self, name) is not None and not 1e-6 <= getattr(self, name) <= 1e6:
                 raise InvalidValue(f"{name} is a number above 0, not {getattr(self, name)}")
         for name in ("draws", "decisive_first", "weak_games"):
@@ -92,20 +94,20 @@ class Collect:
         if self.top_k > MOST_TOP:
             raise InvalidValue(f"top_k is at most {MOST_TOP}, not {self.top_k}")
 
-    def temperature(self, game: int) -> float:
-        """Of one game: it moves from `tau` to `tau_end`."""
-        end = self.tau if self.tau_end is None else self.tau_end
-        return self.tau + (end - self.tau) * min(1.0, game / max(1, self.games - 1))
+    def temperature_of(self, game: int) -> float:
+        """The temperature of one game, on the line from `temperature` to `temperature_final`."""
+        first, last = self.temperature, self.temperature_final
+        return first + ((first if last is None else last) - first) * min(1.0, game / max(1, self.games - 1))
 
 
 @dataclass
 class Played:
-    """One game as far as it was played: what the teacher said at each ply."""
+    """One game so far, with the teacher's evaluation at each ply."""
 
     number: int
     states: list[np.void] = field(default_factory=list[np.void])
     texts: list[str] = field(default_factory=list[str])
-    at: list[int] = field(default_factory=list[int])  # how many plies into the game
+    at: list[int] = field(default_factory=list[int])  # the ply of each position
     lessons: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])  # valid, top, moves, policy, value
     seen: set[str] = field(default_factory=set[str])
     circling: int = 0
@@ -115,12 +117,12 @@ class Played:
 
 
 class Collector:
-    """Games side by side; `step` plays a ply in each, and finished games wait for those before them."""
+    """Games in parallel; `step` plays a ply in each. Finished games wait until all earlier ones are finished."""
 
     def __init__(self, config: Collect, game: Game, teacher: Teacher, begin_at: int = 0) -> None:
         self.config, self.game, self.teacher = config, game, teacher
         self.next_game = self.next_written = begin_at
-        rows = min(config.concurrency, max(1, config.games - begin_at))
+        rows = min(config.num_envs, max(1, config.games - begin_at))
         self.states = np.zeros(rows, game.rules.STATE)
         self.rngs = np.zeros(rows, np.uint64)
         self.playing: list[Played | None] = [None] * rows
@@ -134,7 +136,7 @@ class Collector:
         return not any(self.playing)
 
     def _begin(self, row: int) -> None:
-        """The next game, from its own generator."""
+        """Start the next game in a row, with the game's own generator."""
         if self.next_game >= self.config.games:
             self.playing[row] = None
             return
@@ -146,15 +148,14 @@ class Collector:
         played.opened = int(draw(own, np.array([self.config.opening_plies + 1]))[0])
         weak = _uniform(own)[0] < self.config.weak_games
         played.weak = int(draw(own, np.array([2]))[0]) if weak else -1
-        kernels, rows = self.game.kernels("openings"), np.array([row])
-        kernels.open_games(
-            *(self.states, rows, np.array([played.opened]), self.game.blank, self.rngs),
-            *(self.game.work(), self.game.scratch()),
-        )
+        state, plies = self.states[row : row + 1], np.array([played.opened], np.int32)
+        games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
+        begins = np.ones(1, np.bool_)
+        self.game.kernels().open_games(0, 1, games, begins, plies, fresh_words(self.game), self.game.work())
         self.playing[row] = played
 
     def step(self) -> None:
-        """One ply of every game that is going on."""
+        """Play one ply in every running game."""
         rows = np.array([row for row, played in enumerate(self.playing) if played is not None])
         games = [played for played in self.playing if played is not None]
         states, rngs, actions = self.states[rows], self.rngs[rows], np.empty(len(rows), np.int32)
@@ -174,10 +175,10 @@ class Collector:
                 self._begin(int(row))
 
     def _teach(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
-        """[N] actions by the teacher's policy; what it thinks is noted."""
+        """[N] actions drawn from the teacher's policy; its evaluations are recorded."""
         config = self.config
-        taus = np.array([config.temperature(played.number) for played in games])
-        found = self.teacher.lessons(states, config.top_k, taus)
+        temperatures = np.array([config.temperature_of(played.number) for played in games])
+        found = self.teacher.lessons(states, config.top_k, temperatures)
         choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
         heads = self.game.heads(states)
@@ -198,7 +199,7 @@ class Collector:
         return actions
 
     def _end_of(self, played: Played, outcome: int) -> str:
-        """How a game ended; nothing while it goes on."""
+        """How a game ended; empty while it runs."""
         config = self.config
         if outcome != RUNNING:
             return Outcome(outcome).name
@@ -207,7 +208,7 @@ class Collector:
         return STOPPED if played.plies >= config.max_plies else ""
 
     def ready(self) -> list[tuple[Played, str]]:
-        """Finished games whose turn to be written has come."""
+        """Finished games that can be written now, in order."""
         found: list[tuple[Played, str]] = []
         while self.next_written in self.finished:
             found.append(self.finished.pop(self.next_written))
@@ -216,19 +217,19 @@ class Collector:
 
 
 def _uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """[N] a number in [0, 1) from each generator."""
+    """[N] a uniform number in [0, 1) from each generator."""
     return draw(rngs, np.full(len(rngs), 2**31)) / 2**31
 
 
 class Taken:
-    """Which positions are taken, and the lines they become."""
+    """Selects positions and turns them into lines."""
 
     def __init__(self, config: Collect, game: Game) -> None:
         self.config, self.lines = config, Lines(game)
         self.counts: Counter[int] = Counter()
 
     def recall(self, path: Path) -> None:
-        """Count the positions that a file holds already."""
+        """Count the positions of an existing file."""
         for each in numbered_lines(path):
             if isinstance(each, Fault):
                 raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
@@ -273,9 +274,9 @@ class Taken:
 
 
 def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool] = lambda: False) -> dict[str, Any]:
-    """Write the dataset, or go on with it; returns what there is in it and how fast it grew.
+    """Write a dataset or continue one; returns its counts and the positions per second.
 
-    `report` is told the games and the positions so far, and the positions a second.
+    `report` is called with the games so far, the positions so far and the positions per second.
     """
     game = load(config.game)
     teacher = make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
@@ -302,9 +303,9 @@ def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool]
 
 
 def _fixed(config: Collect, game: Game, teacher: Teacher) -> dict[str, Any]:
-    """The settings with which alone a file may be gone on with; more games may be asked for if they change no other."""
+    """The settings that must be equal to continue a file; `games` is free where it changes no other game."""
     table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
-    free = {"threads", "concurrency"}
-    if config.tau_end is None and not config.decisive_first:
+    free = {"threads", "num_envs"}
+    if config.temperature_final is None and not config.decisive_first:
         free.add("games")
     return {name: value for name, value in table.items() if name not in free}

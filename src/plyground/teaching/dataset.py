@@ -1,10 +1,10 @@
-"""Dataset files: lines in and out, plain or compressed, safe to stop at any moment.
+"""Dataset files: NDJSON, plain or gzip, crash-safe while they are written.
 
-A file that is being collected has a neighbour, `FILE.progress.json`: with which settings it is made, how many games are
-in it and how many bytes that is. Lines are added in blocks of whole games, synced before the neighbour is renewed; what
-lies beyond its bytes was cut short and is cut off. A compressed file is a row of gzip members, one for each block.
+Beside a dataset lies `FILE.progress.json` with its settings and the numbers of games, lines and bytes. Lines are
+appended in blocks of complete games and synced before the progress file is replaced; bytes beyond the recorded size are
+from an interrupted write and are cut off. A compressed file is a sequence of gzip members, one for each block.
 
-Lines that are no lessons go to `FILE.rejected`, with their number and the reason.
+Invalid lines go to `FILE.rejected`, with their number and the reason.
 """
 
 from __future__ import annotations
@@ -33,53 +33,54 @@ from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
 
 BadLines = Literal["stop", "skip"]
 CHUNK = 4096  # lines that are read together
-LARGE = 32 << 20  # bytes of a file that several processes read
+LARGE = 32 << 20  # bytes from which several processes read a file
 
 
 # ---- writing ----
 
 
 class Writer:
-    """A dataset that grows by blocks of whole games."""
+    """Appends blocks of complete games to a dataset."""
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Begin a file, or go on with one that was made with the same settings."""
+        """Start a file, or continue one that was made with the same settings."""
         self.path, self.settings = path, dict(settings)
         self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
         if path.is_dir():
             raise InvalidValue(f"cannot write {path}: it is a folder")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists() and (path.stat().st_size or self.neighbour.exists()):
-                self._go_on()
+            if path.exists() and (path.stat().st_size or self.progress_file.exists()):
+                self._continue()
             path.open("ab").close()
         except OSError as error:
             raise InvalidValue(f"cannot write {path}: {error.strerror}") from None
 
     @property
-    def neighbour(self) -> Path:
+    def progress_file(self) -> Path:
         return self.path.with_name(f"{self.path.name}.progress.json")
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         try:
-            found = json.loads(self.neighbour.read_text(encoding="utf-8"))
+            found = json.loads(self.progress_file.read_text(encoding="utf-8"))
             settings, progress = dict(found["settings"]), found["progress"]
             counts = {name: int(progress[name]) for name in ("games", "lines", "bytes")}
             self.progress = {**counts, "results": dict(progress["results"])}
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidValue(
-                f"{self.path} exists, and {self.neighbour.name} does not say how to go on: choose another --out"
+                f"{self.path} exists, but {self.progress_file.name} cannot be read, so it cannot be continued: choose "
+                "another --out"
             ) from None
         odd = [f"{k}: {settings.get(k)!r}" for k in self.settings if settings.get(k) != self.settings[k]]
         if odd:
-            raise InvalidValue(f"{self.path} was begun with other settings ({', '.join(odd)}): choose another --out")
+            raise InvalidValue(f"{self.path} was started with other settings ({', '.join(odd)}): choose another --out")
         size = self.progress["bytes"]
         if self.path.stat().st_size < size:
             raise InvalidValue(f"{self.path} is shorter than the {size} bytes that were written: choose another --out")
         os.truncate(self.path, size)
 
     def add(self, lines: Sequence[bytes], games: int, results: Mapping[str, int]) -> None:
-        """Add the lines of whole games; `games` and `results` are the totals up to here."""
+        """Append the lines of complete games; `games` and `results` are the totals so far."""
         block = b"".join(lines)
         if block and self.path.suffix == ".gz":
             block = gzip.compress(block, 6)
@@ -90,14 +91,14 @@ class Writer:
         try:
             if block:
                 self._append(block)
-            files.write_whole(self.neighbour, content.encode())
+            files.write_whole(self.progress_file, content.encode())
         except OSError as error:
             why = f"cannot write {self.path}: {error.strerror or error}"
-            raise InvalidValue(f"{why}; the {self.progress['lines']} lines before are whole") from None
+            raise InvalidValue(f"{why}; the {self.progress['lines']} lines before are complete") from None
         self.progress = progress
 
     def _append(self, block: bytes) -> None:
-        """Write and sync a block, all of it or nothing."""
+        """Write and sync a block; on any error the file is cut back."""
         try:
             with self.path.open("r+b") as file:
                 file.seek(self.progress["bytes"])
@@ -114,7 +115,7 @@ class Writer:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
-    """The lines of a file with their numbers, counted from 1; what cannot be read is a fault."""
+    """The lines of a file with their numbers, from 1; an unreadable line is a fault."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -135,7 +136,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
 def read_dataset(
     path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
 ) -> Iterator[tuple[NDArray[np.void], int]]:
-    """Chunks of records and how many lines have been read. Faults go to `FILE.rejected`, and stop it unless skipped."""
+    """Chunks of records, and the number of lines read. Faults go to `FILE.rejected`, and are errors with `stop`."""
     try:
         if path.is_dir():
             raise InvalidValue(f"cannot read {path}: it is a folder")
@@ -155,13 +156,13 @@ def read_dataset(
                 first = faults[0]
                 others = f", and {len(faults) - 1} more near it" if len(faults) > 1 else ""
                 where = f"{path}, line {first.line}: {first.reason}{others}"
-                raise InvalidValue(f"{where}; see {rejected.name}, or go on without them by --bad-lines skip")
+                raise InvalidValue(f"{where}; see {rejected.name}; --bad-lines skip leaves them out")
         done += count
         yield found, done
 
 
 def read_all(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> NDArray[np.void]:
-    """[N] all records of a dataset that has some."""
+    """[N] all records of a dataset; no records are an error."""
     parts = [found for found, _ in read_dataset(path, lines, bad_lines) if len(found)]
     if not parts:
         raise InvalidValue(f"{path} holds no examples ({rejected_lines(path)} lines were rejected)")
@@ -172,7 +173,7 @@ Chunk = tuple[NDArray[np.void], list[Fault], int]  # records, faults, lines
 
 
 def _chunks_read(path: Path, lines: Lines, processes: int) -> Iterator[Chunk]:
-    """The lines of a file, read in chunks; those of a large file by several processes, if wanted."""
+    """The lines of a file, read in chunks; a large file is read by several processes where `processes` allows it."""
     coming = numbered_lines(path)
     chunks = iter(lambda: list(islice(coming, CHUNK)), [])
     if processes == 1 or not path.is_file() or path.stat().st_size < LARGE:
@@ -182,7 +183,7 @@ def _chunks_read(path: Path, lines: Lines, processes: int) -> Iterator[Chunk]:
     with ProcessPoolExecutor(processes, spawn, initializer=_ignore_interrupts) as others:
         for chunk in chunks:
             waiting.append(others.submit(_read_elsewhere, str(lines.game), chunk))
-            if len(waiting) > 2 * processes:  # no more in memory than keeps them busy
+            if len(waiting) > 2 * processes:  # limits the chunks in memory
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -203,11 +204,11 @@ def _lines_of(game: str) -> Lines:
 
 
 def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process stops it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process stops this one
 
 
 def rejected_lines(path: Path) -> int:
-    """How many lines of a dataset were rejected when it was last read."""
+    """The number of lines that were rejected when a dataset was last read."""
     rejected = path.with_name(f"{path.name}.rejected")
     return rejected.read_bytes().count(b"\n") if rejected.exists() else 0
 

@@ -1,4 +1,4 @@
-"""What a dataset holds, for people."""
+"""Statistics of a dataset, for people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHASES = {"opening": 20, "middle game": 60, "late": math.inf}  # plies up to whi
 
 
 def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
-    """Names and values in words, in the order they are read."""
+    """Names and values of the statistics, as text."""
     examples = read_all(path, Lines(game), bad_lines)
     _, repeats = np.unique(examples["key"], return_counts=True)
     games, first = np.unique(examples["game"], return_index=True)
@@ -59,7 +59,7 @@ def _phases(plies: NDArray[np.int32]) -> str:
 
 
 def _results(path: Path) -> str:
-    """How the games ended, where the collector has said so."""
+    """The results of the games, from the progress file; empty without one."""
     try:
         found = json.loads(path.with_name(f"{path.name}.progress.json").read_text(encoding="utf-8"))
         results: dict[str, int] = found["progress"]["results"]

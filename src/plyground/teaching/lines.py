@@ -5,13 +5,13 @@
     best_action      the teacher's best action
     top_k            its best actions, best first
     teacher_policy   {action: probability} over them
-    value            what the best one is worth to the side to move, -1 to 1
+    value            the value of the best one for the side to move, -1 to 1
     valid_actions    all legal actions, ascending
-    move             the exact best move by name
-    game_id, ply, ts which game, how many plies into it, and when
+    move             the name of the exact best move
+    game_id, ply, ts the game, the ply of the position in it, and a time stamp
 
-Chess actions are numbered 64 * from + to, whatever a pawn becomes; `move` tells promotions apart. Nothing in a line is
-believed: it is read as data, and everything that the rules can say about the position is compared.
+Chess actions are 64 * from + to for every promotion; `move` tells promotions apart. Every line is validated: types and
+ranges first, then everything that the rules determine about the position.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ Records = NDArray[np.void]
 
 
 class BadLine(Error):
-    """A line that is not what a teacher writes."""
+    """A line that a teacher cannot have written."""
 
 
 class Fault(NamedTuple):
-    """A line that was rejected, and why."""
+    """A rejected line and the reason."""
 
     line: int
     reason: str
@@ -52,14 +52,14 @@ class Fault(NamedTuple):
 
 
 class Lines:
-    """How one game's lines look, and what they become: records with the position and what the teacher says of it."""
+    """The line format of one game, and its conversion to records of positions and the teacher's evaluations."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
         is_chess = game.rules.module is chess
         self.place = "fen" if is_chess else "position"
         self.sides = ("w", "b") if is_chess else tuple(game.rules.SIDES)
-        self.clocks = 2 if is_chess else 0  # fields at the end of a position's text that do not make it another one
+        self.clocks = 2 if is_chess else 0  # last fields of a position's text that do not distinguish positions
         numbers = ("best_action", "top_k", "teacher_policy", "value", "valid_actions", "move", "game_id", "ply", "ts")
         self.fields = (self.place, "side", *numbers)
         self.dtype = np.dtype(
@@ -75,7 +75,7 @@ class Lines:
         )
 
     def key_text(self, position: str) -> str:
-        """What tells positions apart: the text without its clocks."""
+        """The text that distinguishes positions: without its clocks."""
         return position.rsplit(" ", self.clocks)[0] if self.clocks else position
 
     # ---- writing ----
@@ -104,7 +104,7 @@ class Lines:
     # ---- reading ----
 
     def read(self, lines: Sequence[tuple[int, bytes]]) -> tuple[Records, list[Fault]]:
-        """[N] records of the good ones among numbered lines, and what is wrong with the others."""
+        """[N] records of the valid lines, and the faults of the others."""
         faults: list[Fault] = []
         good: list[tuple[int, bytes, dict[str, Any]]] = []
         states = np.repeat(self.game.blank, len(lines))
@@ -136,7 +136,7 @@ class Lines:
         return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
 
     def _fields(self, text: bytes) -> dict[str, Any]:
-        """The line as an object with exactly the fields there are, each of the right kind."""
+        """The line as an object that has exactly the known fields, each of its type."""
         if len(text) > LONGEST_LINE:
             raise BadLine(f"the line is longer than {LONGEST_LINE} bytes")
         try:
@@ -166,7 +166,7 @@ class Lines:
             raise BadLine(f"{shorten(text)!r} cannot be: {'; '.join(problems)}")
 
     def _check_rules(self, fields: Mapping[str, Any], state: np.void, legal: list[int], view: list[int]) -> None:
-        """Compare what the line says with what the rules say."""
+        """Compare the line with the rules."""
         place, top, best = fields[self.place], fields["top_k"], fields["best_action"]
         if state["outcome"] != RUNNING:
             raise BadLine(f"the game is over in {shorten(place)!r}")
@@ -189,7 +189,7 @@ class Lines:
 
     def _fill(self, record: np.void, state: np.void, fields: Mapping[str, Any]) -> None:
         top: list[int] = fields["top_k"]
-        text = self.game.rules.text(state)  # a position may be written in several ways, but is the same one
+        text = self.game.rules.text(state)  # normalised: a position may be written in several ways
         record["key"], record["game"] = hash_of(self.key_text(text)), hash_of(str(fields["game_id"]))
         record["value"], record["ply"] = fields["value"], fields["ply"]
         record["top"] = top + [-1] * (MOST_TOP - len(top))

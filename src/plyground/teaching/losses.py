@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
-from plyground.learners.returns import entropy, masked
+from plyground.learners.losses import entropy, masked
 from plyground.networks import Network, Valued
 
 KS = (1, 3, 5)  # match@k is reported for these

@@ -1,7 +1,8 @@
-"""The proof that something was learned: before and after imitation, and after fine-tuning, in one page with a picture.
+"""Verification of an imitation run: one page and a figure that compare the network before and after imitation, and
+after fine-tuning.
 
-On held-out positions: how often the network's best actions are the teacher's. In games, with no search: paired matches
-against the untrained network, `random`, `greedy` and the teacher, how long the games were and how they ended.
+On held-out positions: agreement of the network's best actions with the teacher's. In games without search: paired
+matches against the untrained network, `random`, `greedy` and the teacher, with lengths and reasons of endings.
 """
 
 # torch's and matplotlib's own types are incomplete:
@@ -17,7 +18,7 @@ from typing import Any
 
 import matplotlib
 
-matplotlib.use("Agg")  # files only: there may be no screen
+matplotlib.use("Agg")  # writes files, needs no display
 import numpy as np
 import torch
 from matplotlib.figure import Figure
@@ -33,18 +34,18 @@ from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
 from plyground.teaching.examples import Records, lessons, read_held_out
-from plyground.teaching.imitate import LEARNER
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import KS, measures, said
 
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
 COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
 BATCH = 512
+LEARNER = "imitation"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A network at one point of its education."""
+    """A network at one stage of training."""
 
     name: str
     agent: NetworkAgent
@@ -53,15 +54,15 @@ class Stage:
 
 
 def stages_of(run: Path, tuned: Path | None) -> dict[str, NetworkAgent]:
-    """The networks before and after imitation, and after fine-tuning where there is such a run."""
+    """The networks before and after imitation, and after fine-tuning if such a run is given."""
     config = read_config(run)
     if config.get("learner") != LEARNER:
         begun = str(config.get("init") or "")
         if not begun or tuned is not None:
-            raise InvalidValue(f"{run} is not an imitation run, nor one that was begun with it (--init)")
+            raise InvalidValue(f"{run} is neither an imitation run nor a run that was initialised with one (--init)")
         run, tuned = Path(begun), run
         if read_config(run).get("learner") != LEARNER:
-            raise InvalidValue(f"{tuned} was begun with {run}, which is not an imitation run")
+            raise InvalidValue(f"{tuned} was initialised with {run}, which is not an imitation run")
     found = {BEFORE: load_run(str(run), None, "0"), AFTER: load_run(str(run))}
     if tuned is not None:
         found[TUNED] = load_run(str(tuned), found[AFTER].view.game)
@@ -104,7 +105,7 @@ def verify(
 
 
 def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
-    """The means over examples; an agent's outputs are values on the teacher's scale."""
+    """The means over examples; an agent's outputs are values on the teacher's scale (1 / UNIT to logits)."""
     sums: dict[str, float] = {}
     for taught in lessons(agent.view, examples, np.arange(len(examples)), BATCH):
         with torch.inference_mode():
@@ -120,7 +121,7 @@ def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
 
 
 def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games: int) -> str:
-    """One page."""
+    """The page as Markdown."""
     agent = stages[0].agent
     matched = [f"match@{k}" for k in KS]
     lines = [
@@ -169,7 +170,7 @@ def _match_row(stage: str, word: str, match: Match) -> str:
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:
-    """Matches on the left, scores with their intervals on the right."""
+    """Agreement with the teacher on the left, scores with intervals on the right."""
     figure = Figure(figsize=(11, 4.2), layout="tight")
     left, right = figure.subplots(1, 2)
     words = list(dict.fromkeys(word for stage in stages for word in stage.matches))

@@ -1,4 +1,4 @@
-"""What a table knows of Sequence.
+"""Table keys for Sequence.
 
 `patterns`: how often each of eleven patterns occurs on the board, and which of them an action makes or breaks.
 `cards`: what an action leaves behind. Patterns in fewer classes, own and theirs; the cells on which either side can
@@ -148,9 +148,18 @@ BITS = 4  # of each number
 CARDS_STATE = ("their known two-eyed jacks", "unseen two-eyed jacks", "half of the pack discarded")
 THEIR_WILD, UNSEEN_WILD, HALF = range(len(CARDS_STATE))
 CARDS_ACTION = (  # what an action leaves behind
-    *("own sequences", "own ways to a sequence", "own threes", "own two-eyed jacks", "own cells to complete"),
-    *("their sequences", "their ways to a sequence", "their live threes", "their known cells to complete"),
-    *("own hearts", "their hearts", "trade"),
+    "own sequences",
+    "own ways to a sequence",
+    "own threes",
+    "own two-eyed jacks",
+    "own cells to complete",
+    "their sequences",
+    "their ways to a sequence",
+    "their live threes",
+    "their known cells to complete",
+    "own hearts",
+    "their hearts",
+    "trade",
 )
 MY_FIVES, MY_WAYS, MY_THREES, MY_WILD, MY_CELLS = range(5)
 THEIR_FIVES, THEIR_WAYS, THEIR_THREES, THEIR_CELLS, MY_HEARTS, THEIR_HEARTS, TRADED = range(5, 12)
@@ -332,13 +341,23 @@ def _read_cards(key: tuple[int, ...]) -> tuple[str, str]:
 SHARED = {"effect_of": effect_of, "draw_of": draw_of, "draw_reward": draw_reward}
 KEYS = (
     TableKey(
-        *("patterns", 1, 2, {"state_key": patterns_of_state, "action_key": patterns_of_action, **SHARED}),
-        "how often each pattern occurs on the board, and which an action makes or breaks",
-        *(_read_patterns, _square, (SIZE, SIZE)),
+        name="patterns",
+        version=1,
+        words=2,
+        functions={"state_key": patterns_of_state, "action_key": patterns_of_action, **SHARED},
+        meaning="how often each pattern occurs on the board, and which an action makes or breaks",
+        read=_read_patterns,
+        square=_square,
+        board=(SIZE, SIZE),
     ),
     TableKey(
-        *("cards", 1, 2, {"state_key": cards_of_state, "action_key": cards_of_action, **SHARED}),
-        "patterns in classes; unseen cards by use, known cards of the opponents, discards",
-        *(_read_cards, _square, (SIZE, SIZE)),
+        name="cards",
+        version=1,
+        words=2,
+        functions={"state_key": cards_of_state, "action_key": cards_of_action, **SHARED},
+        meaning="patterns in classes; unseen cards by use, known cards of the opponents, discards",
+        read=_read_cards,
+        square=_square,
+        board=(SIZE, SIZE),
     ),
 )

@@ -1,0 +1,93 @@
+"""Where the time goes: seconds by label, measured on the device."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import functools
+import time
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+
+from plyground.backend.device import SIMULATED
+
+NETWORK = "network"  # the label of all time that no timed function takes
+
+P, R = ParamSpec("P"), TypeVar("R")
+
+
+class Clock:
+    """`with clock:` adds the time of the block to `seconds`, by the labels of the `@timed` functions that it calls; a
+    nested one's time is taken from the outer one's, and all other time is the network's.
+
+    On a GPU the seconds are the GPU's: events between kernels, read once they have passed, without synchronisation.
+    """
+
+    def __init__(self, device_name: str) -> None:
+        self.seconds: dict[str, float] = {}
+        self._on_gpu = device_name == "cuda" and not SIMULATED
+        self._labels: list[str] = []  # of the functions that run now, outermost first
+        self._before: Any = None  # the previous mark: a time, or an event
+        self._pending: deque[tuple[str, Any]] = deque()  # labels and events that may not have passed yet
+
+    def __enter__(self) -> Clock:
+        self._token = _current.set(self)
+        self._labels = [NETWORK]
+        self._mark("")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._mark(NETWORK)
+        _current.reset(self._token)
+
+    def push(self, label: str) -> None:
+        self._mark(self._labels[-1])
+        self._labels.append(label)
+
+    def pop(self) -> None:
+        self._mark(self._labels.pop())
+
+    def _mark(self, label: str) -> None:
+        """The time since the previous mark belongs to `label`; to nothing if that is empty."""
+        if not self._on_gpu:
+            self._add(label, time.perf_counter(), lambda before, now: now - before)
+            return
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        self._pending.append((label, event))
+        while self._pending and self._pending[0][1].query():
+            name, passed = self._pending.popleft()
+            self._add(name, passed, lambda before, now: before.elapsed_time(now) / 1000)
+
+    def _add(self, label: str, now: Any, between: Callable[[Any, Any], float]) -> None:
+        if label:
+            self.seconds[label] = self.seconds.get(label, 0.0) + between(self._before, now)
+        self._before = now
+
+
+_current: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
+def timed(label: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Attribute a function's time to `label` while a clock runs."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def run(*arguments: P.args, **keywords: P.kwargs) -> R:
+            clock = _current.get()
+            if clock is None:
+                return function(*arguments, **keywords)
+            clock.push(label)
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                clock.pop()
+
+        return run
+
+    return decorate

@@ -1,0 +1,336 @@
+"""The commands that need no torch. Each imports what it needs when it runs, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional
+
+from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.grammar import NO_WORDS, GameOption, Words, game_first, hint, shown_as
+from plyground.errors import InvalidValue, command
+
+MANY = 1000  # more agents than any ladder has
+Picture = Annotated[Path | None, hint("PATH", "none")]
+
+
+def games(
+    words: Positional[Annotated[Words, shown_as("[GAME]", "the game to explain")]] = NO_WORDS,
+    game: Annotated[str, hint("GAME", "list all")] = "",
+) -> None:
+    """List the games with their settings, encoders and agents; or explain one.
+
+    Args:
+        game: the game to explain, if not given first
+    """
+    from plyground.cli import terminal
+    from plyground.game import load
+    from plyground.games import GAMES
+
+    if words or game:
+        terminal.show_game(load(game_first(words, game, "games [GAME]", 0, 0)[0]))
+    else:
+        terminal.show_games([load(each) for each in GAMES])
+
+
+def perft(
+    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
+    *,
+    depth: int,
+    game: GameOption = "",
+    position: str = "startpos",
+    divide: bool = False,
+) -> None:
+    """Count the sequences of DEPTH moves: the usual test of a move generator.
+
+    Args:
+        depth: number of moves
+        position: where to begin, in the game's own text
+        divide: one line for each first move
+    """
+    from plyground.game import load
+
+    start = load(game_first(words, game, "perft [GAME]", 0, 0)[0]).position(position)
+    stop_at_once()
+    start.perft(min(depth, 1))  # compile before the clock starts
+    begun = time.process_time()
+    if divide:
+        counts = start.divide(depth)
+        print("\n".join(f"{name}: {count}" for name, count in counts.items()))
+        print(f"\nNodes searched: {sum(counts.values())}")
+    else:
+        print(f"depth {depth}: {start.perft(depth)}")
+    print(f"{time.process_time() - begun:.3f} s of CPU", file=sys.stderr)
+
+
+def match(
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] A B", "two agents: random, greedy, minimax:depth=3, ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
+    seed: int = 0,
+    opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
+    sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
+    json: bool = False,
+) -> None:
+    """Play a match between two agents: random openings, each from both sides.
+
+    Args:
+        games: number of games, in pairs
+        seed: the same seed gives the same match
+        opening_plies: random moves before the agents begin
+        sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
+        json: print one JSON object instead
+    """
+    from plyground.agents.agent import make
+    from plyground.arena.match import play_match, play_until_decided
+    from plyground.arena.sprt import Sprt
+    from plyground.cli import terminal
+    from plyground.game import load
+
+    spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)
+    rules = load(spec)
+    agents = make(a, rules), make(b, rules)
+    stop_at_once(*agents)
+    most = (10_000 if sprt else 100) if games is None else games
+    with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
+        if sprt:
+            test = Sprt(*sprt)
+            result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance)
+        else:
+            test = verdict = None
+            result = play_match(rules, *agents, most, seed, opening_plies, advance)
+    terminal.show_match(result, a, b, rules, json, test, verdict)
+
+
+def solve(
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] POSITION", "the columns played so far, such as 4453, or a board")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
+    json: bool = False,
+) -> None:
+    """Show the value of each move with perfect play, in a solved game.
+
+    Args:
+        seconds: give up after so many
+        json: print one JSON object instead
+    """
+    from plyground.cli import reports
+    from plyground.game import load
+
+    spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
+    rules = load(spec)
+    if rules.rules.solve is None:
+        raise InvalidValue(f"there is no solver for {rules}: only connect_four is solved")
+    start = rules.position(rest[0] if rest else "startpos")
+    stop_at_once()
+    if start.over:
+        raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
+    if seconds is not None and not 0 < seconds < 1e9:
+        raise InvalidValue(f"seconds is a positive number, not {seconds}")
+    reports.show_solved(start, rules.rules.solve(start, seconds), json)
+
+
+def grade(
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] AGENT", "the agent: random, greedy, minimax:depth=3, ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    positions: Annotated[Path | None, hint("PATH", "made from the seed")] = None,
+    number: int = 1000,
+    games: int = 20,
+    seed: int = 0,
+    picture: Picture = None,
+    json: bool = False,
+) -> None:
+    """Grade an agent's moves and games with the perfect player of a solved game.
+
+    Args:
+        positions: a file with a position at the start of each line
+        number: number of positions to make
+        games: games against the perfect player, in pairs; 0 for none
+        seed: the same seed gives the same positions and games
+        picture: write the worst mistakes to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.agents.agent import make
+    from plyground.arena.grade import read_positions
+    from plyground.cli import reports, terminal
+    from plyground.game import load
+
+    spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
+    _check_picture(picture)
+    rules = load(spec)
+    if rules.rules.grade is None:
+        raise InvalidValue(f"there is no perfect player for {rules}: only connect_four is solved")
+    player = make(agent, rules)
+    stop_at_once()
+    given = number
+    if positions:
+        try:
+            given = read_positions(rules, positions.read_text(encoding="utf-8"), str(positions))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
+    with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
+        report = rules.rules.grade(rules, player, given, seed, games, progress=advance)
+    reports.show_grade(report, agent, json)
+    if picture:
+        from plyground.report.pictures import save_mistakes
+
+        save_mistakes(picture, agent, report.mistakes)
+        print(f"wrote {picture}", file=sys.stderr)
+
+
+def ladder(
+    words: Positional[
+        Annotated[Words, shown_as("[GAME] A B ...", "two agents or more: random greedy minimax:depth=3 ...")]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    games: int = 100,
+    seed: int = 0,
+    file: Annotated[Path | None, hint("PATH", "none")] = None,
+    picture: Picture = None,
+    json: bool = False,
+) -> None:
+    """Let every agent play every other, in pairs, and rate them all.
+
+    Args:
+        games: games between each two agents, in pairs
+        seed: the same seed gives the same ladder
+        file: keep the results here; agents that are added later play only the missing matches
+        picture: write the ratings to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.arena.ladder import climb
+    from plyground.cli import reports, terminal
+    from plyground.game import load
+    from plyground.runs.files import check_writable
+
+    spec, agents = game_first(words, game, "ladder [GAME] A B ...", 2, MANY)
+    _check_picture(picture)
+    if file:
+        check_writable(file)
+    kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
+    rules = load(spec)
+    if not any("learn=true" in each for each in agents):  # an agent that learns saves first
+        stop_at_once(kept=kept)
+    try:
+        with terminal.steps(hide=json) as say:
+            result = climb(rules, agents, games, seed, file, say)
+    except KeyboardInterrupt:
+        say_stopped(kept)
+        sys.exit(130)
+    reports.show_ladder(result, json)
+    if picture:
+        from plyground.report.pictures import save_ladder
+
+        save_ladder(picture, result)
+    for written in (file, picture):
+        if written:
+            print(f"wrote {written}", file=sys.stderr)
+
+
+def play(
+    words: Positional[
+        Annotated[
+            Words,
+            shown_as("[GAME] [AGENT]", "the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)"),
+        ]
+    ] = NO_WORDS,
+    game: GameOption = "",
+    side: Literal["first", "second"] = "first",
+    position: str = "startpos",
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+) -> None:
+    """Play against an agent in the terminal.
+
+    Args:
+        side: your side
+        position: where to begin, in the game's own text
+        seed: seed of deals and of the agent's choices
+    """
+    from plyground.agents.agent import make, usual
+    from plyground.cli.play import play as play_in_terminal
+    from plyground.game import load
+
+    spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+    rules = load(spec)
+    begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
+    start, agent = rules.position(position, begun), make(opponent, rules)
+    stop_at_once(agent)
+    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun)
+
+
+def bench(
+    what: Positional[Literal["rules"]],
+    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
+    game: GameOption = "",
+    encoder: Annotated[str | None, hint("NAME", "the game's first")] = None,
+    batch: int = 4096,
+    seconds: float = 2.0,
+    json: bool = False,
+) -> None:
+    """Measure the speed of the rules: random moves, with the legal mask and an observation written at each ply.
+
+    Args:
+        what: what to measure
+        encoder: the observation
+        batch: games of one thread
+        seconds: time to measure, about
+        json: print one JSON object instead
+    """
+    from plyground.checks.speed import measure_rules
+    from plyground.cli import terminal
+    from plyground.game import load
+
+    spec, _ = game_first(words, game, f"bench {what} [GAME]", 0, 0)
+    if batch < 1 or not 0.01 <= seconds <= 600:
+        raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
+    stop_at_once()
+    terminal.show_speed(measure_rules(load(spec), encoder, batch, seconds), json)
+
+
+def check(
+    words: Positional[Annotated[Words, shown_as("GAME", "a name, or a path to your .py file")]] = NO_WORDS,
+    game: GameOption = "",
+    games: int = 64,
+    seed: int = 0,
+) -> None:
+    """Check that a game keeps the laws of the contract: for people who add their own.
+
+    Args:
+        games: random games to check it on
+        seed: seed of these games
+    """
+    spec, _ = game_first(words, game, "check GAME", 0, 0)
+    if not words and not game:
+        raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
+    if "numba" not in sys.modules:
+        os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
+    from plyground.checks.laws import check as laws_of
+    from plyground.game import load
+
+    rules, kept = load(spec), 0
+    for law, defined in laws_of(rules, games, seed):
+        print(f"✓ {law}" if defined else f"- {law} (not defined)")
+        kept += defined
+    print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
+    if not rules.encoders:
+        print("It has no ENCODERS: networks cannot learn it before it defines one.")
+
+
+def _check_picture(picture: Path | None) -> None:
+    if picture:
+        from plyground.report.figures import check_picture
+
+        check_picture(picture)
+
+
+COMMANDS = {each.__name__: each for each in (games, perft, match, play, solve, grade, ladder, bench, check)}

@@ -1,0 +1,90 @@
+"""The grammar of all commands: the GAME first, then agents or a position, then options. `--game` names the game too."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+from tyro.conf import arg
+from tyro.constructors import PrimitiveConstructorSpec
+
+from plyground.errors import InvalidValue, command, unknown
+from plyground.games import GAMES
+
+DEFAULT_GAME = "connect_four"
+GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
+
+
+def hint(metavar: str, default: str) -> object:
+    """How an option is shown that may be left out, and what holds then."""
+    return arg(metavar=metavar, help_behavior_hint=f"(default: {default})")
+
+
+class WordTuple(tuple[str, ...]):
+    """Positional words; a class of its own, because for `tuple[str, ...]` tyro imports typeguard, which is slow."""
+
+
+Words = Annotated[
+    WordTuple,
+    PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="WORD",
+        instance_from_str=WordTuple,
+        is_instance=lambda given: isinstance(given, WordTuple),
+        str_from_instance=list,
+    ),
+]
+NO_WORDS = WordTuple()
+
+
+def shown_as(metavar: str, meaning: str) -> object:
+    """How positional words are shown: `[GAME] A B`."""
+    return arg(metavar=metavar, help=meaning, help_behavior_hint="")
+
+
+GameOption = Annotated[
+    str,
+    arg(
+        metavar="GAME",
+        help="the game, if not given first: a name, with settings as name:key=value, or a path to a .py file",
+        help_behavior_hint=f"(default: {DEFAULT_GAME})",
+    ),
+]
+
+
+def is_game(word: str) -> bool:
+    """Whether a word names a game: one of ours, or a .py file; with or without settings."""
+    return word.partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
+
+
+def game_first(
+    given: Sequence[str], game: str, usage: str, least: int, most: int, default: str = DEFAULT_GAME
+) -> tuple[str, list[str]]:
+    """The game and the other words of a command line; `usage` is the right line, such as `match [GAME] A B`."""
+    named = list(given[:1]) if given and is_game(given[0]) else []
+    rest, name = list(given[len(named) :]), usage.split()[0]
+    misplaced = [word for word in rest if is_game(word)]
+    if misplaced and not named:
+        others = [word for word in rest if word != misplaced[0]]
+        raise InvalidValue(f"the game comes first: {command(name, misplaced[0], *others)}")
+    if rest and not named and difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75):
+        raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
+    if not least <= len(rest) <= most:
+        typed = f"not {' '.join(given)!r}" if given else "nothing was given"
+        raise InvalidValue(f"{name} takes {usage.partition(' ')[2]}; {typed}")
+    if named and game and named[0] != game:
+        raise InvalidValue(f"two games are named: {named[0]} and --game {game}")
+    return named[0] if named else game or default, rest
+
+
+def refuse_old_forms(arguments: Sequence[str]) -> None:
+    """Answer command lines of earlier versions with the right line."""
+    if arguments[:1] in (["play"], ["evaluate"]):
+        name, *now = (word.removeprefix("--against=") for word in arguments if word != "--against")
+        if [name, *now] != list(arguments):
+            now.sort(key=lambda word: not is_game(word))  # the game first; all others as they were
+            raise InvalidValue(f"agents need no --against: {command(name, *now)}")
+    if arguments[:2] == ["teach", "imitate"]:
+        raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *arguments[2:])}")

@@ -1,0 +1,189 @@
+"""The commands that list, move, measure and draw runs; imported when one of them is called, for torch is slow."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from tyro.conf import Positional
+
+from plyground.agents.agent import load_run, make, usual
+from plyground.arena.match import play_match
+from plyground.cli.display import console
+from plyground.cli.grammar import NO_WORDS, Words, shown_as
+from plyground.cli.terminal import progress, show_match
+from plyground.cli.training import RunPath, learner_of
+from plyground.errors import InvalidValue, command, unknown
+from plyground.learners.evaluation import OPENINGS_SEED, summary
+from plyground.learners.saving import load
+from plyground.report import table as table_report
+from plyground.report.figures import check_picture
+from plyground.report.run import agent_words, save_curves, table_of
+from plyground.runs import pack as packing
+from plyground.runs.directory import best_of, find_checkpoint, newest_whole, read_config, steps_of
+from plyground.runs.tensorboard import export
+
+WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
+
+
+def runs(
+    words: Positional[
+        Annotated[Words, shown_as("[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]", "nothing: list")]
+    ] = NO_WORDS,
+    folder: Path = Path("runs"),
+    without_replay: bool = False,
+) -> None:
+    """List the runs; or pack, unpack or inspect one, or export its metrics.
+
+    Args:
+        folder: where the runs are
+        without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
+    """
+    if not words:
+        _list(folder)
+        return
+    action, *names = words
+    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
+    if action not in wanted:
+        raise unknown("action of runs", action, wanted)
+    if len(names) != wanted[action]:
+        how = command("runs", "--help")
+        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
+    paths = [Path(name) for name in names]
+    if action == "pack":
+        size = packing.pack(paths[0], paths[1], not without_replay)
+        console.print(f"{paths[0]} packed into {paths[1]}: {size:,} bytes", soft_wrap=True)
+    elif action == "unpack":
+        steps = packing.unpack(paths[0], paths[1])
+        console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
+    elif action == "inspect":
+        _inspect(paths[0])
+    else:
+        where, count = export(paths[0])
+        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
+
+
+def _list(folder: Path) -> None:
+    """A table of runs; on a narrow screen only the column of scores is folded."""
+    rows = table_of(folder)
+    if not rows:
+        console.print(f"no runs in {folder}", soft_wrap=True)
+        return
+    table = Table(box=None)
+    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
+        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
+    table.add_column("scores", min_width=SCORES)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
+    wide.print(table, crop=False)
+
+
+def _inspect(run: Path) -> None:
+    """What the newest checkpoint holds."""
+    learner, config, best = learner_of(run), read_config(run), best_of(run)
+    load(learner, newest_whole(run))
+    scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
+    console.print(
+        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
+        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
+        soft_wrap=True,
+        markup=False,
+    )
+    title = f"experience of {run} at step {learner.state.step}"
+    table = Table("", "", title=title, title_justify="left", show_header=False)
+    for name, value in learner.cycle.experience().items():
+        words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        table.add_row(name.replace("_", " "), words)
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print(f"{run} has stored nothing yet")
+
+
+def evaluate(
+    run: Positional[RunPath],
+    agents: Positional[Annotated[Words, shown_as("[AGENT ...]", "the opponents (default: random, greedy)")]] = NO_WORDS,
+    games: int = 1000,
+    checkpoint: str = "best",
+    seed: int = OPENINGS_SEED,
+    json: bool = False,
+) -> None:
+    """Evaluate a run in paired matches against agents.
+
+    Args:
+        games: number of games against each
+        checkpoint: best, last, or a step
+        seed: seed of the openings
+        json: print one JSON object instead
+    """
+    agent, config = load_run(str(run), None, checkpoint), read_config(run)
+    game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
+    opponents = {spec: make(spec, game) for spec in agents or usual(game)}
+    for spec, opponent in opponents.items():
+        with progress(games, f"{run.name} against {spec}", hide=json) as advance:
+            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
+        results[spec] = summary(match)
+        if not json:
+            show_match(match, run.name, spec, game, as_json=False)
+    if json:
+        step = find_checkpoint(run, checkpoint).step
+        print(json_module.dumps({"run": str(run), "checkpoint": step, "against": results}))
+
+
+def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> None:
+    """Draw the learning curves of one or several runs.
+
+    Args:
+        runs: run directories
+        out: the picture
+    """
+    if not runs:
+        raise InvalidValue("plot needs at least one run")
+    for path in runs:
+        read_config(path)
+    check_picture(out)
+    save_curves(out, runs)
+    print(f"wrote {out}", file=sys.stderr)
+
+
+def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
+    """Print the entries of a run's table in words: the most visited and the most valuable.
+
+    Args:
+        top: number of entries of each kind
+        checkpoint: best, last, or a step
+        json: print one JSON object instead
+    """
+    config = read_config(run)
+    if config.get("learner") != "tabular":
+        raise InvalidValue(f"{run} was trained by {config.get('learner')}, not with a table")
+    if top < 1:
+        raise InvalidValue(f"top is at least 1, not {top}")
+    held = load_run(str(run), None, checkpoint).table
+    parts = {
+        "most visited": table_report.most_visited(held, top),
+        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
+        "best in any state": table_report.best_advantages(held, top),
+    }
+    if json:
+        print(json_module.dumps({**table_report.summary(held), **parts}))
+        return
+    for name, value in table_report.summary(held).items():
+        words = f"{value:.1%}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
+        console.print(f"{name.replace('_', ' ')}: {words}")
+    for title, rows in parts.items():
+        if rows:
+            shown = Table("visits", "value", "state", "action", title=title, title_justify="left")
+            for row in rows:
+                shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
+            console.print(shown)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"runs": runs, "evaluate": evaluate, "plot": plot, "table": table}

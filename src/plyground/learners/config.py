@@ -1,0 +1,172 @@
+"""Configs: the settings that learners share, their bounds, and the defaults that depend on game and machine.
+
+A learner's own config is a frozen dataclass in its file: `class DQN(NetworkConfig, RunConfig)`. The sentence below a
+field is its help text. An annotation states the bounds of a number; a number without one is finite and at least 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_type_hints
+
+from plyground.agents.agent import make, usual
+from plyground.backend import device as devices
+from plyground.backend.view import View
+from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.learners import threads
+from plyground.learners.selfplay import make_opponents, opponent_shares
+from plyground.networks import make_network
+from plyground.tables import Table
+
+DEFAULT_CYCLES = 10
+Notify = Callable[[str], None]
+
+
+class Bounds(NamedTuple):
+    """The smallest and the largest value of a setting."""
+
+    low: float
+    high: float = math.inf
+
+
+Share = Annotated[float, Bounds(0, 1)]
+Count = Annotated[int, Bounds(1)]
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """The settings of every run."""
+
+    game: str = "connect_four"
+    """a game's name, with settings as name:key=value, or a path to its .py file"""
+    seed: int = 0
+    """the same seed gives the same run, on the same machine with the same number of threads"""
+    init: str = ""
+    """a run whose best checkpoint initialises the network or the table"""
+    cycles: int = 0
+    """cycles of play, updates and evaluation (0: no limit if `seconds` is set, else 10)"""
+    seconds: float = 0.0
+    """stop after this many seconds of play and updates (0: no limit); such a run cannot be repeated exactly"""
+    games_per_cycle: Count = 2000
+    """finished games in a cycle"""
+    max_plies: int = 0
+    """truncate a game after this many plies; its last position keeps its value (0: never)"""
+    eval_opponents: tuple[str, ...] = ()
+    """agent specs to evaluate against; by default random, and greedy where the game has it"""
+    eval_games: Annotated[int, Bounds(2)] = 200
+    """games against each of them, and against the best checkpoint so far"""
+    checkpoint_interval: Count = 1
+    """cycles between evaluations and checkpoints"""
+    keep_last: Count = 2
+    """newest checkpoints to keep, beside the best"""
+    keep_every: int = 0
+    """keep every n-th checkpoint too (0: none)"""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.eval_games % 2:
+            raise InvalidValue(f"eval_games is even, not {self.eval_games}: matches are played in pairs")
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The settings of every learner that plays games with a network."""
+
+    encoder: str = ""
+    """the network's observation (empty: the game's first encoder)"""
+    network: str = "512-256"
+    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    outputs: int = 0
+    """actions that the network has outputs for, the first ones; it never plays others (0: all)"""
+    device: str = "cpu"
+    """where network, games and replay buffer are: cpu, cuda, or auto (cuda if there is one)"""
+    threads: int = 0
+    """torch threads (0: one, or one for each core if that is clearly faster at the start of the run; with `seconds`,
+    measured again during the run)"""
+    num_envs: Count = 512
+    """environments: games that are played in parallel"""
+    opening_plies: int = 0
+    """games begin after a random number of random plies, up to this many"""
+    opponents: tuple[str, ...] = ("1 self",)
+    """weight and agent spec of each opponent; also self, and snapshot (an earlier version of the network)"""
+    snapshots: Count = 3
+    """earlier versions of the network that are kept as opponents"""
+    snapshot_interval: Count = 5
+    """cycles between two snapshots"""
+    batch_size: Count = 256
+    """plies in a minibatch"""
+    learning_rate: float = 2e-3
+    """learning rate of Adam"""
+    learning_rate_final: Share = 0.05
+    """final learning rate as a share of the initial one; it falls linearly over the second half of the run"""
+    gamma: Share = 0.99
+    """discount, applied each time the turn passes to the other side"""
+    max_grad_norm: float = 10.0
+    """clip the gradient to this norm (0: no clipping)"""
+    rollback_grad_norm: float = 1000.0
+    """roll back to the last checkpoint if the gradient's norm exceeds this"""
+    rollback_entropy: float = 0.01
+    """roll back if the policy's entropy falls below this, in nats"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  (RunConfig's)
+        opponent_shares(self.opponents)
+
+
+C = TypeVar("C")
+
+
+def check_bounds(config: Any) -> None:
+    """Refuse a number outside the bounds that its field states."""
+    hints = get_type_hints(type(config), include_extras=True)
+    for name, value in asdict(config).items():
+        if not isinstance(value, int | float):
+            continue
+        bounds = next(
+            (each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), Bounds(0)
+        )
+        if not bounds.low <= value < math.inf:
+            raise InvalidValue(f"{name} is a number of at least {bounds.low}, not {value}")
+        if value > bounds.high:
+            raise InvalidValue(f"{name} is at most {bounds.high}, not {value}")
+    if config.seed >= 2**63:
+        raise InvalidValue(f"seed is below 2**63, not {config.seed}")
+
+
+def resolve(config: C, notify: Notify = lambda text: None) -> C:
+    """The config with the defaults that depend on game and machine filled in, as config.toml states them.
+
+    `notify` is told which device was chosen and why.
+    """
+    given = cast(Any, config)
+    game, names = load(given.game), asdict(given)
+    found: dict[str, Any] = {"game": game.full}
+    if "eval_opponents" in names:
+        found["eval_opponents"] = given.eval_opponents or usual(game)
+        for spec in found["eval_opponents"]:
+            make(spec, game)  # an unknown spec is an error now, not after the first cycle
+    if names.get("cycles", 1) == 0 and not given.seconds:
+        found["cycles"] = DEFAULT_CYCLES
+    if "opponents" in names:
+        make_opponents(given.opponents, game)
+    if "key" in names:
+        found["key"] = str(Table(game, given.key).key)
+    if "network" in names:
+        found |= _resolve_network(given, game, notify)
+    return replace(given, **found)
+
+
+def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
+    device, message = devices.choose(config.device)
+    if message:
+        notify(message)
+    view, chosen = View(game, config.encoder, config.outputs), config.threads
+    if not chosen and device != "cpu":
+        chosen = 1
+    elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
+        network = make_network(config.network, view.shape, view.outputs)
+        chosen = threads.faster(network, view, config.batch_size)
+    return {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}

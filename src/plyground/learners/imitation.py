@@ -1,0 +1,297 @@
+"""Imitation: a network learns to choose as its teacher does, from a dataset.
+
+The loss is the cross-entropy to the teacher's policy over the legal actions only, with label smoothing, plus
+`value_coef` times the squared error of the best action's value. A network that only ranks actions is of no use to
+Q-learning, whose outputs are values: so the logits are outputs / UNIT, the teacher's own scale, and the saved network's
+head is multiplied by UNIT (a power of two: no bit is lost). Its outputs are action values in [-1, 1], its best action
+is the same, and `train dqn --init RUN` continues from there.
+
+A cycle is an epoch. The best checkpoint is the one with the lowest Kullback-Leibler divergence from the teacher on
+held-out games; after `patience` epochs without a lower one the run ends.
+
+Metrics: `train_loss`; on held-out positions `loss`, `match@k` (the teacher's best action is among the network's k
+best), `kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice).
+"""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from plyground.agents.network import NetworkAgent
+from plyground.agents.teacher import UNIT
+from plyground.errors import InvalidValue, command
+from plyground.kernels.threads import available
+from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
+from plyground.learners.cycle import Event
+from plyground.learners.model import Model
+from plyground.learners.state import Metrics, TrainingState
+from plyground.networks import Valued, scale_outputs
+from plyground.runs.directory import EXAMPLES, read_config, steps_of
+from plyground.teaching.dataset import BadLines, rejected_lines
+from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
+from plyground.teaching.lines import Lines
+from plyground.teaching.losses import measures, policy_loss, said
+
+FINAL_RATE = 0.05  # share of the learning rate that is left at the end
+MAX_GRAD_NORM = 10.0
+KEEP_FIRST = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
+UPDATES_PER_ITERATION = 20
+
+
+@dataclass(frozen=True)
+class Imitation:
+    """Train a network to choose as a teacher does."""
+
+    data: tuple[str, ...] = ()
+    """one dataset or several"""
+    game: str = "chess"
+    """the game they are about"""
+    encoder: str = ""
+    """the network's observation (empty: the game's first encoder)"""
+    network: str = "512-256-128"
+    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    dueling: bool = True
+    """split the network's head into the state's value and the actions' advantages"""
+    outputs: int = 0
+    """actions that the network has outputs for, the first ones (0: all); 4096 in chess: promotions to a queen only"""
+    epochs: Count = 3
+    """passes over the examples"""
+    batch_size: Count = 64
+    """examples in a minibatch"""
+    learning_rate: float = 1e-3
+    """learning rate of Adam; it falls linearly to a twentieth"""
+    label_smoothing: Share = 0.05
+    """share of the target that is spread evenly over the legal actions"""
+    value_coef: float = 1.0
+    """coefficient of the value loss"""
+    validation_split: Share = 0.1
+    """share of the games that is held out"""
+    patience: Count = 2
+    """epochs without a lower divergence on held-out games after which the run ends"""
+    init: str = ""
+    """a run whose best checkpoint initialises the network"""
+    bad_lines: BadLines = "stop"
+    """stop at lines that are not valid, or skip them; either way they go to FILE.rejected"""
+    device: str = NetworkConfig.device
+    """where the network is: cpu, cuda, or auto (cuda if there is one)"""
+    threads: int = 0
+    """torch threads (0: one, or one for each core if that is clearly faster at the start of the run)"""
+    seed: Annotated[int, Bounds(0)] = 0
+    """the same seed gives the same run"""
+
+    seconds: ClassVar[float] = 0.0
+    snapshots: ClassVar[int] = 0
+    max_grad_norm: ClassVar[float] = MAX_GRAD_NORM
+    eval_opponents: ClassVar[tuple[str, ...]] = ()
+    checkpoint_interval: ClassVar[int] = 1
+    keep_last: ClassVar[int] = 2
+    keep_every: ClassVar[int] = KEEP_FIRST
+
+    @property
+    def cycles(self) -> int:
+        return self.epochs
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        for name in ("label_smoothing", "validation_split"):
+            if getattr(self, name) == 1:
+                raise InvalidValue(f"{name} is below 1, not 1")
+        if not self.data:
+            raise InvalidValue(f"imitation needs a dataset: --data FILE; `{command('teach', 'collect')}` makes one")
+        if not self.validation_split:
+            raise InvalidValue("validation_split is above 0: without held-out games nothing can be measured")
+
+
+class ImitationLearner:
+    """A network and the examples that it learns from."""
+
+    limits = ("epochs",)
+
+    def __init__(self, config: Imitation, folder: Path | None = None, processes: int | None = None) -> None:
+        """`folder` is the run's directory, in which the examples are packed."""
+        self.config, self.state, self.folder = config, TrainingState(), folder or Path()
+        self.model = Model(config, config.dueling)
+        self.network, self.view, self.game = self.model.network, self.model.view, self.model.view.game
+        self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # saved outputs for a logit of 1
+        if config.init:
+            self._check_validation_split()
+            scale_outputs(self.network, 1 / self.unit)
+        paths = [Path(path) for path in config.data]
+        target = self.folder / EXAMPLES
+        self.examples = pack(paths, Lines(self.game), target, config.bad_lines, processes or available())
+        self.rejected = sum(map(rejected_lines, paths))
+        self.rows, self.held_out = split(self.examples, config.validation_split)
+        if not steps_of(self.folder):  # a resumed run keeps its own
+            keep_held_out(self.folder, self.examples[self.held_out])
+        self.data = self._fingerprint()
+        self.epoch, self.minibatches = Epoch(), iter(())
+        self.cycle = EpochCycle(self)
+
+    def _check_validation_split(self) -> None:
+        """A network that goes on from another imitation must not be measured on what that one has learned from."""
+        before = read_config(Path(self.config.init)).get("validation_split", 1.0)
+        if before < self.config.validation_split:
+            why = f"{self.config.init} has held out {before:.0%} of the games and has learned from all others"
+            raise InvalidValue(f"{why}: validation_split is at most {before}, not {self.config.validation_split}")
+
+    def _fingerprint(self) -> str:
+        """Changes with the examples, their order and the split."""
+        found = hashlib.blake2b(self.examples.view(np.uint8).data, digest_size=16)
+        found.update(self.held_out.data)
+        return found.hexdigest()
+
+    def iterate(self) -> Metrics:
+        """A few minibatches of the present epoch."""
+        for _ in range(UPDATES_PER_ITERATION):
+            lesson = next(self.minibatches, None)
+            if lesson is None:
+                self.minibatches = self._rest_of_epoch()
+                lesson = next(self.minibatches)
+            loss = self._update(lesson)
+            self.epoch.examples += len(lesson.values)
+            self.epoch.loss += loss * len(lesson.values)
+            if self.epoch.examples == len(self.rows):
+                break
+        return {"train_loss": self.epoch.loss / self.epoch.examples}
+
+    def _rest_of_epoch(self) -> Iterator[Lesson]:
+        """The minibatches of the present epoch that were not used yet; the order follows from seed and epoch."""
+        order = np.random.default_rng([self.config.seed, self.state.cycle]).permutation(self.rows)
+        return lessons(self.view, self.examples, order[self.epoch.examples :], self.config.batch_size)
+
+    def _update(self, lesson: Lesson) -> float:
+        config, state = self.config, self.state
+        total = config.epochs * -(-len(self.rows) // config.batch_size)
+        for group in self.model.optimizer.param_groups:
+            group["lr"] = config.learning_rate * (1 - (1 - FINAL_RATE) * state.updates / total) * 0.5**state.rollbacks
+        logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
+        loss = policy_loss(logits, lesson.legal, lesson.top, lesson.policy, config.label_smoothing).mean()
+        loss = loss + config.value_coef * (values - lesson.values).square().mean()
+        self.model.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.model.step()
+        state.updates += 1
+        return loss.item()
+
+    def measure(self) -> dict[str, float]:
+        """The means over the held-out examples."""
+        sums: dict[str, float] = {}
+        for lesson in lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size)):
+            with torch.inference_mode():
+                logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
+                given = logits, lesson.legal, lesson.top, lesson.policy
+                found = {"loss": policy_loss(*given, self.config.label_smoothing), **measures(*given)}
+                found["value_error"] = (values - lesson.values).abs()
+            for name, each in found.items():
+                sums[name] = sums.get(name, 0.0) + each.double().sum().item()
+        return {name: value / len(self.held_out) for name, value in sums.items()}
+
+    # ---- for the training loop ----
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return self.model.identity
+
+    def agent(self) -> NetworkAgent:
+        return self.model.agent()
+
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds; the network as others use it, with outputs that are values."""
+        own = {"network": ScaledNetwork(self.network, self.unit), "optimizer": self.model.optimizer}
+        return {**own, "state": self.state, "epoch": self.epoch, "data": Fingerprint(self.data, self.config.data)}
+
+
+@dataclass
+class Epoch:
+    """How far the present epoch is."""
+
+    examples: int = 0
+    loss: float = 0.0
+    """sum over these examples"""
+    without_gain: int = 0
+    """epochs since the divergence on held-out games was lowest"""
+
+
+class ScaledNetwork:
+    """Saves a network whose outputs are logits as one whose outputs are values."""
+
+    def __init__(self, network: nn.Module, unit: float) -> None:
+        self.network, self.unit = network, unit
+
+    def state(self) -> dict[str, Any]:
+        scale_outputs(self.network, self.unit)
+        found = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+        scale_outputs(self.network, 1 / self.unit)
+        return found
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in state.items()})
+        scale_outputs(self.network, 1 / self.unit)
+
+
+@dataclass
+class Fingerprint:
+    """Of the data; a checkpoint made from other data is refused."""
+
+    data: str
+    files: tuple[str, ...]
+
+    def state(self) -> dict[str, Any]:
+        return {"fingerprint": self.data}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        if state["fingerprint"] != self.data:
+            raise InvalidValue(f"{', '.join(self.files)}: not the data that this run was begun with")
+
+
+class EpochCycle:
+    """A cycle is an epoch, measured on the held-out examples."""
+
+    def __init__(self, learner: ImitationLearner) -> None:
+        self.learner = learner
+
+    def begin(self) -> list[Event]:
+        """The untrained network, measured."""
+        return self._record({})
+
+    def progress(self) -> float:
+        return self.learner.epoch.examples / len(self.learner.rows)
+
+    def end(self) -> list[Event]:
+        learner = self.learner
+        train_loss = learner.epoch.loss / max(1, learner.epoch.examples)
+        learner.epoch.examples, learner.epoch.loss, learner.minibatches = 0, 0.0, iter(())
+        events = self._record({"train_loss": train_loss})
+        learner.state.stopped_early = learner.epoch.without_gain >= learner.config.patience
+        if learner.state.finished(learner.config):
+            (learner.folder / EXAMPLES).unlink(missing_ok=True)
+        return events
+
+    def _record(self, learned: dict[str, float]) -> list[Event]:
+        learner, state = self.learner, self.learner.state
+        held_out = learner.measure()
+        if not state.best or held_out["kl"] < state.best["kl"]:
+            state.best, learner.epoch.without_gain = {"step": state.step, "epoch": state.cycle, **held_out}, 0
+        else:
+            learner.epoch.without_gain += 1
+        place = {"step": state.step, "updates": state.updates, "epoch": state.cycle, "epochs": learner.config.epochs}
+        sizes = {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}
+        return [{"event": "epoch", **place, **sizes, **learned, **held_out, "seconds": state.seconds}]
+
+    def summary(self) -> str:
+        return f"{self.learner.epoch.examples:,} of {len(self.learner.rows):,} examples"
+
+    def experience(self) -> dict[str, Any]:
+        learner = self.learner
+        return {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}

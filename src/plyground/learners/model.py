@@ -1,0 +1,114 @@
+"""The network of a learner with everything around it: optimizer, best version so far, earlier versions as opponents."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from plyground.agents.network import NetworkAgent, begin_with, identity
+from plyground.backend import device as devices
+from plyground.backend.view import View
+from plyground.game import load
+from plyground.learners.state import TrainingState
+from plyground.learners.threads import prepare_torch
+from plyground.networks import Network, make_network
+
+
+class Model:
+    """A network that learns, its optimizer, the best version so far and the newest snapshots."""
+
+    def __init__(self, config: Any, dueling: bool = False, agent: type[NetworkAgent] = NetworkAgent) -> None:
+        device, _ = devices.choose(config.device)  # a run that was begun on a GPU may be opened where there is none
+        prepare_torch(config.threads or 1)
+        torch.manual_seed(config.seed)
+        self.config, self.dueling, self.snapshot_agent = config, dueling, agent
+        self.view = View(load(config.game), config.encoder, config.outputs, device)
+        self.network: Network = make_network(config.network, self.view.shape, self.view.outputs, dueling)
+        self.network.to(self.view.device)
+        if config.init:
+            begin_with(self.network, config.init, self.identity)
+        self.best = copy.deepcopy(self.network)
+        self.snapshots = Snapshots(self.network, config.snapshots)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What its checkpoints belong to: game, encoder, network."""
+        return identity(self.view, self.config.network, self.dueling)
+
+    def parts(self) -> dict[str, Any]:
+        return {
+            "network": self.network,
+            "best": self.best,
+            "snapshots": self.snapshots,
+            "optimizer": self.optimizer,
+        }
+
+    # ---- agents ----
+
+    def agent(self) -> NetworkAgent:
+        return NetworkAgent(self.view, self.network)
+
+    def best_agent(self) -> NetworkAgent:
+        return NetworkAgent(self.view, self.best)
+
+    def keep_best(self) -> None:
+        """The present network becomes the best one."""
+        self.best.load_state_dict(self.network.state_dict())
+
+    def snapshot_agents(self) -> list[NetworkAgent]:
+        """Earlier versions of the network, as opponents."""
+        return [self.snapshot_agent(self.view, network) for network in self.snapshots.networks]
+
+    def take_snapshot(self, cycle: int) -> None:
+        """Keep the present network as an opponent, if one is due after this cycle."""
+        if cycle % self.config.snapshot_interval == 0:
+            self.snapshots.add(self.network)
+
+    # ---- updates ----
+
+    @property
+    def learning_rate(self) -> float:
+        return self.optimizer.param_groups[0]["lr"]
+
+    def schedule_learning_rate(self, state: TrainingState) -> None:
+        """Constant over the first half of the run, then falling linearly; halved by each rollback."""
+        done = max(0.0, 2 * state.progress - 1)
+        rate = self.config.learning_rate * (1 - (1 - self.config.learning_rate_final) * done) * 0.5**state.rollbacks
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def step(self) -> Tensor:
+        """One optimizer step with the gradients that `backward` has added up; returns their norm before clipping."""
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_grad_norm or math.inf)
+        self.optimizer.step()
+        return norm
+
+
+class Snapshots:
+    """The newest copies of a network, at most `most`."""
+
+    def __init__(self, network: nn.Module, most: int) -> None:
+        self.pattern, self.most = network, most
+        self.networks: list[nn.Module] = []
+
+    def add(self, network: nn.Module) -> None:
+        self.networks = [*self.networks, copy.deepcopy(network)][-self.most :]
+
+    def state(self) -> dict[str, Any]:
+        return {"count": len(self.networks), **{str(k): each for k, each in enumerate(self.networks)}}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.networks = [copy.deepcopy(self.pattern) for _ in range(state["count"])]
+        for k, network in enumerate(self.networks):
+            prefix = f"{k}."
+            found = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+            network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})

@@ -1,0 +1,215 @@
+"""The replay buffer stores states. Observations and legal masks are computed when a minibatch is sampled, from each
+state itself, so that the masks of next states are exact."""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plyground.backend.clock import timed
+from plyground.backend.games import on_device, run_kernel
+from plyground.backend.priorities import PriorityTree
+from plyground.errors import InvalidValue
+from plyground.game import Game
+from plyground.games.rng import STEP, scatter, seeds
+from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
+from plyground.kernels.replay import TERMINATED, TRUNCATED
+from plyground.learners.selfplay import Transition
+
+MIN_PRIORITY = 1e-3  # added to every error, so that no ply is never sampled
+
+
+class Sample(NamedTuple):
+    """A minibatch."""
+
+    indices: Tensor  # [B] row * num_envs + environment
+    states: Tensor  # [B, bytes]
+    actions: Tensor  # [B] int32
+    returns: Tensor  # [B]
+    bootstrap_discounts: Tensor  # [B]
+    next_states: Tensor  # [B, bytes]
+    weights: Tensor  # [B] of each ply in the loss
+
+
+class ReplayBuffer:
+    """The newest plies of all environments: a ring of rows, one ply of each environment in a row."""
+
+    def __init__(
+        self, game: Game, device: str, size: int, num_envs: int, seed: int = 0, prioritized: bool = False
+    ) -> None:
+        rows = size // num_envs
+        if rows < 2:
+            least = 2 * num_envs
+            raise InvalidValue(f"a buffer of {size} plies is too small for {num_envs} environments: at least {least}")
+        games, shape, head = on_device(game, device), (rows, num_envs), game.rules.HEAD
+        self.game, self.games, self.time = game, games, 0
+        self.states, self.next_states = games.zeros(shape, head), games.zeros(shape, head)  # [rows, envs, bytes]
+        self.actions = games.zeros(shape, np.int32)
+        self.plies = Plies(
+            sides=games.zeros(shape, np.int8),
+            next_sides=games.zeros(shape, np.int8),
+            rewards=games.zeros(shape, np.float32),
+            ended=games.zeros(shape, np.int8),
+            explored=games.zeros(shape, np.bool_),
+        )
+        self.usable, self.decided = games.zeros(shape, np.bool_), games.zeros(shape, np.bool_)
+        self.rng = seeds(seed, 1)  # [1]
+        self.tree = PriorityTree(rows * num_envs, device) if prioritized else None
+        self.max_priority = torch.ones((), dtype=torch.float64, device=games.device)  # of a ply not sampled yet
+
+    def __len__(self) -> int:
+        """Plies stored."""
+        return self.filled * self.num_envs
+
+    @property
+    def num_envs(self) -> int:
+        return self.states.shape[1]
+
+    @property
+    def capacity(self) -> int:
+        """Plies that can be stored."""
+        return self.states.shape[0] * self.num_envs
+
+    @property
+    def filled(self) -> int:
+        """Rows in use."""
+        return min(self.time, len(self.states))
+
+    @property
+    def newest(self) -> int:
+        """The row that was written last."""
+        return (self.time - 1) % len(self.states)
+
+    # ---- writing ----
+
+    @timed("replay")
+    def add(self, ply: Transition, usable: Tensor, explored: Tensor | None = None) -> None:
+        """Store one ply of each environment. Only `usable` [N] plies are sampled; n-step returns do not continue
+        through plies that `explored` [N], since they say nothing about best play."""
+        row, plies, games = self.time % len(self.states), self.plies, self.games
+        self.states[row], self.next_states[row], self.actions[row] = ply.states, ply.next_states, ply.actions
+        plies.sides[row], plies.next_sides[row] = (
+            games.field(ply.states, "to_move"),
+            games.field(ply.next_states, "to_move"),
+        )
+        plies.rewards[row] = ply.rewards
+        plies.ended[row] = ply.terminated * TERMINATED + ply.truncated * TRUNCATED  # 0: the game continues
+        plies.explored[row] = False if explored is None else explored
+        self.usable[row], self.decided[row] = usable, False
+        self.time += 1
+        if self.tree is not None:
+            indices = torch.arange(row * self.num_envs, (row + 1) * self.num_envs, device=usable.device)
+            self.tree.set(indices, self.max_priority * usable)
+
+    @timed("replay")
+    def mark_decided(self, ply: Transition) -> None:
+        """Mark all plies of the games that have just been won: the high-quality part of the buffer."""
+        won = ply.terminated & (self.games.field(ply.next_states, "outcome") > 1)  # [N]
+        run_kernel(self.games.name, "replay", "mark_decided", len(won), self.decided, self.newest, won, ply.lengths)
+
+    # ---- sampling ----
+
+    @timed("replay")
+    def sample(
+        self,
+        batch_size: int,
+        n_step: int = 1,
+        *,
+        own_turn: bool = False,
+        gamma: float = 0.99,
+        truncation_penalty: float = 0.0,
+        decided_share: float = 0.0,
+        recent_share: float = 0.0,
+        recent_rows: int = 1,
+        beta: float = 0.4,
+    ) -> Sample:
+        """Plies with their n-step returns. `decided_share` comes from decided games, `recent_share` from the newest
+        rows; `beta` is the exponent of the importance-sampling weights of prioritized replay."""
+        seed = self._next_seed()
+        if self.tree is not None:
+            indices, probabilities = self.tree.sample(batch_size, seed)
+            weights = (len(self) * probabilities) ** -beta
+            weights = (weights / weights.max()).float()
+        else:
+            indices = torch.empty(batch_size, dtype=torch.int64, device=self.games.device)
+            shares = SampleShares(float(decided_share), float(recent_share), recent_rows)
+            given = seed, self.newest, self.filled, shares, self.usable, self.decided, indices
+            run_kernel(self.games.name, "replay", "sample_uniform", batch_size, *given)
+            weights = torch.ones(batch_size, device=self.games.device)
+        found = self.n_step_returns(indices, n_step, own_turn, gamma, truncation_penalty)
+        return Sample(
+            indices,
+            self.at(self.states, indices),
+            self.at(self.actions, indices),
+            found.returns,
+            found.bootstrap_discount,
+            self.at(self.next_states, found.next_indices),
+            weights * found.complete,
+        )
+
+    def n_step_returns(
+        self, indices: Tensor, n_step: int, own_turn: bool, gamma: float, truncation_penalty: float = 0.0
+    ) -> NStepReturns:
+        """See `n_step_return` in `kernels/replay.py`."""
+        n, device = len(indices), self.games.device
+        returns, discounts, complete = (torch.empty(n, device=device) for _ in range(3))
+        found = NStepReturns(returns, discounts, torch.empty_like(indices), complete)
+        how = n_step, own_turn, gamma, truncation_penalty, found
+        run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.newest, self.plies, *how)
+        return found
+
+    def at(self, values: Tensor, indices: Tensor) -> Tensor:
+        """[B, ...] the values of plies [B]."""
+        return values.flatten(0, 1)[indices]
+
+    def update_priorities(self, indices: Tensor, td_errors: Tensor, alpha: float) -> None:
+        """New priorities of plies [B], from their TD errors [B]."""
+        assert self.tree is not None
+        priorities = (td_errors.abs().double() + MIN_PRIORITY) ** alpha
+        torch.maximum(self.max_priority, priorities.max(), out=self.max_priority)  # no synchronisation
+        self.tree.set(indices, priorities)
+
+    def _next_seed(self) -> np.uint64:
+        with np.errstate(over="ignore"):
+            self.rng += STEP
+            return scatter(self.rng[0])
+
+    # ---- for statistics and checkpoints ----
+
+    def newest_rows(self, rows: int) -> tuple[NDArray[Any], ...]:
+        """States (as records), actions, rewards and ends of the newest rows, as numpy arrays [rows, envs]."""
+        chosen = [(self.newest - back) % len(self.states) for back in range(rows)]
+        states = self.games.to_records(self.states[chosen].flatten(0, 1)).reshape(rows, self.num_envs)
+        others = (self.actions, self.plies.rewards, self.plies.ended)
+        return states, *(each[chosen].cpu().numpy() for each in others)
+
+    def _rings(self) -> dict[str, Tensor]:
+        own = {name: getattr(self, name) for name in ("states", "next_states", "actions", "usable", "decided")}
+        return own | self.plies._asdict()
+
+    def state(self) -> dict[str, Any]:
+        """Only the rows in use."""
+        rows = {name: ring[: self.filled].flatten(1) for name, ring in self._rings().items()}
+        tree = {} if self.tree is None else {"tree": self.tree.tree, "max_priority": self.max_priority}
+        return {**rows, "rng": self.rng, "time": self.time, **tree}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.time = state["time"]
+        for name, ring in self._rings().items():
+            values = torch.from_numpy(state[name].copy())
+            if tuple(values.shape) != tuple(ring[: self.filled].flatten(1).shape) or values.dtype != ring.dtype:
+                shape = tuple(values.shape)
+                raise InvalidValue(f"the replay buffer's {name} is {values.dtype} of shape {shape}, not of this run")
+            ring[: self.filled] = values.reshape(self.filled, *ring.shape[1:]).to(ring.device)
+        self.rng[:] = state["rng"]
+        if self.tree is not None:
+            self.tree.tree.copy_(torch.from_numpy(state["tree"].copy()))
+            self.max_priority.copy_(torch.from_numpy(state["max_priority"].reshape(()).copy()))

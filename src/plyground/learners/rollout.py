@@ -1,0 +1,196 @@
+"""Rollouts: what the policy-gradient learners share. Play with the policy, keep the plies with their log-probabilities
+and values, and make an optimizer step around each algorithm's own loss.
+
+The network gives a logit for each action and the value of the state for the side that acts in it. All environments
+advance in lockstep, and actions are sampled from the policy. How advantages are estimated and what the loss makes of
+them is in `reinforce.py`, `a2c.py` and `ppo.py`. Opponents other than the learner itself are part of the environment:
+their plies are not learned from.
+
+Metrics, as moving averages: `policy_loss`; `value_error`, the mean absolute error of the value; `entropy` of the policy
+over legal actions, in nats; `gradient`, its norm before clipping; `kl`, the divergence of the policy from the one that
+played: the mean of (ratio - 1) - log ratio.
+"""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plyground.agents.network import NetworkAgent
+from plyground.errors import InvalidValue, shorten
+from plyground.games import rng as generators
+from plyground.kernels.replay import RUNS_ON, TRUNCATED
+from plyground.learners.config import Bounds, Share
+from plyground.learners.losses import entropy_of, log_probabilities, sample_actions, to_floats
+from plyground.learners.model import Model
+from plyground.learners.replay import ReplayBuffer
+from plyground.learners.selfplay import SelfPlay
+from plyground.learners.state import TrainingState
+from plyground.networks import WITH_VALUE
+
+MEANS = ("policy_loss", "value_error", "entropy", "kl")  # metrics that are means over plies
+FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes
+PolicyLoss = Callable[[Tensor, Tensor, Tensor], Tensor]  # log_probs [B], old_log_probs [B], advantages [B] -> scalar
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """The settings of every policy-gradient learner."""
+
+    network: str = "512-256+value"
+    """hidden sizes of an MLP, a residual net such as b4c64, or connect_zero; each with a value head: +value"""
+    rollout_length: Annotated[int, Bounds(2)] = 32
+    """plies of every environment between two updates"""
+    batch_size: Annotated[int, Bounds(1)] = 1024
+    """plies that the network processes at once"""
+    learning_rate: float = 1e-3
+    """learning rate of Adam"""
+    entropy_coef: float = 0.01
+    """initial coefficient of the entropy bonus in the loss"""
+    entropy_coef_final: Share = 1.0
+    """final entropy_coef as a share of the initial one; it falls linearly"""
+    value_coef: float = 0.5
+    """coefficient of the value loss"""
+    symmetries: bool = True
+    """show the network each position under a random symmetry of the game"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        if not self.network.endswith(WITH_VALUE):
+            name = shorten(self.network)
+            raise InvalidValue(f"a policy gradient needs a network with a value head: {name}{WITH_VALUE}, not {name}")
+
+
+class PolicyBatch(NamedTuple):
+    """Plies to learn from."""
+
+    indices: Tensor  # [M] row * num_envs + environment
+    advantages: Tensor  # [M]
+    returns: Tensor  # [M] targets of the value
+
+    def rows(self, chosen: slice | Tensor) -> PolicyBatch:
+        return PolicyBatch(self.indices[chosen], self.advantages[chosen], self.returns[chosen])
+
+
+class Rollout:
+    """The environments and their newest plies, with the policy's log-probabilities and values when they were played."""
+
+    def __init__(self, config: Any, model: Model, rng: torch.Generator, kept: int = 1) -> None:
+        """`kept` rollouts stay in the buffer: one that learns from whole games needs the one before, too."""
+        view, game = model.view, model.view.game
+        self.config, self.model, self.view, self.rng = config, model, view, rng
+        self.games = SelfPlay(game, view.device_name, config, rng)
+        size = kept * config.rollout_length * config.num_envs
+        self.replay = ReplayBuffer(game, view.device_name, size, config.num_envs)
+        self.log_probs = torch.zeros(self.replay.actions.shape, device=view.device)  # [rows, N] of the actions played
+        self.values = torch.zeros(self.replay.actions.shape, device=view.device)  # [rows, N] for the side that acted
+        self.images = torch.from_numpy(game.images).to(view.device)  # [SYMMETRIES, A] actions under each symmetry
+        self.inverse = torch.from_numpy(np.argsort(game.images, axis=1).astype(np.int32)).to(view.device)
+
+    def parts(self) -> dict[str, Any]:
+        own = {"log_probs": self.log_probs, "values": self.values}
+        return {**self.games.parts(), "replay": self.replay, "rollout": own}
+
+    def complete(self) -> bool:
+        """Whether `rollout_length` plies were played since the last update."""
+        return self.replay.time % self.config.rollout_length == 0
+
+    # ---- play ----
+
+    def play(self) -> None:
+        """One ply in every environment, with actions sampled from the policy."""
+        view, replay = self.view, self.replay
+        seen, symmetry = self._transformed()
+        with torch.inference_mode():
+            logits, values = self.model.network.with_value(view.observe(seen))
+            log_probs = log_probabilities(logits, view.legal(seen))
+            numbers = torch.rand(len(values), generator=self.rng, device=view.device)
+            outputs = sample_actions(log_probs, numbers)
+            log_probs = log_probs.gather(1, outputs[:, None])[:, 0]
+        actions = self.inverse[symmetry, view.action_of(seen, outputs)]
+        row = replay.time % len(self.values)
+        self.log_probs[row], self.values[row] = log_probs, values
+        ply = self.games.step(actions, self.model.snapshot_agents())
+        replay.add(ply._replace(states=seen, actions=self.images[symmetry, ply.actions]), usable=ply.own)
+
+    def _transformed(self) -> tuple[Tensor, Tensor]:
+        """The states [N, bytes], each under a symmetry drawn at random, and which one [N].
+
+        Updates use the same transformed state, so that the policy that learns is the one that played.
+        """
+        games, symmetries = self.view.on, self.view.game.rules.SYMMETRIES
+        states = games.heads(self.games.batch.states)
+        shape, device = (len(states),), self.view.device
+        if not self.config.symmetries or symmetries == 1:
+            return states, torch.zeros(shape, dtype=torch.int32, device=device)
+        drawn = torch.randint(symmetries, shape, generator=self.rng, device=device, dtype=torch.int32)
+        games.transform(states, drawn)
+        return states, drawn
+
+    def next_values(self) -> Tensor:
+        """[rows, N] the value of the state after each ply; 0 where the game has ended."""
+        replay, ended = self.replay, self.replay.plies.ended
+        found = torch.zeros_like(self.values)
+        found[:-1] = self.values[1:] * (ended[:-1] == RUNS_ON)
+        ask = ended == TRUNCATED
+        ask[-1] |= ended[-1] == RUNS_ON
+        places = ask.flatten().nonzero()[:, 0]
+        if len(places):
+            with torch.inference_mode():
+                states = replay.at(replay.next_states, places)
+                found.view(-1)[places] = self.model.network.with_value(self.view.observe(states))[1]
+        return found
+
+    # ---- updates ----
+
+    def update(self, batch: PolicyBatch, policy_loss: PolicyLoss, state: TrainingState) -> dict[str, float]:
+        """One optimizer step over all these plies; the network processes at most `batch_size` of them at once."""
+        self.model.optimizer.zero_grad(set_to_none=True)
+        total, sums = len(batch.indices), torch.zeros(len(MEANS), device=self.view.device)
+        for start in range(0, total, self.config.batch_size):
+            part = batch.rows(slice(start, start + self.config.batch_size))
+            share = len(part.indices) / total
+            loss, means = self._loss(part, policy_loss, state.progress)
+            (share * loss).backward()
+            sums += share * means
+        gradient = self.model.step()
+        state.updates += 1
+        return to_floats({**dict(zip(MEANS, sums, strict=True)), "gradient": gradient})
+
+    def _loss(self, batch: PolicyBatch, policy_loss: PolicyLoss, progress: float) -> tuple[Tensor, Tensor]:
+        """The loss of a minibatch, and the metrics in MEANS."""
+        config, replay, view = self.config, self.replay, self.view
+        states, actions = replay.at(replay.states, batch.indices), replay.at(replay.actions, batch.indices)
+        legal, outputs = view.legal(states), view.output_of(states, actions)
+        logits, values = self.model.network.with_value(view.observe(states))
+        all_log_probs = log_probabilities(logits, legal)
+        log_probs, old = all_log_probs.gather(1, outputs[:, None])[:, 0], replay.at(self.log_probs, batch.indices)
+        actor, entropy = policy_loss(log_probs, old, batch.advantages), entropy_of(all_log_probs, legal).mean()
+        entropy_coef = config.entropy_coef * (1.0 - (1.0 - config.entropy_coef_final) * progress)
+        loss = actor + config.value_coef * (values - batch.returns).square().mean() - entropy_coef * entropy
+        with torch.no_grad():
+            log_ratio = log_probs - old
+            kl, error = (log_ratio.exp() - 1.0 - log_ratio).mean(), (values - batch.returns).abs().mean()
+            return loss, torch.stack([actor, error, entropy, kl])
+
+
+class SamplingAgent(NetworkAgent):
+    """Samples actions from its network's policy: snapshots of a policy play as it did."""
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        numbers = (generators.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
+        return self.choose(self.view.rows(states), torch.from_numpy(numbers).to(self.view.device)).cpu().numpy()
+
+    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        with torch.inference_mode():
+            log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
+            return self.view.action_of(states, sample_actions(log_probs, numbers))

@@ -1,0 +1,1 @@
+"""A game in progress with a person, for any front end."""

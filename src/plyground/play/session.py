@@ -1,0 +1,297 @@
+"""`Session`: a game in progress between a person and an agent.
+
+A front end (terminal, page) passes in what the person did and shows the events it gets back. A session prints nothing,
+reads no input and writes no file; events are plain data, and `position` is the current position. Its loop:
+
+    session = Session(start, agent, "greedy", side=0, seed=0)
+    while session.agent_to_move:
+        show(session.reply())
+    show(session.submit("e2e4"))        # a move, or a command such as `undo`; then the agent again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from plyground.agents.agent import GIVES_UP, Agent, ask, known, make, tell
+from plyground.errors import Error, IllegalAction
+from plyground.games.interface import RUNNING, Outcome
+from plyground.games.rng import seeds
+from plyground.play import typed
+from plyground.position import Position
+
+HINTS = ("minimax:depth=4", "greedy", "random")  # agents to ask for a hint; the first that the game has
+WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
+THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that learn while they play
+
+
+@dataclass(frozen=True)
+class Began:
+    """A new game has begun at `session.position`."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One action was played."""
+
+    player: str
+    """`you`, or the agent's name"""
+    action: int
+    name: str
+    """the action in the game's notation"""
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """The last `plies` actions were taken back; 0: only a resignation."""
+
+    plies: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The game is over."""
+
+    outcome: Outcome
+    text: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """An answer to the person: a hint, the legal moves."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An input that changed nothing, and the reason."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The record of the game, for the front end to write to a file of this name."""
+
+    name: str
+    text: str
+
+
+Event = Began | Played | TakenBack | Ended | Message | Refused | Saved
+
+
+class Session:
+    """One game after another between a person and an agent."""
+
+    def __init__(self, start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
+        self.agent, self.name, self.side, self.seed = agent, name, side, seed
+        self.rngs = seeds(seed, 1)
+        words = {spec.partition(":")[0] for spec in known(start.game)}
+        self.hints = next(spec for spec in HINTS if spec.partition(":")[0] in words)
+        self._begin(start)
+
+    def _begin(self, start: Position) -> None:
+        self.positions = [start]  # before each action, and now
+        self.actions: list[int] = []
+        self.turns: list[int] = []  # number of actions before each turn of the person
+        self.in_turn = False  # whether the person's turn has begun
+        self.outcome = Outcome.RUNNING  # what the agent was told
+        self.unclear = ""  # an ambiguous input, to be completed by the next
+
+    @property
+    def start(self) -> Position:
+        return self.positions[0]
+
+    @property
+    def position(self) -> Position:
+        return self.positions[-1]
+
+    @property
+    def over(self) -> bool:
+        return self.position.over or self.outcome != Outcome.RUNNING  # the person may have resigned
+
+    @property
+    def agent_to_move(self) -> bool:
+        return not self.over and self.position.to_move != self.side
+
+    @property
+    def seat(self) -> int | None:
+        """The seat whose view the person may see; None: the game is over and everything is open."""
+        if self.over:
+            return None if self.start.game.rules.hidden else self.side
+        return self.side if self.agent_to_move else self.position.seat
+
+    @property
+    def prompt(self) -> str:
+        """What the person is asked for."""
+        return "new, undo, save FILE or quit" if self.over else self.start.game.rules.prompt(self.position.state)
+
+    def begin(self) -> list[Event]:
+        """The events of a game that has just begun; it may begin at a position that is over."""
+        return [Began(), *self._end()]
+
+    def prepare(self) -> None:
+        """Compile everything that moves and hints need, before the person waits for an answer."""
+        none = self.start.states[:0].copy(), seeds(0, 0)
+        for agent in (self.agent, make(self.hints, self.start.game)):
+            agent.act(*none)
+        if not self.start.over:
+            self._advice()
+            self.start.copy().play(self.start.legal()[0])
+
+    # ---- moves ----
+
+    def submit(self, text: str) -> list[Event]:
+        """Carry out a typed line: a command of COMMANDS, or moves."""
+        word, _, rest = text.strip().partition(" ")
+        name = word.lower()
+        is_command = name in COMMANDS and (not rest or name == "save")
+        if self.over and not (is_command and name in AFTER_THE_END):
+            return [Refused("The game is over. Type undo, new, save FILE or quit.")]
+        if name == "save" and is_command:
+            return self.save(rest.strip())
+        return COMMANDS[name](self) if is_command else self._move(text.strip())
+
+    def _move(self, text: str) -> list[Event]:
+        """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`."""
+        joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
+        whole = next((each for each in joined if typed.candidates(self.position, each)), text)
+        self.unclear = ""
+        try:
+            return self.play(*typed.read(self.position, whole))
+        except typed.Ambiguous as error:
+            self.unclear = whole
+            return [Refused(str(error))]
+        except IllegalAction as error:
+            return [Refused(str(error))]
+
+    def play(self, *actions: int) -> list[Event]:
+        """Play actions of the person."""
+        if not self.in_turn:
+            self.turns.append(len(self.actions))
+        self.in_turn = True
+        return [event for action in actions for event in self._act("you", action)]
+
+    def reply(self) -> list[Event]:
+        """Let the agent act once. An agent that fails loses the game; the game itself is kept."""
+        try:
+            action = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
+            if action == GIVES_UP:
+                raise Error(f"{self.name} gives up: {getattr(self.agent, 'faults', ['it gives no reason'])[-1]}")
+        except Error as error:
+            self.outcome = WINS[self.side]
+            return [Ended(self.outcome, f"{error}. You win.")]
+        self.in_turn = False
+        return self._act(self.name, action)
+
+    def _act(self, player: str, action: int) -> list[Event]:
+        played = Played(player, action, typed.notation(self.position, action))
+        self.positions.append(self.position.copy().play(action))
+        self.actions.append(action)
+        return [played, *self._end()]
+
+    def _end(self) -> list[Event]:
+        """The end of the game, where the rules say so."""
+        if not self.position.over:
+            return []
+        self._tell(self.position.outcome)
+        return [Ended(self.outcome, _ending(self.position, self.side))]
+
+    def _tell(self, outcome: Outcome) -> None:
+        """Tell an agent that learns how the game has ended."""
+        self.outcome = outcome
+        tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
+
+    def close(self) -> None:
+        """Nobody plays on: an agent that learns keeps what it has learned."""
+        if self.outcome == Outcome.RUNNING:
+            self._tell(self.position.outcome)
+
+    # ---- commands ----
+
+    def undo(self) -> list[Event]:
+        """Go back to the beginning of the person's unfinished turn or, between turns, of the last one."""
+        if self.outcome != Outcome.RUNNING and not self.position.over:  # a resignation
+            plies = 0
+        elif self.turns:
+            plies = len(self.actions) - self.turns.pop()
+        else:
+            return [Refused("There is nothing to take back.")]
+        tell(self.agent, THIS_GAME, NOT_ENDED)  # what it has learned from is no longer part of the game
+        if plies:
+            del self.actions[-plies:], self.positions[-plies:]
+            self.in_turn, self.unclear = False, ""
+        self.outcome = Outcome.RUNNING
+        return [TakenBack(plies)]
+
+    def resign(self) -> list[Event]:
+        self._tell(WINS[1 - self.side])
+        return [Ended(self.outcome, f"You resign: {self.name} wins.")]
+
+    def new(self) -> list[Event]:
+        """Begin again at the same position; a dealt game is dealt anew."""
+        self.close()
+        game, dealt = self.start.game, self.start == self.start.game.start(self.seed)
+        self.seed += 1
+        self._begin(game.start(self.seed) if dealt else self.start)
+        return self.begin()
+
+    def moves(self) -> list[Event]:
+        return [Message("legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+
+    def hint(self) -> list[Event]:
+        """The game's own advice, and the move of an agent."""
+        action = self.position.ask(make(self.hints, self.start.game))
+        advice = [*self._advice(), f"{self.hints} would play {typed.notation(self.position, action)}"]
+        return [Message(". ".join(advice))]
+
+    def _advice(self) -> list[str]:
+        advise = self.start.game.rules.advise
+        return [advice] if advise is not None and (advice := advise(self.position)) else []
+
+    def save(self, name: str) -> list[Event]:
+        return [Saved(name, self.record())] if name else [Refused("save needs the name of a file: save game.txt")]
+
+    def record(self) -> str:
+        """The game in its own file format, such as PGN; without one, a line for each action."""
+        game, outcome = self.start.game, self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
+        players = ("you", self.name) if self.side == 0 else (self.name, "you")
+        if game.rules.write_record is not None:
+            return game.rules.write_record(self.start, self.actions, players, outcome)
+        sides = game.rules.SIDES
+        results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
+        reason = f" ({self.position.reason})" if self.position.over and self.position.reason else ""
+        lines = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
+        lines += [self._origin(), f"result: {results[outcome]}{reason}", ""]
+        for position, action in zip(self.positions, self.actions, strict=False):
+            lines.append(f"{sides[position.to_move]} {position.name(action)}")
+        return "\n".join([*lines, ""])
+
+    def _origin(self) -> str:
+        """Where the game began; hidden cards are not written."""
+        if not self.start.game.rules.CHANCE:
+            return f"position: {self.start.text}"
+        dealt = self.start == self.start.game.start(self.seed)
+        return f"seed: {self.seed}" if dealt else "position: given, with cards that are not told"
+
+
+COMMANDS: dict[str, Callable[[Session], list[Event]]] = {
+    "moves": Session.moves,
+    "hint": Session.hint,
+    "undo": Session.undo,
+    "resign": Session.resign,
+    "new": Session.new,
+    "save": lambda session: session.save(""),
+}
+AFTER_THE_END = ("undo", "new", "save")
+
+
+def _ending(position: Position, side: int) -> str:
+    reason = f" ({position.reason})" if position.reason else ""
+    if position.outcome == Outcome.DRAW:
+        return f"A draw{reason}."
+    return f"You win{reason}!" if position.outcome == WINS[side] else f"You lose{reason}."

@@ -1,0 +1,108 @@
+"""Typed moves: from a text to actions, and from actions to text. Nothing here prints."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from plyground.errors import IllegalAction, InvalidText, shorten
+from plyground.position import Position
+
+FEW = 12  # moves that fit into one sentence
+
+
+class Ambiguous(IllegalAction):
+    """A text that may mean several moves; the message asks which."""
+
+
+def read(position: Position, text: str) -> list[int]:
+    """The actions that a text means: one action by its name or a part of it, or all actions of one turn."""
+    found = candidates(position, text)
+    if len(found) > 1:
+        raise Ambiguous(question(text, [notation(position, action) for action in found]))
+    moves = found or _one_by_one(position, text.split()) or _one_by_one(position, _parts_of_turn(position, text))
+    if not moves:
+        names = words_of_moves(position)
+        what = f"legal: {', '.join(map(' '.join, names))}" if len(names) <= FEW else "`moves` lists the legal moves"
+        raise IllegalAction(f"{shorten(repr(text))} is not legal here; {what}")
+    return moves
+
+
+def candidates(position: Position, text: str) -> list[int]:
+    """The legal actions that a text may mean: by name, by the game's `read_action`, or by the closest name."""
+    legal, rules = position.legal(), position.game.rules
+    distances = {
+        action: min(
+            _distance(text, name) for name in (position.name(action), rules.notation(position.state, action, legal))
+        )
+        for action in legal
+    }
+    least = min(distances.values(), default=math.inf)
+    read: list[int] = rules.read_action(position.state, text, legal) if least else []
+    return read or [action for action in legal if distances[action] == least < math.inf]
+
+
+def _distance(text: str, name: str) -> float:
+    """How far a text is from a name: 0 for the name itself, infinite for a text that is no part of it."""
+    low, words = text.casefold(), name.casefold().split()
+    if name.casefold() == low:
+        return 0 if name == text else 0.5
+    if low and Counter(low.split()) <= Counter(words):
+        return 1 + words.index(low.split()[0])  # `qs` means the card to play before the card to take
+    return 1000 if len(low) > 1 and name.casefold().startswith(low) else math.inf
+
+
+def _parts_of_turn(position: Position, text: str) -> list[str]:
+    """The action names of a whole turn in the game's own notation; none where it has no such notation."""
+    read_turn = position.game.rules.typed_turn
+    try:
+        return read_turn(text, position.to_move) if read_turn else []
+    except InvalidText:
+        return []
+
+
+def _one_by_one(start: Position, parts: Sequence[str]) -> list[int]:
+    """The actions that the parts mean in this order, all of one side; none unless each part has one meaning."""
+    position, actions = start, list[int]()
+    for part in parts:
+        found = candidates(position, part) if position.to_move == start.to_move else []
+        if len(found) != 1:
+            return []
+        actions += found
+        position = position.copy().play(found[0])
+    return actions
+
+
+def question(text: str, names: Sequence[str]) -> str:
+    """`qs j3: take 6s, qd or 4h?`: the next word of each name that a text may mean."""
+    common, rows = list[str](), [name.split() for name in names]
+    while all(rows) and len({row[0] for row in rows}) == 1:
+        common.append(rows[0][0])
+        rows = [row[1:] for row in rows]
+    said = [word.casefold() in text.casefold().split() for word in common]
+    lead = common[len(said) - said[::-1].index(True) :] if any(said) else []
+    *most, last = dict.fromkeys(row[0] if row else "nothing more" for row in rows)
+    return f"{shorten(text)}: {' '.join([*lead, shorten(', '.join(most), 400)])} or {last}?"
+
+
+def notation(position: Position, action: int) -> str:
+    """An action as people write it."""
+    return position.game.rules.notation(position.state, action, position.legal())
+
+
+def words_of_moves(position: Position) -> list[list[str]]:
+    """Every legal action as people write it, split into words."""
+    legal = position.legal()
+    return [position.game.rules.notation(position.state, action, legal).split() for action in legal]
+
+
+def grouped(names: list[list[str]]) -> list[str]:
+    """Names in few lines: `place qs j3, b4 take 6s, qd, 4h` stands for six."""
+    columns = [list(dict.fromkeys(column)) for column in zip(*names, strict=False)]
+    same_length = len({len(name) for name in names}) == 1
+    if same_length and math.prod(map(len, columns)) == len(names):
+        return [" ".join(map(", ".join, columns))]
+    heads = dict.fromkeys(name[0] if name else "" for name in names)
+    rests = ((head, [name[1:] for name in names if name[:1] == [head]]) for head in heads if head)
+    return [f"{head} {line}".strip() for head, rest in rests for line in grouped(rest)]

@@ -1,0 +1,58 @@
+"""One way to make, check and save figures, for every picture of the project. Needs matplotlib (the extra `learn`)."""
+
+# matplotlib's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: there may be no screen
+from matplotlib.figure import Figure
+
+from plyground.errors import InvalidValue
+from plyground.runs.files import check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
+COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")
+"""colours of Okabe and Ito, which people with any kind of colour vision can tell apart"""
+DPI, SMALL = 100, 8  # dots per inch; font size of legends and ticks
+
+
+def new_figure(width: float, height: float, title: str = "", layout: Any = "tight") -> Figure:
+    """A figure of a size in inches. It belongs to no window, so nothing has to be closed."""
+    figure = Figure(figsize=(width, height), layout=layout)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def label(axes: Axes, grid: str = "both", legend: bool = False, **texts: Any) -> None:
+    """A light grid, the texts of the axes (`xlabel`, `title`, ...), and a legend in small type."""
+    axes.grid(axis=grid, alpha=0.3)  # pyright: ignore[reportArgumentType]
+    axes.set(**texts)
+    if legend:
+        axes.legend(fontsize=SMALL)
+
+
+def check_picture(target: Path) -> None:
+    """Raise an error before the work if its picture cannot be written."""
+    check_writable(target)
+    known = Figure().canvas.get_supported_filetypes()
+    if target.suffix.removeprefix(".").lower() not in known:
+        raise InvalidValue(f"cannot write {target}: a picture's name ends in {', '.join(f'.{each}' for each in known)}")
+
+
+def save_figure(target: Path, figure: Figure) -> None:
+    try:
+        figure.savefig(target, dpi=DPI)
+    except OSError as error:
+        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
+    except ValueError as error:  # a suffix that is no picture's
+        raise InvalidValue(f"cannot write {target}: {error}") from None

@@ -1,0 +1,94 @@
+"""What a checkpoint was made with: fingerprints of rules, encoder or table key, and network code.
+
+    rules    reset, legal, play and the other rule functions, record types, sizes and settings
+    encoder  what it writes, its shape, and which output stands for which action
+    key      the functions of a table's key
+    network  the classes that a network consists of
+
+Evaluation functions and faster forms of the same rules (mask, count_legal, play_head) are not part of it: a checkpoint
+means the same with others. `kernels/fingerprint.py` says which edits count as a change.
+
+    python -m plyground.runs.fingerprints RUN   declares that RUN's checkpoints fit the current code
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plyground.game import Game
+from plyground.games.encoder import Encoder
+from plyground.games.table_key import TableKey, pick_key
+from plyground.kernels.fingerprint import code_fingerprint
+from plyground.runs.directory import find_checkpoint, game_of, read_config, steps_of
+from plyground.runs.files import write_whole
+
+NOT_RULES = frozenset({"evaluate", "loudness", "mask", "count_legal", "play_head"})
+SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYMMETRIES", "CHANCE")
+
+
+def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
+    """The fingerprints of a checkpoint that holds a network (an `nn.Module`)."""
+    classes = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in map(type, network.modules())}
+    found = code_fingerprint(*(classes[name] for name in sorted(classes)))
+    return {"rules": _rules(game), "encoder": _encoder(encoder), "network": found}
+
+
+def of_table(game: Game, key: TableKey) -> dict[str, str]:
+    """The fingerprints of a checkpoint that holds a table."""
+    return {"rules": _rules(game), "key": code_fingerprint(key.words, _sorted(key.functions))}
+
+
+def of_run(run: Path) -> dict[str, str]:
+    """The fingerprints that a run's next checkpoint would have, from its config.toml."""
+    config, game = read_config(run), game_of(run)
+    if "key" in config:
+        return of_table(game, pick_key(game.rules, config["key"]))
+    import torch
+
+    from plyground.networks import make_network
+
+    encoder = game.encoder(config["encoder"])
+    shape = game.encoder(encoder.dense).shape if encoder.dense else encoder.shape
+    with torch.device("meta"):  # no memory, no arithmetic
+        network = make_network(config["network"], shape, config["outputs"], config.get("dueling", False))
+    return of_network(game, encoder, network)
+
+
+def notice(run: Path, which: str = "best") -> str:
+    """One line about what has changed since a run's checkpoint was made; empty where nothing has."""
+    return find_checkpoint(run, which).notice(of_run(run))
+
+
+def stamp(run: Path) -> None:
+    """Replace the fingerprints of all checkpoints of a run by those of the current code."""
+    found = of_run(run)
+    for step in steps_of(run):
+        path = run / "checkpoints" / str(step) / "manifest.json"
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        write_whole(path, json.dumps({**manifest, "fingerprints": found}, indent=1).encode())
+
+
+def _rules(game: Game) -> str:
+    rules: Any = game.rules
+    functions = {name: function for name, function in rules.compiled.items() if name not in NOT_RULES}
+    sizes = [getattr(rules, name) for name in SIZES]
+    return code_fingerprint(sizes, _sorted(game.settings), _sorted(functions))
+
+
+def _encoder(encoder: Encoder) -> str:
+    dense = encoder.spread or encoder.expand
+    return code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
+
+
+def _sorted(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted(table.items())
+
+
+if __name__ == "__main__":
+    stamp(*map(Path, sys.argv[1:]))

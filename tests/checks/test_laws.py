@@ -1,0 +1,138 @@
+"""The laws of the contract hold for every game, and a game that breaks one is caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from conftest import JIT, TESTS, TINY
+from plyground.checks import laws
+from plyground.errors import BrokenGame
+
+GAMES_PLAYED, PLIES_KEPT = (200, 5000) if JIT else (6, 60)
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+def test_law(game: pg.Game, law: Callable[[laws.Sample], None]) -> None:
+    law(_sample(str(game), game))
+
+
+_samples: dict[str, laws.Sample] = {}
+
+
+def _sample(word: str, game: pg.Game) -> laws.Sample:
+    if word not in _samples:
+        most = PLIES_KEPT // 2 if game.rules.hidden else PLIES_KEPT  # each is looked at from every seat
+        _samples[word] = laws.sample(game, GAMES_PLAYED, 7, most)
+    return _samples[word]
+
+
+BREAKS = [  # which law, and an edit that breaks it
+    ("legal_lists", "duel", "actions[count] = card", "actions[count] = CARDS - 1 - card"),
+    ("fields", "hops", 'state["to_move"] = 1 - state["to_move"]', 'state["to_move"] += 1'),
+    ("texts", "hops", "int(again)\n", "0\n"),
+    ("nonsense", "hops", "InvalidText(", "ValueError("),
+    ("names", "hops", '("left", "right", "rest")[action]', '("left", "right", "left")[action]'),
+    ("fresh_start", "hops", 'state["place"] = state["length"] // 2', 'state["length"] = 7'),
+    ("chance_is_declared", "duel", "CHANCE = True", "CHANCE = False"),
+    (
+        "heads_suffice",
+        "hops",
+        'out[LONGEST] = state["again"]',
+        'out[LONGEST] = state["repeats"] and state["seen"][situation(state)]',
+    ),
+    ("encoders_fill", "duel", 'out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]', "pass"),
+    ("secrets_are_kept", "duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
+    ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
+    ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
+    ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
+    ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
+    ("scenes_keep_secrets", "every_name", "state['secrets'][seat]}\", seat)", "state['secrets'][1 - seat]}\", seat)"),
+    ("scenes_are_plain", "every_name", '(row("piles", piles),', '(row("piles", [*piles, piles[0]]),'),
+    ("scenes_are_plain", "every_name", '", seat),))', '", state["to_move"]),))'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '["left"]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '[f"pile{action}"]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '["left", "right"][: 1 + action]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", "[]\n"),
+    (
+        "slots_are_permutations",
+        "hops",
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "where the token is"),)',
+        "slot = njit(lambda action, seat: 0)\nslot.__name__ = 'slot'\n"
+        'ENCODERS = (Encoder("line", 1, (LONGEST + 1,), np.float32, write_line, "", slot),)',
+    ),
+]
+
+
+@pytest.mark.once
+def test_a_text_that_forgets_a_field_is_told_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "hops.py"
+    path.write_text(Path(TINY[1]).read_text().replace("int(again)\n", "0\n"))
+    with pytest.raises(BrokenGame, match="reads back as another state: `again` was 1 and is 0"):
+        laws.texts(laws.sample(pg.load(str(path)), 40))
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("law", "name", "right", "wrong"), BREAKS)
+def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, tmp_path: Path) -> None:
+    source = (TESTS / "tiny_games" / f"{name}.py").read_text()
+    assert source.count(right) == 1, "the test's edit no longer fits the game"
+    path = tmp_path / f"{name}.py"
+    path.write_text(source.replace(right, wrong))
+    game = pg.load(str(path))
+    with pytest.raises(BrokenGame) as caught:
+        getattr(laws, law)(laws.sample(game, 40))
+    assert path.name in str(caught.value)
+
+
+SHORTCUTS = {
+    "count_legal": "def count_legal(state, actions, work):\n    return 1\n",
+    "play_head": 'def play_head(state, action, rng, work):\n    state["place"] += 1\n',
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", SHORTCUTS)
+def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "hops.py"
+    path.write_text(f"{Path(TINY[1]).read_text()}\n\n@njit\n{SHORTCUTS[name]}")
+    with pytest.raises(BrokenGame, match=name):
+        laws.heads_play_on(laws.sample(pg.load(str(path)), 20))
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("edit", ["carry", "action"])
+def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Game) -> None:
+    source = Path(connect_four.rules.module.__file__ or "").read_text()
+    right, wrong = {
+        "carry": ("np.uint64(42 - 7 * column)", "np.uint64(7 * column)"),
+        "action": ("COLUMNS - 1 - action if", "action if"),
+    }[edit]
+    assert source.count(right) == 1
+    path = tmp_path / "mirrored.py"
+    people = "from plyground.games.connect_four.text import action_name, parse, text"
+    path.write_text(f"{source.replace(right, wrong)}\n\n{people}\n")
+    with pytest.raises(BrokenGame, match="symmetry 1"):
+        laws.symmetries(laws.sample(pg.load(str(path)), 5))
+
+
+@pytest.mark.once
+def test_a_game_that_never_ends_is_caught(tmp_path: Path) -> None:
+    source = Path(TINY[1]).read_text().replace("MAX_PLIES = 8 * LONGEST", "MAX_PLIES = 3")
+    path = tmp_path / "endless.py"
+    path.write_text(source)
+    with pytest.raises(BrokenGame, match="still runs after MAX_PLIES = 3"):
+        laws.sample(pg.load(str(path)), 20)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("function", ["text(state", "action_name(state", "parse(source"])
+def test_an_error_in_a_games_own_text_is_told_in_a_sentence(tmp_path: Path, function: str) -> None:
+    source = Path(TINY[1]).read_text()
+    path = tmp_path / "raising.py"
+    path.write_text(source.replace(f"def {function}", f"def {function.replace('(', '(missing, ')}"))
+    with pytest.raises(BrokenGame, match=r"fails with TypeError"):
+        list(laws.check(pg.load(str(path)), 5))

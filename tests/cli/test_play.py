@@ -1,0 +1,204 @@
+"""A game typed in the terminal: what is shown and what is written. The game itself: tests/play."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.agents.agent import make
+from plyground.cli import play, terminal
+from plyground.games.sequence.text import known_hand
+
+Type = Callable[..., str]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Type:
+    """What a person sees who types these lines."""
+
+    def run(position: pg.Position, *lines: str, against: str = "random", side: int = 0) -> str:
+        answers = iter(lines)
+
+        def answer(*_: Any, **__: Any) -> str:
+            try:
+                return next(answers)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("rich.console.Console.input", answer)
+        monkeypatch.setattr(terminal.console, "_width", 3000)
+        play.play(position, make(against, position.game), against, side, seed=1)
+        return capsys.readouterr().out
+
+    return run
+
+
+# ---- showing ----
+
+
+def test_a_game_is_played_to_its_end(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "9", "", "moves", "hint", "undo", *"1121", *"1234567" * 6)
+    assert "'9' is not legal" in shown
+    assert "legal: 1, 2, 3, 4, 5, 6, 7" in shown
+    assert "minimax:depth=4 would play 4" in shown
+    assert "nothing to take back" in shown
+    assert re.search(r"^(You (win|lose) \(four in a row\)[!.]|A draw)", shown, re.MULTILINE)
+    assert shown.endswith("Good-bye.\n")
+
+
+def test_winning_losing_and_leaving(typed: Type) -> None:
+    near = pg.load("connect_four").position("121212")
+    assert "You win (four in a row)!" in typed(near, "1")
+    near = pg.load("connect_four").position("121212")
+    assert "You lose (four in a row)." in typed(near, against="greedy", side=1)
+    assert typed(pg.load("connect_four").start(), "quit", "4").count("plays") == 0
+    assert "greedy plays 4" in typed(pg.load("connect_four").start(), against="greedy", side=1)
+
+
+def test_undo_shows_the_board_without_the_agents_answer(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "4", "undo", "quit")
+    boards = re.findall(r"((?:^ [.●○ ]{13}\n){6})", shown, re.MULTILINE)
+    assert len(boards) == 3
+    assert boards[0] == boards[2]
+    assert "●" in boards[1]
+    assert "○" in boards[1]
+
+
+def test_a_board_is_shown_only_where_it_has_changed(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "9", "moves", "hint", "resign", "undo", "resign", "new")
+    assert shown.count(" 1 2 3 4 5 6 7\n") == 3, "at the start, after the resignation is taken back, and anew"
+
+
+def test_help_says_how_to_type_once_more(typed: Type) -> None:
+    words = "the square to lift, then the square to place"
+    assert typed(pg.load("paco_sako").start()).count(words) == 1
+    for question in ("help", "?", "HELP"):
+        shown = typed(pg.load("paco_sako").start(), question)
+        assert shown.count(words) == 2
+        assert "save FILE  write the game so far" in shown
+
+
+def test_chess_is_shown_as_the_player_sits(typed: Type) -> None:
+    white = typed(pg.load("chess").position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"), side=0)
+    assert "random plays K" in white
+    rows = [line for line in white.splitlines() if line[:2].strip().isdigit()]
+    assert [row[0] for row in rows] == list("87654321")
+    assert rows[-1] == "1  ·  ·  ·  ·  ♔  ·  ·  ·"
+    assert sum(row.count("[") for row in rows) == 2, "the king's move, from where to where"
+    black = typed(pg.load("chess").position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"), side=1)
+    assert black.index("1  ·  ·  ·  ♔") < black.index("8  ·  ·  ·  ♚") < black.index("h  g  f  e")
+
+
+def test_a_check_is_said() -> None:
+    assert "White to move, in check" in pg.load("chess").rules.observe(
+        pg.load("chess").position("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").state, 0
+    )
+
+
+def test_a_board_of_cards_has_colours_for_both_sides() -> None:
+    position = pg.load("sequence").start(3)
+    for _ in range(2):
+        position = position.play(next(name for name in position.names() if name.startswith("place")))
+    board = terminal.board(position, 0)
+    styles = {str(span.style): board.plain[span.start : span.end] for span in board.spans}
+    assert styles["bold red"].endswith("●")
+    assert styles["bold blue"].endswith("○")
+    assert styles["bold yellow"] == "★"
+
+
+@pytest.mark.parametrize("word", ["sequence", "sequence:rules=boxed,seats=4"])
+def test_a_typed_game_of_cards_shows_the_hand_the_last_move_and_no_secret(word: str, typed: Type) -> None:
+    start = pg.load(word).start(3)
+    hand, text, first = known_hand(start.state, 0, 0), start.text, start.names()[0]
+    shown = typed(start, "place 2s a1", first, against="window")
+    assert f"red, seat 0 (you) to move: {' '.join(hand)}" in shown
+    assert ("face up:" in shown) == (word == "sequence")
+    assert "'place 2s a1' is not legal" in shown
+    assert "window plays place" in shown
+    assert "last: place" in shown
+    assert text.split("deck=")[1].split()[0] not in shown
+    assert text.split("hands=")[1].split(",")[1] not in shown
+
+
+@pytest.mark.parametrize("word", ["q", "Q"])
+def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: word)
+    assert play._ask("your move") == word
+
+
+# ---- files ----
+
+
+def test_a_saved_game_is_written_again_but_not_by_the_next_game(typed: Type, tmp_path: Path) -> None:
+    file = tmp_path / "game.pgn"
+    shown = typed(pg.load("chess").start(), "e4", f"save {file}", "resign", f"save {file}", "new", f"save {file}")
+    assert shown.count(f"Wrote {file}.") == 2
+    assert shown.count(f"{file} exists already: name another file") == 1
+    assert '[Result "0-1"]' in file.read_text()
+    assert "exists already" in typed(pg.load("chess").start(), f"save {file}")
+    assert "cannot write" in typed(pg.load("chess").start(), f"save {tmp_path}/none/x")
+    assert "save needs the name of a file" in typed(pg.load("chess").start(), "save")
+    assert [path.name for path in tmp_path.iterdir()] == ["game.pgn"]
+
+
+# ---- the process ----
+
+
+COUNT_COMPILATIONS = """
+import sys
+from numba.core import event
+from plyground import cli
+from plyground.cli import play
+run = play.run
+def counted(session):
+    with event.install_recorder("numba:compile") as found:
+        run(session)
+    print("compiled:", len(found.buffer))
+play.run = counted
+sys.argv = ["plyground", "play", sys.argv[1], "--seed", "1"]
+cli.main()
+"""
+
+
+def test_everything_compiles_before_the_greeting(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_COMPILATIONS, str(ROOT / "examples" / "three_in_a_row.py")],
+        input="hint\na1\nmoves\nundo\nquit\n",
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PLYGROUND_CACHE": str(tmp_path)},
+    )
+    assert done.stderr.count("compiling") == 2, done.stderr  # rules and minimax
+    assert "would play" in done.stdout
+    assert "compiled: 0" in done.stdout
+
+
+def test_ctrl_c_says_good_bye() -> None:
+    command = [sys.executable, "-u", "-m", "plyground", "play"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        shown = ""
+        while not shown.endswith("> "):
+            shown += process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read().endswith("Good-bye.\n")
+        assert process.wait(timeout=5) == 130
+
+
+def test_a_terminal_without_our_signs_shows_letters() -> None:
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    for arguments, wanted in ((["solve", "4453"], " . . o x x . ."), (["play", "chess"], "1  R  N  B  Q  K  B  N  R")):
+        command = [sys.executable, "-m", "plyground", *arguments]
+        done = subprocess.run(command, input="", capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        assert wanted in done.stdout

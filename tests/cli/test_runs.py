@@ -1,0 +1,130 @@
+"""The commands around tables, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from plyground.runs.directory import read_config, read_metrics, steps_of
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+SHORT = ["--cycles", "2", "--games-per-cycle", "60", "--num-envs", "8", "--eval-games", "4"]
+SHORT += ["--eval-opponents", "random", "--opening-plies", "2"]
+CTRL_C = """
+import os, signal
+from plyground import cli
+from plyground.arena import match
+real, calls = match._act, []
+def pressed(*arguments):
+    calls.append(1)
+    if len(calls) == 7:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(*arguments)
+match._act = pressed
+cli.main()
+"""
+
+
+@pytest.fixture
+def trained(tmp_path: Path, command) -> Path:
+    path = tmp_path / "run"
+    code, out, err = command("train", "tabular", ROW, *SHORT, "--method", "sarsa", "--out", str(path))
+    assert code == 0, err
+    for words in ("cycle 2/2", "td_error", "Table of", "exact-v1", f"play {ROW} run:{path}"):
+        assert words in out, words
+    return path
+
+
+def test_a_run_is_resumed_inspected_and_played(trained: Path, command) -> None:
+    assert read_config(trained)["key"] == "exact-v1"
+    assert (trained / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert command("resume", str(trained))[0] == 0, "a finished run has nothing left to do"
+    code, out, _ = command("runs", "inspect", str(trained))
+    assert code == 0
+    assert "visited once" in out
+    code, out, _ = command("evaluate", str(trained), "random", "--games", "4", "--json")
+    assert code == 0
+    assert json.loads(out)["against"]["random"]["games"] == 4
+    last = steps_of(trained)[-1]
+    code, out, _ = command("match", ROW, f"run:{trained},learn=true", "random", "--games", "10", "--json")
+    assert code == 0
+    assert steps_of(trained)[-1] == last + 1
+
+
+def test_ctrl_c_in_a_match_keeps_what_was_learned(trained: Path) -> None:
+    last, arguments = steps_of(trained)[-1], ["match", ROW, f"run:{trained},learn=true", "random"]
+    done = subprocess.run([sys.executable, "-c", CTRL_C, *arguments], capture_output=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert steps_of(trained)[-1] == last + 1
+    assert "games of a match" in read_metrics(trained)[-1]["text"]
+
+
+def test_leaving_a_game_keeps_what_was_learned(trained: Path, command, monkeypatch: pytest.MonkeyPatch) -> None:
+    last, cells = steps_of(trained)[-1], [column + row for row in "123" for column in "abc"]
+
+    def typed(*_: object, **__: object) -> str:
+        if len(cells) < 7:  # the agent has been asked twice, at least
+            raise KeyboardInterrupt
+        return cells.pop(0)
+
+    monkeypatch.setattr("rich.console.Console.input", typed)
+    code, out, err = command("play", ROW, f"run:{trained},learn=true", "--side", "second", "--seed", "1")
+    assert code == 0, err
+    assert "Good-bye" in out
+    assert steps_of(trained)[-1] == last + 1
+
+
+def test_a_table_in_words(trained: Path, command) -> None:
+    code, out, _ = command("table", str(trained), "--top", "3", "--checkpoint", "last")
+    assert code == 0
+    assert "most visited" in out
+    assert "visited once" in out
+    code, out, _ = command("table", str(trained), "--top", "3", "--checkpoint", "last", "--json")
+    found = json.loads(out)
+    visits = [row["visits"] for row in found["most visited"]]
+    assert len(visits) == 3
+    assert visits == sorted(visits, reverse=True)
+    assert found["entries"] > 3
+    row = found["most visited"][0]
+    assert len(row["state"]) == 9, "a board"
+    assert len(row["action"]) == 2, "a cell"
+
+
+def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path, command) -> None:
+    for runs in ([str(trained)], [str(trained), str(trained)]):
+        code, _, err = command("plot", *runs, "--out", str(tmp_path / "x.png"))
+        assert code == 0, err
+        assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "tabular", "sequence", "--key", "nothing"], "no table key"),
+        (["train", "tabular", ROW, "--alpha", "2"], "alpha is at most 1"),
+        (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn: plyground train --profile sequence_dqn"),
+        (["train", "tabular", ROW, "--opponents", "1 snapshot"], "no snapshots"),
+        (["table", "nowhere"], "is no run"),
+    ],
+)
+def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_without_a_table_has_none_to_show(trained: Path, command) -> None:
+    config = trained / "config.toml"
+    config.write_text(config.read_text().replace('learner = "tabular"', 'learner = "dqn"'))
+    code, _, err = command("table", str(trained))
+    assert code == 2
+    assert "not with a table" in err
+    config.write_text(config.read_text().replace('learner = "dqn"', 'learner = "tabular"'))
+    assert command("table", str(trained), "--top", "0")[0] == 2

@@ -1,0 +1,219 @@
+"""A game in progress: every input gives events, and the position follows from them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.agents.agent import make
+from plyground.games.chess import pgn as chess_pgn
+from plyground.play import session as module
+from plyground.play.session import Began, Ended, Event, Message, Played, Refused, Saved, Session, TakenBack
+
+
+class First:
+    """Plays the first legal action and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def act(self, states: Any, rngs: Any) -> Any:
+        return self.act_in(None, states, rngs)
+
+    def act_in(self, games: Any, states: Any, rngs: Any) -> Any:
+        game = pg.load("connect_four")
+        return np.array([pg.Position(game, states[k : k + 1]).legal()[0] for k in range(len(states))], np.int32)
+
+    def ended(self, games: Any, outcomes: Any) -> None:
+        self.told += outcomes.tolist()
+
+
+def sit(start: pg.Position, against: Any = "random", side: int = 0, seed: int = 1) -> Session:
+    agent = make(against, start.game) if isinstance(against, str) else against
+    return Session(start, agent, against if isinstance(against, str) else "agent", side, seed)
+
+
+def after(session: Session, *lines: str) -> list[Event]:
+    """The events of the last line and of the agent's reply to it."""
+    events: list[Event] = []
+    for line in lines:
+        events = session.submit(line)
+        while session.agent_to_move:
+            events += session.reply()
+    return events
+
+
+def test_a_move_and_its_reply_are_events() -> None:
+    session = sit(pg.load("connect_four").start(), First())
+    assert session.begin() == [Began()]
+    assert session.submit("4") == [Played("you", 3, "4")]
+    assert session.agent_to_move
+    assert session.reply() == [Played("agent", 0, "1")]
+    assert not session.agent_to_move
+    assert session.position == pg.load("connect_four").position("41")
+
+
+def test_a_refused_input_changes_nothing() -> None:
+    session = sit(pg.load("connect_four").start())
+    (refused,) = session.submit("9")
+    assert refused == Refused("'9' is not legal here; legal: 1, 2, 3, 4, 5, 6, 7")
+    assert session.position == session.start
+    assert session.undo() == [Refused("There is nothing to take back.")]
+    assert isinstance(session.submit("save")[0], Refused)
+
+
+def test_an_answer_completes_an_ambiguous_input() -> None:
+    session = sit(pg.load("sequence").start(3))
+    assert session.submit("ts") == [Refused("ts: j2 or b6?")]
+    assert session.submit("j2") == [Refused("ts j2: take 4h, kc, 5s, 5c or ts?")]
+    (played,) = session.submit("5c")
+    assert isinstance(played, Played)
+    assert played.name == "place ts j2 take 5c"
+
+
+@pytest.mark.parametrize("piece", ["Q", "q", "=Q", "e8=Q"])
+def test_an_answer_completes_a_promotion(piece: str) -> None:
+    session = sit(pg.load("chess").position("7k/4P3/8/8/8/8/8/K7 w - - 0 1"))
+    assert session.submit("e8") == [Refused("e8: e8=Q, e8=N, e8=B or e8=R?")]
+    (played,) = session.submit(piece)
+    assert isinstance(played, Played)
+    assert session.start.name(played.action) == "e7e8q"
+
+
+def test_a_turn_of_several_actions_is_taken_back_whole() -> None:
+    session = sit(pg.load("paco_sako").start())
+    assert [event.name for event in session.submit("e2e4") if isinstance(event, Played)] == ["Le2", "Pe4"]
+    while session.agent_to_move:
+        session.reply()
+    assert session.undo() == [TakenBack(4)]
+    assert session.position == session.start
+    session.submit("e2")
+    assert session.undo() == [TakenBack(1)], "of an unfinished turn too"
+
+
+def test_the_end_is_told_once_and_taken_back() -> None:
+    agent = First()
+    session = sit(pg.load("connect_four").position("121212"), agent)
+    played, ended = session.submit("1")
+    assert isinstance(played, Played)
+    assert ended == Ended(pg.Outcome.FIRST_WINS, "You win (four in a row)!")
+    session.close()
+    assert agent.told == [pg.Outcome.FIRST_WINS]
+    (refused,) = session.submit("1")
+    assert refused == Refused("The game is over. Type undo, new, save FILE or quit.")
+    assert session.submit("undo") == [TakenBack(1)]
+    assert agent.told == [pg.Outcome.FIRST_WINS, pg.Outcome.RUNNING]
+    assert session.position == session.start
+    lost = sit(pg.load("connect_four").position("121212"), "greedy", side=1)
+    assert lost.reply()[-1] == Ended(pg.Outcome.FIRST_WINS, "You lose (four in a row).")
+
+
+def test_a_game_that_begins_at_its_end_says_so() -> None:
+    session = sit(pg.load("connect_four").position("1212121"), side=1)
+    assert session.begin() == [Began(), Ended(pg.Outcome.FIRST_WINS, "You lose (four in a row).")]
+    assert not session.agent_to_move
+
+
+def test_leaving_tells_an_agent_that_the_game_has_not_ended() -> None:
+    agent = First()
+    sit(pg.load("connect_four").start(), agent).close()
+    assert agent.told == [pg.Outcome.RUNNING]
+
+
+def test_a_resignation_ends_the_game_and_is_taken_back_alone() -> None:
+    session = sit(pg.load("connect_four").start())
+    after(session, "1")
+    assert session.resign() == [Ended(pg.Outcome.SECOND_WINS, "You resign: random wins.")]
+    for line in ("1", "new game", "undo 1", "hint"):
+        assert isinstance(session.submit(line)[0], Refused), line
+    assert session.undo() == [TakenBack(0)]
+    assert len(session.actions) == 2
+    assert isinstance(session.submit("2")[0], Played)
+
+
+def test_new_begins_where_the_game_began_and_deals_cards_anew() -> None:
+    given = pg.load("connect_four").position("4453")
+    session = sit(given)
+    after(session, "1")
+    assert session.new() == [Began()]
+    assert session.position == given
+    cards, texts = sit(pg.load("sequence").start(1)), set[str]()
+    for _ in range(3):
+        texts.add(cards.position.text)
+        cards.new()
+    assert len(texts) == 3
+
+
+def test_a_hint_names_an_agent_and_its_move() -> None:
+    (message,) = sit(pg.load("connect_four").position("121212")).hint()
+    assert isinstance(message, Message)
+    assert message.text.endswith("minimax:depth=4 would play 1")
+    (message,) = sit(pg.load("sequence").start(3)).hint()
+    assert isinstance(message, Message)
+    assert "greedy would play" in message.text
+    assert sit(pg.load("connect_four").start()).moves() == [Message("legal: 1, 2, 3, 4, 5, 6, 7")]
+
+
+def test_an_agent_that_fails_loses_and_the_game_is_kept() -> None:
+    class Broken:
+        def act(self, states: Any, rngs: Any) -> Any:
+            raise pg.Error("the engine is gone")
+
+    session = sit(pg.load("connect_four").start(), Broken())
+    assert after(session, "1")[-1] == Ended(pg.Outcome.FIRST_WINS, "the engine is gone. You win.")
+    assert "result: ● wins\n\n● 1\n" in session.record()
+
+
+def test_the_view_is_the_persons_until_the_game_is_over() -> None:
+    session = sit(pg.load("sequence:seats=4").start(1), side=1)
+    assert (session.agent_to_move, session.seat) == (True, 1), "not the agent's hand"
+    session.reply()
+    assert (session.position.seat, session.seat) == (1, 1)
+    session.resign()
+    assert session.seat is None
+    chess = sit(pg.load("chess").start(), side=1)
+    chess.resign()
+    assert chess.seat == 1
+
+
+def test_a_record_tells_players_start_result_and_actions() -> None:
+    session = sit(pg.load("connect_four").position("121212"))
+    session.submit("1")
+    assert session.save("game.txt") == [Saved("game.txt", session.record())]
+    assert session.record() == "game: connect_four\n●: you\n○: random\n" + (
+        "position: ......./......./......./xo...../xo...../xo.....\nresult: ● wins (four in a row)\n\n● 1\n"
+    )
+
+
+def test_a_game_of_chess_is_recorded_as_pgn() -> None:
+    session = sit(pg.load("chess").start())
+    after(session, "e4", "resign")
+    (record,) = chess_pgn.read(session.record())
+    assert (record.result, record.tags["White"], len(record.actions)) == ("0-1", "you", 2)
+
+
+def test_a_record_of_cards_tells_no_secret() -> None:
+    dealt, given = sit(pg.load("sequence").start(1)), sit(pg.load("sequence").start(7))  # 7 is not the session's seed
+    assert dealt.record() == "game: sequence\nred: you\nblue: random\nseed: 1\nresult: not finished\n\n"
+    assert "position: given" in given.record()
+    assert given.start.text.split("hands=")[1].split()[0] not in given.record()
+
+
+def test_events_are_plain_data() -> None:
+    session = sit(pg.load("connect_four").position("121212"))
+    events = [*session.begin(), *session.hint(), *session.submit("9"), *session.submit("1"), *session.save("x")]
+    assert len(json.loads(json.dumps([asdict(event) for event in events]))) == 6
+
+
+def test_a_session_neither_prints_nor_reads_nor_knows_a_terminal() -> None:
+    for path in Path(module.__file__).parent.glob("*.py"):
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        assert not names & {"print", "input", "open"}, path
+        assert "rich" not in path.read_text(), path

@@ -1,0 +1,68 @@
+"""Typed moves: what a text means, what is asked back, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import plyground as pg
+from plyground.play import typed
+
+
+def refusal(position: pg.Position, text: str) -> str:
+    """The question or the refusal that a text gets."""
+    with pytest.raises(pg.IllegalAction) as error:
+        typed.read(position, text)
+    return str(error.value)
+
+
+def test_a_part_of_a_name_is_enough_where_it_has_one_meaning() -> None:
+    position = pg.load("sequence").start(3)  # hand: jh 2h tc 6s ts 8h; face up: 4h kc 5s 5c ts
+    for text in ("place ts j2 take 5c", "ts j2 5c", "TS J2 5C", "5c j2 ts"):
+        (action,) = typed.read(position, text)
+        assert position.name(action) == "place ts j2 take 5c"
+    assert [position.name(a) for a in typed.read(position, "ts j2 ts")] == ["place ts j2 take ts"]
+
+
+def test_a_part_that_fits_several_moves_is_asked_about() -> None:
+    position = pg.load("sequence").start(3)
+    assert refusal(position, "ts j2") == "ts j2: take 4h, kc, 5s, 5c or ts?"
+    assert refusal(position, "ts") == "ts: j2 or b6?"
+    assert refusal(position, "qs j3").startswith("'qs j3' is not legal here")
+    assert refusal(pg.load("chess").start(), "b1") == "b1: Na3 or Nc3?"
+
+
+@pytest.mark.parametrize("text", ["e2e4", "e2>e4", "e2-e4", "Le2 Pe4", "e2 e4"])
+def test_a_whole_turn_of_paco_sako_is_read_and_the_position_stays(text: str) -> None:
+    position = pg.load("paco_sako").start()
+    lift, place = typed.read(position, text)
+    assert position == pg.load("paco_sako").start()
+    assert position.name(lift) == "Le2"
+    assert position.copy().play(lift).name(place) == "Pe4"
+
+
+def test_a_text_that_is_no_whole_turn_is_refused() -> None:
+    for text in ("e2e5", "e2e4e5", "Le2 Le2", "e2 nonsense"):
+        assert "is not legal here" in refusal(pg.load("paco_sako").start(), text)
+
+
+def test_a_refusal_lists_few_moves_and_quotes_no_state() -> None:
+    assert refusal(pg.load("connect_four").position("4453"), "9") == (
+        "'9' is not legal here; legal: 1, 2, 3, 4, 5, 6, 7"
+    )
+    assert refusal(pg.load("chess").start(), "9") == "'9' is not legal here; `moves` lists the legal moves"
+
+
+def test_moves_of_chess_are_read_in_both_notations() -> None:
+    position = pg.load("chess").start()
+    for text in ("Nf3", "nf3", "g1f3", "Ng1-f3"):
+        assert position.name(typed.read(position, text)[0]) == "g1f3"
+
+
+def test_moves_are_grouped() -> None:
+    names = [f"place qs {cell} take {card}" for cell in ("j3", "b4") for card in ("6s", "qd")]
+    names += ["place 2h a1 take 6s", "place 2h a1 take qd", "pass"]
+    assert typed.grouped([name.split() for name in names]) == [
+        "place qs j3, b4 take 6s, qd",
+        "place 2h a1 take 6s, qd",
+        "pass",
+    ]

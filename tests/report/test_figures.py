@@ -1,0 +1,52 @@
+"""Figures: what cannot be written is said before the work, and in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib import image
+
+import plyground as pg
+from plyground.report import figures
+
+
+def test_a_figure_has_its_size_in_the_file(tmp_path: Path) -> None:
+    figure = figures.new_figure(4, 3, "a title")
+    axes = figure.add_subplot()
+    axes.plot([1, 2], [3, 4], label="one")
+    figures.label(axes, legend=True, xlabel="x", title="t")
+    figures.save_figure(tmp_path / "x.png", figure)
+    assert image.imread(tmp_path / "x.png").shape[:2] == (300, 400)
+    assert (axes.get_xlabel(), axes.get_title()) == ("x", "t")
+    assert axes.get_legend() is not None
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("/nope/x.png", "cannot write /nope/x.png: there is no folder /nope"),
+        ("x.foo", "cannot write x.foo: a picture's name ends in .eps"),
+        ("x", "cannot write x: a picture's name ends in"),
+        ("/", "cannot write /: it is a folder"),
+    ],
+)
+def test_a_target_is_checked_before_the_work(target: str, message: str) -> None:
+    with pytest.raises(pg.InvalidValue) as error:
+        figures.check_picture(Path(target))
+    assert message in str(error.value)
+
+
+def test_a_target_that_fails_later_is_one_sentence(tmp_path: Path) -> None:
+    for target in (tmp_path / "no" / "x.png", tmp_path / "x.foo"):
+        with pytest.raises(pg.InvalidValue, match=f"cannot write {target}: "):
+            figures.save_figure(target, figures.new_figure(1, 1))
+
+
+def test_all_pictures_are_made_by_the_helper() -> None:
+    """Fonts, sizes and errors are the same everywhere."""
+    for path in Path(figures.__file__).parents[1].rglob("*.py"):
+        text = path.read_text()
+        if path != Path(figures.__file__):
+            assert "matplotlib.use" not in text, path
+            assert ".savefig" not in text, path

@@ -1,0 +1,143 @@
+"""The report of a run: curves, advice and the table of runs, from metrics that are written here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from plyground.report import run as report
+from plyground.report import table
+from plyground.runs.settings import to_toml
+
+
+def score(value: float) -> dict[str, float]:
+    return {"score": value, "low": value - 0.1, "high": value + 0.1}
+
+
+def cycle(number: int, **metrics: Any) -> dict[str, Any]:
+    return {"event": "cycle", "cycle": number, "seconds": {"total": 10.0 * number, "rules": 1.0}, **metrics}
+
+
+def evaluation(number: int, **scores: float) -> dict[str, Any]:
+    found = {spec: score(value) for spec, value in scores.items()}
+    return {"event": "evaluation", "cycle": number, "eval_opponents": found, "against_best": score(0.5)}
+
+
+def write_run(path: Path, config: dict[str, Any], records: list[dict[str, Any]]) -> Path:
+    path.mkdir(parents=True)
+    (path / "config.toml").write_text(to_toml(config))
+    (path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    return path
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures that were saved."""
+    found: list[Figure] = []
+    monkeypatch.setattr(report, "save_figure", lambda _, figure: found.append(figure))
+    monkeypatch.setattr(table, "save_figure", lambda _, figure: found.append(figure))
+    return found
+
+
+def lines(axes: Any) -> list[list[float]]:
+    return [np.array(line.get_ydata()).tolist() for line in axes.lines]
+
+
+def test_scores_and_metrics_are_drawn_over_seconds(tmp_path: Path, drawn: list[Figure]) -> None:
+    records = [cycle(1, loss=2.0), evaluation(1, random=0.5), cycle(2, loss=1.0), evaluation(2, random=0.8)]
+    path = write_run(tmp_path / "a", {"learner": "dqn"}, records)
+    report.save_curves(tmp_path / "x.png", [path])
+    left, right = drawn[0].axes
+    assert lines(left) == [[0.5, 0.8]]
+    assert np.array(left.lines[0].get_xdata()).tolist() == [10.0, 20.0]
+    assert lines(right) == [[2.0, 1.0]]
+
+
+def test_epochs_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
+    records = [
+        {"event": "epoch", "step": k, "seconds": k / 2, "loss": 2.0 - k, "kl": 1.0 - k / 2, "match@1": 0.5 + k / 4}
+        for k in range(2)
+    ]
+    report.save_curves(tmp_path / "x.png", [write_run(tmp_path / "a", {"learner": "imitation"}, records)])
+    left, right = drawn[0].axes
+    assert lines(left) == [[0.5, 0.75]]
+    assert lines(right) == [[2.0, 1.0], [1.0, 0.5]]
+
+
+def test_a_run_with_a_table_has_six_pictures(tmp_path: Path, drawn: list[Figure]) -> None:
+    metrics: dict[str, Any] = {"td_error": 0.1, "q": 0.2, "entries": 7, "table_bytes": 2**20, "visits": [3, 1, 0]}
+    metrics |= {"values": {"edges": [-1, 0, 1], "counts": [1, 3]}, "squares": [[1, 2], [3, 4]]}
+    records = [cycle(1, **metrics), evaluation(1, random=0.5, greedy=0.4)]
+    path = write_run(tmp_path / "a", {"learner": "tabular"}, records)
+    report.save_curves(tmp_path / "x.png", [path])
+    assert [axes.get_title() for axes in drawn[0].axes[:6]] == [
+        "Wins and half the draws against fixed opponents",
+        "TD error and mean target",
+        "Size of the table: 7 entries, 1 MB",
+        "How often entries were visited",
+        "Values",
+        "Squares of its moves: shares in the last cycle",
+    ]
+    report.save_curves(tmp_path / "x.png", [path, path])
+    assert len(drawn[1].axes) == 2, "two runs are compared by their curves"
+
+
+def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() -> None:
+    axes = Figure().add_subplot()
+    specs = ("random", "greedy")
+    report._draw(axes, [report.Curve(False, run, spec, [1, 2], [0, 1]) for run in "ab" for spec in specs], ["a", "b"])
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+    assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
+    assert len(set(looks)) == 4
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", *specs]
+    assert legend.get_window_extent().y1 <= axes.get_window_extent().y0
+
+
+def test_runs_of_one_name_get_different_labels() -> None:
+    assert report.labels_of([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
+    assert report.labels_of([Path("a/one"), Path("b/two")]) == ["one", "two"]
+    assert report.labels_of([Path("a/run"), Path("a/run")]) == ["run (1)", "run (2)"]
+    axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
+    report._draw(axes, [report.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
+    assert len(axes.lines) == 60
+
+
+@pytest.mark.parametrize(
+    ("config", "last", "scores", "wanted"),
+    [
+        ({"network": "16"}, {}, {"random": 0.5}, "wider network"),
+        ({}, {}, {"random": 0.5}, "a higher alpha, or another key"),
+        ({}, {"truncated": 0.6}, {"random": 0.95}, "raise max_plies"),
+        ({}, {"distinct": 0.4}, {"random": 0.95}, "raise opening_plies"),
+        ({}, {}, {"random": 0.99, "greedy": 0.98}, "name harder ones"),
+        ({"network": "16"}, {}, {"random": 0.95}, "a wider network than 16"),
+    ],
+)
+def test_advice_follows_from_the_numbers(config: Any, last: Any, scores: dict[str, float], wanted: str) -> None:
+    found = report.advice(config, [cycle(1, **last)], {spec: score(value) for spec, value in scores.items()})
+    assert len(found) == 1
+    assert wanted in found[0]
+    improving = [evaluation(1) | {"against_best": score(0.7)}]
+    assert report.advice({}, improving, {"random": score(0.95)})[0].startswith("train longer: it still scored 70%")
+
+
+def test_every_run_is_listed_and_a_damaged_one_with_its_fault(tmp_path: Path) -> None:
+    config = {"learner": "dqn", "game": "/x/three.py", "cycles": 4}
+    write_run(tmp_path / "a", config, [cycle(1), cycle(2), evaluation(2, random=0.8)])
+    write_run(tmp_path / "b", {"learner": "imitation", "game": "chess", "epochs": 3}, [{"event": "epoch", "epoch": 1}])
+    write_run(tmp_path / "c", {**config, "cycles": 0}, [cycle(7)])
+    write_run(tmp_path / "d", config, [])
+    (tmp_path / "d" / "metrics.jsonl").write_text("{\n")
+    assert report.table_of(tmp_path)[:3] == [
+        ["a", "dqn", "three.py", "2/4", "", "random 80%"],
+        ["b", "imitation", "chess", "1/3", "", ""],
+        ["c", "dqn", "three.py", "7", "", ""],
+    ]
+    assert "metrics.jsonl cannot be read" in report.table_of(tmp_path)[3][-1]
