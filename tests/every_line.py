@@ -12,19 +12,9 @@ from plyground.games.interface import FIRST_WINS, RUNNING, SECOND_WINS
 def losses_against_everything(game: pg.Game, agent: Agent) -> int:
     """The number of lines in which the agent loses, as first and as second player, over all replies.
 
-<<<<<<< HEAD
     All lines advance together, ply by ply; equal states are merged, and their lines counted.
     """
     return sum(_losses(game, agent, side) for side in (0, 1))
-=======
-    def lost(position: pg.Position, side: int) -> int:
-        if position.over:
-            return int(position.outcome == (3, 2)[side])
-        if position.to_move == side:
-            move = int(agent.act(position.states.copy(), np.zeros(1, np.uint64))[0])
-            return lost(position.play(move), side)
-        return sum(lost(position.play(move), side) for move in position.legal())
->>>>>>> main
 
 
 def _losses(game: pg.Game, agent: Agent, side: int) -> int:
