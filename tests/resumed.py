@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plyground.learners import LEARNERS, saving
+from plyground.learners import LEARNERS, training
 from plyground.learners.config import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_metrics
@@ -33,15 +33,18 @@ def begin(path: Path, config: Any) -> tuple[Any, Run]:
     """A new run, and its learner before the first iteration."""
     config = resolve(config)
     run = create(path, {"learner": name_of(config), **asdict(config)})
-    return new_learner(config, path), run
+    try:
+        return new_learner(config, path), run
+    except Exception:
+        run.close()
+        raise
 
 
 def resume(path: Path, config: Any) -> tuple[Any, Run]:
     """A fresh learner that continues from the newest checkpoint of a run."""
-    learner, checkpoint = new_learner(config, path), newest_whole(path)
-    saving.load(learner, checkpoint)
-    run = open_run(path)
-    run.rewind(checkpoint)
+    learner, run = new_learner(config, path), open_run(path)
+    training.load(learner, run)
+    run.rewind(newest_whole(path))
     return learner, run
 
 
@@ -69,8 +72,8 @@ def contents(path: Path) -> dict[str, Any]:
     return found | {"metrics": records, "best": (path / "best.json").read_text()}
 
 
-def check_resume(folder: Path, config: Any, stop: int) -> None:
-    """N steps, and N more after a resume, leave what 2 N steps leave, bit by bit."""
+def check_resume(folder: Path, config: Any, stop: int, at_stop: Callable[[Any], None] = silent) -> None:
+    """N steps, and N more after a resume, leave what 2 N steps leave, bit by bit. `at_stop` gets the resumed one."""
     learner, run = begin(folder / "whole", config)
     with run:
         train(learner, run, silent, after_steps(learner, 2 * stop))
@@ -80,6 +83,7 @@ def check_resume(folder: Path, config: Any, stop: int) -> None:
     again, run = resume(folder / "parts", learner.config)
     with run:
         assert again.state.step == stop
+        at_stop(again)
         train(again, run, silent, after_steps(again, stop))
     whole, parts = contents(folder / "whole"), contents(folder / "parts")
     assert whole["step"] == 2 * stop

@@ -21,7 +21,7 @@ OLD_WORDS = re.compile(
 )
 """identifiers of the old vocabulary; shared/words has the terms that replaced them"""
 
-COMMANDS = {"games/connect_four/solver/make_book.py"}  # beside `cli`: a program of its own
+COMMANDS = {"games/connect_four/solver/make_book.py", "games/interface.py"}  # beside `cli`: programs of their own
 
 NOT_YET: dict[str, set[str]] = {
     "lines": set(),
@@ -29,7 +29,7 @@ NOT_YET: dict[str, set[str]] = {
     "parameters": set(),
     "depth": set(),
     "print": set(),
-    "words": set(),
+    "words": {"agents/teacher.py", "kernels/replay.py"},
 }
 """rule → files (or names) that still break it; an entry that is no longer needed fails too"""
 

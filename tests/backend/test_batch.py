@@ -131,9 +131,10 @@ def test_an_agent_that_acts_on_records_is_asked_in_some_rows(connect_four: pg.Ga
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="no device 'tpu'; known: cpu, cuda"):
         pg.TensorBatch(connect_four, 2, device="tpu")
-    for wrong in ({"n": 0}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}):
-        with pytest.raises(pg.InvalidValue):
-            pg.TensorBatch(connect_four, **wrong)
+    wrong: list[dict[str, Any]] = [{"n": 0}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}]
+    for sizes in wrong:
+        with pytest.raises(pg.InvalidValue, match="at least"):
+            pg.TensorBatch(connect_four, **sizes)
     batch = pg.TensorBatch(connect_four, 4)
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on cpu, not"):
         batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8))

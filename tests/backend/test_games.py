@@ -212,7 +212,7 @@ def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):
         batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8, device=TORCH_CUDA))
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on cuda, not"):
-        batch.legal_mask(connect_four.start().states)
+        batch.legal_mask(connect_four.start().states)  # type: ignore[arg-type]
     if not SIMULATED:
         with pytest.raises(pg.InvalidValue, match=r"on cuda, not torch.uint8 .* on cpu"):
             batch.encode("planes", batch.states.cpu())

@@ -36,36 +36,21 @@ EVALUATION: dict[str, Any] = {
     "puzzles": {"win_in_1": 0.5},
     "best": 7,
 }
+ENDINGS = {"first_wins": 0.5, "second_wins": 0.25, "draws": 0.25, "truncated": 0.0, "mean_length": 7.5}
 CYCLE: dict[str, Any] = {
     "event": "cycle",
     "cycle": 3,
     "cycles": 0,
     "games": 40,
-    "first_wins": 0.5,
-    "second_wins": 0.25,
-    "draws": 0.25,
-    "truncated": 0.0,
-    "mean_length": 7.5,
+    **ENDINGS,
     "updates": 50,
     "loss": 0.5,
     "illegal_moves": 0,
     "seconds": {"total": 9.0, "rules": 4.0},
 }
-EPOCH: dict[str, Any] = {
-    "event": "epoch",
-    "epoch": 1,
-    "epochs": 3,
-    "loss": 1.5,
-    "kl": 0.5,
-    "match@1": 0.25,
-    "value_error": 0.125,
-    "entropy": 1.0,
-    "even_entropy": 2.0,
-    "examples": 1000,
-    "held_out": 100,
-    "rejected": 2,
-    "seconds": 3.5,
-}
+MEASURED = {"loss": 1.5, "kl": 0.5, "match@1": 0.25, "value_error": 0.125, "entropy": 1.0, "even_entropy": 2.0}
+SIZES = {"examples": 1000, "held_out": 100, "rejected": 2}
+EPOCH: dict[str, Any] = {"event": "epoch", "epoch": 1, "epochs": 3, **MEASURED, **SIZES, "seconds": 3.5}
 
 
 @pytest.fixture

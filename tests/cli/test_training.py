@@ -9,15 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from conftest import ROOT
 from killed import go_on
 from plyground.cli import runs as runs_commands
-from plyground.cli.training import set_limits, settings_of
+from plyground.cli.training import _with_end, set_limits, settings_of
 from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN
 from plyground.learners.training import train
@@ -91,6 +94,33 @@ def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path, tmp_path: Path, command) -> None:
+    """The run is copied beside a copy of its game, whose rules are then edited."""
+    run, game = tmp_path / "run", tmp_path / "three_in_a_row.py"
+    shutil.copytree(trained, run)
+    config = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(config.replace(ROW, str(game)))
+    game.write_text("# a comment is no change\n" + Path(ROW).read_text())
+    code, _, err = command("evaluate", str(run), "random", "--games", "2")
+    assert code == 0
+    assert "changed" not in err
+    assert command("resume", str(run))[0] == 0
+    game.write_text(Path(ROW).read_text().replace('state["outcome"] = DRAW', 'state["outcome"] = SECOND_WINS'))
+    code, _, err = command("evaluate", str(run), "random", "--games", "2")
+    assert code == 0
+    assert err.count("the rules of three_in_a_row.py have changed since this checkpoint was made") == 1
+    code, _, err = command("resume", str(run))
+    assert code == 2
+    assert "the rules of three_in_a_row.py have changed" in err
+    assert "--force resumes it" in err
+    code, _, err = command("resume", str(run), "--cycles", "3", "--force")
+    assert code == 0, err
+    assert "have changed" in err
+    code, _, err = command("resume", str(run), "--cycles", "4")
+    assert code == 0
+    assert "changed" not in err, "new checkpoints carry the new fingerprints"
+
+
 def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:
     code, out, _ = command("runs", "--folder", str(trained.parent))
     assert code == 0
@@ -111,7 +141,7 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
     code, _, err = command("resume", str(tmp_path / "light"))
     assert code == 2
-    assert "a run packed without memory can play, not be resumed" in err
+    assert "has no replay.safetensors: " in err
 
 
 def test_the_list_shows_whole_names_and_what_is_wrong(
@@ -348,6 +378,64 @@ def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, c
 
 
 HOPS = (ROOT / "tests" / "tiny_games" / "hops.py").read_text()
+
+
+# ---- profiles and ends ----
+
+
+def settings(run: Path) -> dict[str, Any]:
+    return {name: value for name, value in read_config(run).items() if name not in ("versions", "threads")}
+
+
+def test_a_profile_needs_no_learner_and_a_run_is_a_profile(trained: Path, tmp_path: Path, command) -> None:
+    for number, word in enumerate((str(trained), str(trained / "config.toml"))):
+        again = tmp_path / str(number)
+        code, out, err = command("train", "--profile", word, "--out", str(again))
+        assert code == 0, err
+        assert "was made with" not in out
+        assert settings(again) == settings(trained)
+        losses = [[each["loss"] for each in read_metrics(run) if each["event"] == "cycle"] for run in (again, trained)]
+        assert losses[0] == losses[1], "the same run, to the last bit"
+    code, _, err = command(
+        "train", "dqn", ROW, "--profile", str(trained), "--cycles", "1", "--out", str(tmp_path / "x")
+    )
+    assert (code, read_config(tmp_path / "x")["cycles"]) == (0, 1), err
+
+
+def test_other_versions_are_said_in_one_line(trained: Path, tmp_path: Path, command) -> None:
+    text = (trained / "config.toml").read_text()
+    (tmp_path / "old.toml").write_text(re.sub(r'numpy = "[^"]*"', 'numpy = "1.0"', text))
+    code, out, err = command(
+        "train", "--profile", str(tmp_path / "old.toml"), "--cycles", "1", "--out", str(tmp_path / "x")
+    )
+    assert code == 0, err
+    said = [line for line in out.splitlines() if "was made with" in line]
+    assert len(said) == 1
+    assert f"was made with numpy 1.0 (now {np.__version__}): numbers may differ." in said[0]
+
+
+def test_an_end_that_is_named_alone_is_the_only_one(trained: Path) -> None:
+    config = replace(build(DQN, settings_of(trained, {}), "the run"), cycles=2, seconds=60.0)
+    for given, ends in (
+        (["--seconds", "60"], (0, 60.0)),
+        (["--seconds=60"], (0, 60.0)),
+        (["--cycles", "2"], (2, 0.0)),
+        (["--cycles", "2", "--seconds", "60"], (2, 60.0)),
+        (["--seconds", "0"], (2, 60.0)),
+        ([], (2, 60.0)),
+    ):
+        found = _with_end(config, ("cycles", "seconds"), ["train", "dqn", *given])
+        assert (found.cycles, found.seconds) == ends, given
+
+
+def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_path: Path, command) -> None:
+    path = tmp_path / "run"
+    code, out, err = command("train", "--profile", str(trained), "--seconds", "1.5", "--out", str(path))
+    assert code == 0, err
+    assert (read_config(path)["cycles"], read_config(path)["seconds"]) == (0, 1.5)
+    assert f"plyground resume {path} --seconds 3.0" in out
+    cycles = [record["cycle"] for record in read_metrics(path) if record["event"] == "cycle"]
+    assert cycles[-1] > 2, "the profile would have stopped after 2"
 
 
 def test_a_game_without_evaluate_is_trained_measured_and_played(

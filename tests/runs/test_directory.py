@@ -11,9 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import plyground as pg
+from conftest import ROOT
 from plyground.errors import Error
+from plyground.games.table_key import pick_key
 from plyground.runs import directory, files
 from plyground.runs.directory import create, find_checkpoint, newest_whole, open_run, read_metrics, steps_of
+from plyground.runs.fingerprints import of_table
 from runs_groups import IDENTITY, groups
 
 
@@ -181,6 +185,7 @@ def test_what_is_not_ours_is_never_written_over(tmp_path: Path, names: list[str]
     assert sorted(tmp_path.rglob("*")) == before
 
 
+EXAMPLE = ROOT / "examples" / "three_in_a_row.py"
 CODE = {"rules": "1", "encoder": "2", "network": "3"}
 
 
@@ -200,6 +205,19 @@ def test_changed_code_is_said_in_words(run) -> None:
     assert checkpoint.notice(edited) == f"{checkpoint.path}: {found[1]}"
     with pytest.raises(Error, match=r"the encoder planes-v1 of connect_four has changed .*; --force resumes"):
         checkpoint.check_unchanged(edited)
+
+
+def test_a_run_stamps_its_checkpoints_with_the_code_of_its_start(tmp_path: Path) -> None:
+    path = tmp_path / "game.py"
+    path.write_text(EXAMPLE.read_text())
+    game = pg.load(path)
+    with create(tmp_path / "run", {"game": game.full, "key": "exact-v1"}) as run:
+        first = run.save(1, IDENTITY, groups(), {})
+        assert first.fingerprints == of_table(game, pick_key(game.rules, "exact-v1"))
+        path.write_text(EXAMPLE.read_text().replace('["outcome"] = DRAW', '["outcome"] = FIRST_WINS'))
+        assert run.save(2, IDENTITY, groups(), {}).fingerprints == first.fingerprints, "this process runs the old rules"
+    with open_run(run.path) as again, pytest.raises(Error, match="the rules of connect_four have changed"):
+        first.check_unchanged(again.fingerprints)
 
 
 def test_a_checkpoint_without_fingerprints_says_so_and_is_not_refused(run) -> None:

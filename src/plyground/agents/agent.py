@@ -23,6 +23,7 @@ from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
+from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
 
@@ -212,7 +213,11 @@ def usual(game: Game) -> tuple[str, ...]:
 
 
 def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
-    """The agent that a run has learned: checkpoint `best`, `last`, or a step. Its `game` is the run's."""
+    """The agent that a run has learned: checkpoint `best`, `last`, or a step. Its `game` is the run's.
+
+    A notice says what has changed in the code since the checkpoint was made.
+    """
+    fingerprints.warn(fingerprints.notice(Path(path), which, game))
     if read_config(Path(path)).get("learner") == "tabular":
         from plyground.agents.tabular import load_run as load_table
 

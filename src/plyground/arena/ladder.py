@@ -103,9 +103,7 @@ def climb(
     names = list(dict.fromkeys([*ladder.agents, *agents]))
     if len(names) < 2:
         raise InvalidValue(f"a ladder needs at least two different agents, not {', '.join(names) or 'none'}")
-    players: dict[str, Agent] = {
-        name: make(name, game) for name in names
-    }  # an unknown spec is an error before the first match
+    players: dict[str, Agent] = {name: make(name, game) for name in names}  # an unknown spec is an error now
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     for number, (a, b) in enumerate(missing):

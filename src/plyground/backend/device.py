@@ -213,7 +213,7 @@ class Cpu:
     def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """The memory at the beginning of a tensor as an array of another type."""
         assert tensor.is_contiguous()
-        return tensor.numpy().reshape(-1).view(np.uint8)[: _bytes(shape, dtype)].view(dtype).reshape(shape)
+        return np.frombuffer(tensor.numpy(), dtype, math.prod(shape)).reshape(shape)
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         return torch.empty(shape, dtype=dtype)
@@ -311,7 +311,7 @@ def _simulated(value: Any) -> Any:
         return value
     from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
-    return FakeCUDAArray(value)
+    return FakeCUDAArray(value)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
@@ -327,7 +327,3 @@ def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -
 
     described = {"shape": shape, "strides": None, "typestr": dtype, "data": (pointer, False), "version": 3}
     return cuda.from_cuda_array_interface(described, sync=False)
-
-
-def _bytes(shape: tuple[int, ...], dtype: DTypeLike) -> int:
-    return math.prod(shape) * np.dtype(dtype).itemsize

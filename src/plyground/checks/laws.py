@@ -396,26 +396,9 @@ def heads_play_on(s: Sample) -> None:
 
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
-    legal_lists,
-    masks,
-    fields,
-    rewards,
-    texts,
-    nonsense,
-    names,
-    fresh_start,
-    chance_is_declared,
-    rows_are_alone,
-    heads_suffice,
-    encoders_fill,
-    slots_are_permutations,
-    secrets_are_kept,
-    scenes_are_plain,
-    scenes_keep_secrets,
-    clicks_tell_actions_apart,
-    evaluations,
-    symmetries,
-    heads_play_on,
+    *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
+    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, scenes_are_plain, scenes_keep_secrets),
+    *(clicks_tell_actions_apart, evaluations, symmetries, heads_play_on),
 )
 ENCODED = ("ENCODERS",)
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out

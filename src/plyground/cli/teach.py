@@ -17,11 +17,11 @@ from plyground.cli.grammar import NO_WORDS, Words, game_first, hint, shown_as
 from plyground.cli.training import stop_on_signal
 from plyground.errors import InvalidValue
 from plyground.game import load
+from plyground.report.verify import verify as verify_run
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as collect_games
 from plyground.teaching.dataset import BadLines
 from plyground.teaching.inspect import inspect as inspect_dataset
-from plyground.teaching.verify import verify as verify_run
 
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was initialised with it")]
 

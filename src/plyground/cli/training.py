@@ -28,6 +28,7 @@ from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.training import Learner
 from plyground.report.run import how_to_play, write_report
+from plyground.runs import fingerprints
 from plyground.runs.directory import (
     EXAMPLES,
     HELD_OUT,
@@ -245,6 +246,7 @@ def resume(
     cycles: int | None = None,
     seconds: float | None = None,
     epochs: int | None = None,
+    force: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end.
 
@@ -254,11 +256,15 @@ def resume(
         cycles: a later end, counted from the beginning of the run
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
+        force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
     """
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     limits = {name: value for name, value in given.items() if value is not None}
     with open_run(run) as held:
         checkpoint = newest_whole(run)
+        if not force:
+            checkpoint.check_unchanged(held.fingerprints)
+        fingerprints.warn(checkpoint.notice(held.fingerprints))
         try:
             learner = learner_of(run, limits)
             training.load(learner, held)

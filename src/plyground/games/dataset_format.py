@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-from plyground.games.interface import Function
-
-
-def _as_they_are(states: Any, actions: Any) -> Any:
-    return actions
 
 
 @dataclass(frozen=True)
@@ -20,7 +15,12 @@ class DatasetFormat:
     """the field that holds the position's text"""
     sides: tuple[str, str]
     """what the field `side` says"""
-    clocks: int = 0
+    clocks: int
     """words at the end of a position's text that do not make it another position"""
-    actions: Function = _as_they_are
+    actions: Callable[[Any, Any], Any]
     """`(states [N], actions [N, M]) -> [N, M]`: the numbers of actions in a dataset; several may share one"""
+
+
+def plain_dataset(sides: tuple[str, str]) -> DatasetFormat:
+    """The form for a game that defines none: texts, the sides' names, and the actions themselves."""
+    return DatasetFormat("position", sides, 0, lambda states, actions: actions)

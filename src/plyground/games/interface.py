@@ -1,10 +1,10 @@
 """The contract: a game is one numpy record type and a handful of plain functions over single records.
 
-`Rules` below is the one table of the contract. Each entry says a name that a game may define, its kind, the law that
-it keeps and what holds without it; reading, checking, the documentation and the tests follow the table. The names form
-three parts: *rules* (the record and the compiled functions), *people* (text, notation, drawing, scenes), *learning*
-(evaluation, encoders, table keys, agents). A game in one file defines any of them there. A game in a folder of its own
-has a file for each group of names (`FILES`); a file is imported when one of its names is first read.
+`Rules` below is the one table of the contract. Each entry is a name that a game may define, its kind, its value where a
+game does not define it, and below that its law; reading, checking, documentation and tests follow the table. The names
+form three parts: *rules* (the record and the compiled functions), *people* (text, notation, drawing, scenes),
+*learning* (evaluation, encoders, table keys, agents). A game in one file defines any of them there. A game in a folder
+of its own has a file for each group of names (`PARTS`), which is imported when one of its names is first read.
 
 Functions of the kind *compiled* are decorated with `numba.njit`, work on ONE record, change it in place, and never
 allocate, recurse or raise, so that the same source also runs on a GPU. Read a field as `state["ply"]`, never
@@ -19,20 +19,24 @@ on the seed alone. Encoders, `observe`, `view` and `scene` are given a seat and 
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import importlib.util
+import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numba import config, njit
 from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame, shorten
+from plyground.games.dataset_format import DatasetFormat, plain_dataset
 from plyground.games.rng import Rng
 
 __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
@@ -102,33 +106,20 @@ KINDS: Mapping[str, Callable[[Any], bool]] = {
     "a tuple of encoders": lambda value: isinstance(value, tuple | list),
 }
 
-Part = Literal["rules", "people", "learning"]
-FILES: Mapping[str, Part] = {
-    "rules": "rules",
-    "text": "people",
-    "drawing": "people",
-    "scene": "people",
-    "record": "people",
-    "evaluate": "learning",
-    "encoders": "learning",
-    "table_keys": "learning",
-    "agents": "learning",
-    "grade": "learning",
-    "dataset": "learning",
+PARTS: Mapping[str, Sequence[str]] = {
+    "rules": ("rules",),
+    "people": ("text", "drawing", "scene", "record"),
+    "learning": ("evaluate", "encoders", "table_keys", "agents", "grade", "dataset"),
 }
-"""the files of a game's folder that the contract reads, and their part; a folder may have others"""
+"""the parts, and the files of a game's folder that hold their names; a folder may have others"""
 
 
 class Name:
     """An entry of the table: a descriptor of `Rules` that reads the name from the game when it is first needed."""
 
-    def __init__(self, file: str, kind: str, law: str, required: bool, otherwise: Callable[[Rules], Any]) -> None:
-        self.name, self.file, self.kind, self.law, self.required = "", file, kind, law, required
-        self.otherwise = otherwise  # the value where a game does not define the name
-
-    @property
-    def part(self) -> Part:
-        return FILES[self.file]
+    def __init__(self, file: str, kind: str, otherwise: Callable[[Rules], Any] | None) -> None:
+        self.name, self.file, self.kind, self.required = "", file, kind, otherwise is None
+        self.otherwise: Callable[[Rules], Any] = otherwise or _always(None)  # the value where a game defines none
 
     def __set_name__(self, owner: type[Rules], name: str) -> None:
         self.name = name
@@ -158,14 +149,26 @@ class Name:
         return [fault for name, function in inner().items() for fault in uncompiled(name, function)]
 
 
-def _required(kind: str, law: str, file: str = "rules") -> Any:
-    return Name(file, kind, law, True, lambda rules: None)
+def _required(kind: str, file: str = "rules") -> Any:
+    return Name(file, kind, None)
 
 
 def _optional(
-    kind: str, law: str, default: Any = None, file: str = "rules", otherwise: Callable[[Rules], Any] | None = None
+    kind: str, default: Any = None, file: str = "rules", otherwise: Callable[[Rules], Any] | None = None
 ) -> Any:
-    return Name(file, kind, law, False, otherwise or (lambda rules: default))
+    return Name(file, kind, otherwise or (lambda rules: default))
+
+
+def _always(value: Any) -> Function:
+    return lambda *arguments: value
+
+
+def _without_last(function: Function) -> Function:
+    return lambda *arguments: function(*arguments[:-1])
+
+
+def _nothing(*arguments: Any) -> list[Any]:
+    return []
 
 
 NO_WORK = np.dtype([("unused", np.int8)], align=True)
@@ -181,239 +184,146 @@ class Rules:
     """A game's names, read and checked, with defaults for those that it does not define."""
 
     # ---- rules: required ----
-    STATE: np.dtype[np.void] = _required(
-        "a record type",
-        "an aligned record type with the fields `to_move` (side 0 or 1) and `outcome`; it is absolute: "
-        '"own" and "opponent\'s" exist only in encoders',
-    )
-    NUM_ACTIONS: int = _required("a whole number of at least 1", "actions are the integers 0 .. NUM_ACTIONS - 1")
-    MAX_LEGAL: int = _required("a whole number of at least 1", "`legal` never writes more actions")
-    MAX_PLIES: int = _required(
-        "a whole number of at least 1", "every game has ended by then (a match stops there and counts a draw)"
-    )
-    reset: Function = _required(
-        "a compiled function",
-        "`reset(state, rng)` receives a record that holds the settings and zeros, leaves a running game",
-    )
-    legal: Function = _required(
-        "a compiled function",
-        "`legal(state, actions) -> n` writes the n legal actions in ascending order; n > 0 while the game runs, "
-        "n = 0 when it is over",
-    )
-    play: Function = _required(
-        "a compiled function", "`play(state, action, rng)` plays a legal action, sets `to_move` and `outcome`"
-    )
+    STATE: np.dtype[np.void] = _required("a record type")
+    """an aligned record type with the fields `to_move` (side 0 or 1) and `outcome`; it is absolute: "own" and
+    "opponent's" exist only in encoders"""
+    NUM_ACTIONS: int = _required("a whole number of at least 1")
+    """actions are the integers 0 .. NUM_ACTIONS - 1"""
+    MAX_LEGAL: int = _required("a whole number of at least 1")
+    """`legal` never writes more actions"""
+    MAX_PLIES: int = _required("a whole number of at least 1")
+    """every game has ended by then (a match stops there and counts a draw)"""
+    reset: Function = _required("a compiled function")
+    """`reset(state, rng)` receives a record that holds the settings and zeros, leaves a running game"""
+    legal: Function = _required("a compiled function")
+    """`legal(state, actions) -> n` writes the n legal actions in ascending order; n > 0 while the game runs, n = 0 when
+    it is over"""
+    play: Function = _required("a compiled function")
+    """`play(state, action, rng)` plays a legal action, sets `to_move` and `outcome`"""
 
     # ---- rules: optional ----
-    SETTINGS: Mapping[str, Setting] = _optional(
-        "a mapping", "{name: Setting}: each is also a field of STATE; `reset` and `play` obey it", {}
-    )
-    OPENING_PLIES: int = _optional(
-        "a whole number of at least 0", "random plies that open a game of a match; otherwise 4", 4
-    )
-    CHANCE: bool = _optional("True or False", "True if `reset` or `play` draw from `rng`; otherwise False", False)
-    SEATS: int = _optional(
-        "a whole number of at least 1", "how many seats; a seat's side is `seat % 2`; otherwise 2", 2
-    )
-    seat: Function | None = _optional(
-        "a compiled function", "`seat(state) -> int`: the seat that acts; otherwise `to_move`"
-    )
-    determinize: Function | None = _optional(
-        "a compiled function",
-        "`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it "
-        "may do and is shown stays the same; otherwise nothing is hidden",
-    )
-    HEAD: np.dtype[np.void] = _optional(
-        "a record type",
-        "the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders "
-        "read no other; otherwise STATE",
-        otherwise=lambda rules: rules.STATE,
-    )
-    UNCOUNTED: tuple[str, ...] = _optional(
-        "a tuple", "fields of HEAD that a text does not carry: repetition counters and what depends on them", ()
-    )
-    WORK: np.dtype[np.void] = _optional(
-        "a record type",
-        "working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose "
-        "content means nothing between calls",
-        NO_WORK,
-    )
-    mask: Function | None = _optional(
-        "a compiled function",
-        "`mask(state, mask)` writes the legal mask as `legal` implies it, where a game can do it faster",
-    )
-    play_head: Function | None = _optional(
-        "a compiled function",
-        "`play_head(state, action, rng)`: `play` on a HEAD, without draws by repetition, clock or material; perft and "
-        "search then copy only heads",
-    )
-    count_legal: Function | None = _optional(
-        "a compiled function",
-        "`count_legal(state, actions) -> n`: what `legal` returns; `actions` is scratch space; for perft",
-    )
-    settle: Function | None = _optional(
-        "a compiled function",
-        "`settle(state)` computes what follows from a parsed arrangement without problems (outcome, counters); "
-        "otherwise `parse` fills everything",
-    )
-    SYMMETRIES: int = _optional("a whole number of at least 1", "how many, with the identity; otherwise 1", 1)
-    transform: Function | None = _optional(
-        "a compiled function", "`transform(state, k)` changes the record; playing and transforming commute"
-    )
-    transform_action: Function | None = _optional(
-        "a compiled function", "`transform_action(action, k) -> action`, a permutation"
-    )
+    SETTINGS: Mapping[str, Setting] = _optional("a mapping", {})
+    """{name: Setting}: each is also a field of STATE; `reset` and `play` obey it"""
+    OPENING_PLIES: int = _optional("a whole number of at least 0", 4)
+    """random plies that open a game of a match; otherwise 4"""
+    CHANCE: bool = _optional("True or False", False)
+    """True if `reset` or `play` draw from `rng`; otherwise False"""
+    SEATS: int = _optional("a whole number of at least 1", 2)
+    """how many seats; a seat's side is `seat % 2`; otherwise 2"""
+    seat: Function | None = _optional("a compiled function")
+    """`seat(state) -> int`: the seat that acts; otherwise `to_move`"""
+    determinize: Function | None = _optional("a compiled function")
+    """`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it may do
+    and is shown stays the same; otherwise nothing is hidden"""
+    HEAD: np.dtype[np.void] = _optional("a record type", otherwise=lambda rules: rules.STATE)
+    """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders read no
+    other; otherwise STATE"""
+    UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
+    """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
+    WORK: np.dtype[np.void] = _optional("a record type", NO_WORK)
+    """working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose content
+    means nothing between calls"""
+    mask: Function | None = _optional("a compiled function")
+    """`mask(state, mask)` writes the legal mask as `legal` implies it, where a game can do it faster"""
+    play_head: Function | None = _optional("a compiled function")
+    """`play_head(state, action, rng)`: `play` on a HEAD, without draws by repetition, clock or material; perft and
+    search then copy only heads"""
+    count_legal: Function | None = _optional("a compiled function")
+    """`count_legal(state, actions) -> n`: what `legal` returns; `actions` is scratch space; for perft"""
+    settle: Function | None = _optional("a compiled function")
+    """`settle(state)` computes what follows from a parsed arrangement without problems (outcome, counters); otherwise
+    `parse` fills everything"""
+    SYMMETRIES: int = _optional("a whole number of at least 1", 1)
+    """how many, with the identity; otherwise 1"""
+    transform: Function | None = _optional("a compiled function")
+    """`transform(state, k)` changes the record; playing and transforming commute"""
+    transform_action: Function | None = _optional("a compiled function")
+    """`transform_action(action, k) -> action`, a permutation"""
 
     # ---- people: text and notation ----
-    text: Function = _required("a function", "`text(state) -> str`, one line; `parse` reads an equal head back", "text")
-    parse: Function = _required(
-        "a function",
-        "`parse(text, state)` fills a record as `reset` gets it from any arrangement, or raises InvalidText",
-        "text",
-    )
-    action_name: Function = _required(
-        "a function", "`action_name(state, action) -> str`: different legal actions have different names", "text"
-    )
-    problems: Function = _text(
-        "a function",
-        "`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states",
-        lambda state: list[str](),  # pyright: ignore[reportUnknownLambdaType]
-    )
-    LENIENT: bool = _text(
-        "True or False",
-        "True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False",
-        False,
-    )
-    from_array: Function | None = _text(
-        "a function", "`from_array(array, state)` reads an array as `parse` reads a text"
-    )
-    reason: Function = _text("a function", '`reason(state) -> str`: how the game ended; otherwise ""', lambda state: "")  # pyright: ignore[reportUnknownLambdaType]
-    read_action: Function = _text(
-        "a function",
-        "`read_action(state, text, legal) -> [int]`: the legal actions that a spelling other than the name may mean",
-        lambda state, text, legal: list[int](),  # pyright: ignore[reportUnknownLambdaType]
-    )
-    notation: Function = _text(
-        "a function",
-        "`notation(state, action, legal) -> str`: the action as people write it, which `read_action` reads; "
-        "otherwise its name",
-        otherwise=lambda rules: lambda state, action, legal: rules.action_name(state, action),  # pyright: ignore
-    )
-    typed_turn: Function | None = _text(
-        "a function", "`typed_turn(text, side) -> [str]`: the action names of a turn of several actions, or InvalidText"
-    )
+    text: Function = _required("a function", file="text")
+    """`text(state) -> str`, one line; `parse` reads an equal head back"""
+    parse: Function = _required("a function", file="text")
+    """`parse(text, state)` fills a record as `reset` gets it from any arrangement, or raises InvalidText"""
+    action_name: Function = _required("a function", file="text")
+    """`action_name(state, action) -> str`: different legal actions have different names"""
+    problems: Function = _text("a function", _nothing)
+    """`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states"""
+    LENIENT: bool = _text("True or False", False)
+    """True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False"""
+    from_array: Function | None = _text("a function")
+    """`from_array(array, state)` reads an array as `parse` reads a text"""
+    reason: Function = _text("a function", _always(""))
+    """`reason(state) -> str`: how the game ended; otherwise an empty text"""
+    read_action: Function = _text("a function", _nothing)
+    """`read_action(state, text, legal) -> [int]`: the legal actions that a spelling other than the name may mean"""
+    notation: Function = _text("a function", otherwise=lambda rules: _without_last(rules.action_name))
+    """`notation(state, action, legal) -> str`: the action as people write it, which `read_action` reads; otherwise its
+    name"""
+    typed_turn: Function | None = _text("a function")
+    """`typed_turn(text, side) -> [str]`: the action names of a turn of several actions, or InvalidText"""
     view: Function = _text(
-        "a function",
-        "`view(state, seat) -> str`: the text as the seat may see it, which errors quote; otherwise `observe`, or "
-        "`text` where nothing is hidden",
-        otherwise=lambda rules: rules.observe if rules.hidden else lambda state, seat: rules.text(state),  # pyright: ignore
+        "a function", otherwise=lambda rules: rules.observe if rules.hidden else _without_last(rules.text)
     )
-    SIDES: tuple[str, str] = _text("a tuple", 'the sides\' names; otherwise "first" and "second"', ("first", "second"))
-    TYPING: str = _text("a text", "how a move is typed, in words; otherwise by its name", "a move by its name")
-    prompt: Function = _text(
-        "a function",
-        '`prompt(state) -> str`: what a person is asked for; otherwise "your move"',
-        lambda state: "your move",  # pyright: ignore[reportUnknownLambdaType]
-    )
-    UCI: bool = _text(
-        "True or False", "True if texts are FENs and names are UCI moves: UCI engines can play; otherwise False", False
-    )
+    """`view(state, seat) -> str`: the text as the seat may see it, which errors quote; otherwise `observe`, or `text`
+    where nothing is hidden"""
+    SIDES: tuple[str, str] = _text("a tuple", ("first", "second"))
+    """the sides' names; otherwise `first` and `second`"""
+    TYPING: str = _text("a text", "a move by its name")
+    """how a move is typed, in words; otherwise by its name"""
+    prompt: Function = _text("a function", _always("your move"))
+    """`prompt(state) -> str`: what a person is asked for; otherwise `your move`"""
+    UCI: bool = _text("True or False", False)
+    """True if texts are FENs and names are UCI moves: UCI engines can play; otherwise False"""
 
     # ---- people: drawing, scenes, files ----
-    draw: Function = _drawing(
-        "a function",
-        "`draw(state) -> str`: a picture of characters; otherwise `text`",
-        otherwise=lambda rules: rules.text,
-    )
-    observe: Function = _drawing(
-        "a function",
-        "`observe(state, seat)`: the picture that the seat may see, required with `determinize`; otherwise `draw`",
-        otherwise=lambda rules: lambda state, seat: rules.draw(state),  # pyright: ignore
-    )
-    draw_choices: Function | None = _drawing(
-        "a function",
-        "`draw_choices(state, actions) -> str`: the picture for the player to move, with its choices marked",
-    )
-    draw_last: Function | None = _drawing(
-        "a function",
-        "`draw_last(state, seat, action) -> str`: the picture for a seat, with the last action (-1: none) marked",
-    )
-    STYLES: Mapping[str, str] = _drawing(
-        "a mapping", "{pattern: style}: how a terminal colours what the patterns find in a picture", {}
-    )
-    scene: Function | None = _scene(
-        "a function",
-        "`scene(state, seat) -> Scene` (`games/scene.py`): the position as plain data, as the seat may see it; "
-        "otherwise the picture of characters and a list of the legal actions",
-    )
-    clicks: Function | None = _scene(
-        "a function",
-        "`clicks(state, action) -> [str]`: the cells and items by which a person plays an action; no path of a legal "
-        "action begins another's; defined together with `scene`",
-    )
-    write_record: Function | None = _optional(
-        "a function",
-        "`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN; "
-        "otherwise a plain list of actions",
-        file="record",
-    )
+    draw: Function = _drawing("a function", otherwise=lambda rules: rules.text)
+    """`draw(state) -> str`: a picture of characters; otherwise `text`"""
+    observe: Function = _drawing("a function", otherwise=lambda rules: _without_last(rules.draw))
+    """`observe(state, seat)`: the picture that the seat may see, required with `determinize`; otherwise `draw`"""
+    draw_choices: Function | None = _drawing("a function")
+    """`draw_choices(state, actions) -> str`: the picture for the player to move, with its choices marked"""
+    draw_last: Function | None = _drawing("a function")
+    """`draw_last(state, seat, action) -> str`: the picture for a seat, with the last action (-1: none) marked"""
+    STYLES: Mapping[str, str] = _drawing("a mapping", {})
+    """{pattern: style}: how a terminal colours what the patterns find in a picture"""
+    scene: Function | None = _scene("a function")
+    """`scene(state, seat) -> Scene` (`games/scene.py`): the position as plain data, as the seat may see it; otherwise
+    the picture of characters and a list of the legal actions"""
+    clicks: Function | None = _scene("a function")
+    """`clicks(state, action) -> [str]`: the cells and items by which a person plays an action; no path of a legal
+    action begins another's; defined together with `scene`"""
+    write_record: Function | None = _optional("a function", file="record")
+    """`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN;
+    otherwise a plain list of actions"""
 
     # ---- learning ----
-    evaluate: Function | None = _optional(
-        "a compiled function",
-        "`evaluate(state) -> float` in [-1, 1] for the side to move; otherwise there is no minimax",
-        file="evaluate",
-    )
-    loudness: Function | None = _optional(
-        "a compiled function",
-        "`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; "
-        "search looks at louder ones first and, past its depth, follows only them",
-        file="evaluate",
-    )
-    ENCODERS: tuple[Any, ...] = _optional(
-        "a tuple of encoders",
-        "`Encoder` (`games/encoder.py`): network inputs; the first is the default",
-        (),
-        "encoders",
-    )
-    KEYS: tuple[Any, ...] = _optional(
-        "a tuple",
-        "`TableKey` (`games/table_key.py`): what a table learner looks values up by; where nothing is hidden, "
-        "the key `exact` is added",
-        (),
-        "table_keys",
-    )
-    POLICIES: Mapping[str, Function] = _agents(
-        "a mapping to compiled functions", "{name: `(state, rng) -> action`}: scripted agents, such as `greedy`", {}
-    )
-    SCORERS: Mapping[str, Function] = _agents(
-        "a mapping to compiled functions",
-        "{name: `(state, action) -> score in [-1, 1]`}: teachers for the side to move",
-        {},
-    )
-    AGENTS: Mapping[str, Function] = _agents(
-        "a mapping",
-        "{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher",
-        {},
-    )
-    advise: Function | None = _agents("a function", "`advise(position) -> str`: advice for a person, or an empty text")
-    solve: Function | None = _agents(
-        "a function",
-        "`solve(position, seconds) -> {action: (score, words)}`: exact scores of all legal actions for the mover",
-    )
-    grade: Function | None = _optional(
-        "a function",
-        "`grade(game, agent, positions, seed, games, progress=None) -> Grade` (`arena/grade.py`): an agent measured "
-        "by exact play",
-        file="grade",
-    )
-    DATASET: Any = _optional(
-        "any value",
-        "`DatasetFormat` (`games/dataset_format.py`): how a teacher's datasets write positions, sides and actions; "
-        "otherwise the field `position`, SIDES and the actions themselves",
-        file="dataset",
-        otherwise=lambda rules: _plain_dataset(rules),
-    )
+    evaluate: Function | None = _optional("a compiled function", file="evaluate")
+    """`evaluate(state) -> float` in [-1, 1] for the side to move; otherwise there is no minimax"""
+    loudness: Function | None = _optional("a compiled function", file="evaluate")
+    """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
+    looks at louder ones first and, past its depth, follows only them"""
+    ENCODERS: tuple[Any, ...] = _optional("a tuple of encoders", (), file="encoders")
+    """each an `Encoder` (`games/encoder.py`): network inputs; the first is the default"""
+    KEYS: tuple[Any, ...] = _optional("a tuple", (), file="table_keys")
+    """each a `TableKey` (`games/table_key.py`): what a table learner looks values up by; where nothing is hidden, the
+    key `exact` is added"""
+    POLICIES: Mapping[str, Function] = _agents("a mapping to compiled functions", {})
+    """{name: `(state, rng) -> action`}: scripted agents, such as `greedy`"""
+    SCORERS: Mapping[str, Function] = _agents("a mapping to compiled functions", {})
+    """{name: `(state, action) -> score in [-1, 1]`}: teachers for the side to move"""
+    AGENTS: Mapping[str, Function] = _agents("a mapping", {})
+    """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
+    advise: Function | None = _agents("a function")
+    """`advise(position) -> str`: advice for a person, or an empty text"""
+    solve: Function | None = _agents("a function")
+    """`solve(position, seconds) -> {action: (score, words)}`: exact scores of all legal actions for the mover"""
+    grade: Function | None = _optional("a function", file="grade")
+    """`grade(game, agent, positions, seed, games, progress=None) -> Grade` (`arena/grade.py`): an agent measured by
+    exact play"""
+    DATASET: DatasetFormat = _optional("any value", file="dataset", otherwise=lambda rules: plain_dataset(rules.SIDES))
+    """a `DatasetFormat` (`games/dataset_format.py`): how a teacher's datasets write positions, sides and actions;
+    otherwise the field `position`, SIDES and the actions themselves"""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -492,21 +402,26 @@ def _faults(rules: Rules) -> Iterator[str]:
         yield "`scene` and `clicks` are defined together: clicks name the cells and items of the scene"
 
 
-def _plain_dataset(rules: Rules) -> Any:
-    from plyground.games.dataset_format import DatasetFormat  # which imports this module
-
-    return DatasetFormat("position", rules.SIDES)
+def laws() -> dict[str, str]:
+    """Each name's law: the text below it in the table."""
+    (table,) = ast.parse(inspect.getsource(Rules)).body
+    assert isinstance(table, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for entry, below in itertools.pairwise(table.body):
+        if isinstance(entry, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            texts[ast.unparse(entry.target)] = " ".join(str(below.value.value).split())
+    return texts
 
 
 def documentation() -> str:
     """The table in Markdown, a section for each part."""
-    lines: list[str] = []
-    for part in dict.fromkeys(FILES.values()):
+    lines, texts = list[str](), laws()
+    for part, files in PARTS.items():
         lines += [f"### {part.capitalize()}", "", "| name | kind | file in a folder | law |", "|---|---|---|---|"]
-        for entry in (each for each in TABLE.values() if each.part == part):
-            kind = entry.kind.replace("a whole number of at least", "number >=")
-            law = f"**required**; {entry.law}" if entry.required else entry.law
-            lines.append(f"| `{entry.name}` | {kind} | `{entry.file}.py` | {law} |")
+        for name, entry in TABLE.items():
+            if entry.file in files:
+                law = f"**required**; {texts[name]}" if entry.required else texts[name]
+                lines.append(f"| `{name}` | {entry.kind} | `{entry.file}.py` | {law} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ The buffer is a ring of rows; a row holds one ply of every environment, so that 
 filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
 
 A call that samples takes one seed; sample k draws from the generator `mix(seed + k * STEP)`, so that both devices
-draw the same samples.
+draw the same samples. Why `_nrt=False`: see `rules.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def generator_of(seed: np.uint64, k: int) -> np.uint64:
     return mix(seed + np.uint64(k) * STEP)
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def n_step_return(
     row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
@@ -69,7 +69,7 @@ def n_step_return(
         row = following
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def n_step_return_of(
     k: int,
     indices: Longs,
@@ -141,7 +141,7 @@ def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilit
 # ---- loops ----
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def n_step_returns(
     indices: Longs,  # [B]
     newest: int,  # the newest row

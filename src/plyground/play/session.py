@@ -141,7 +141,7 @@ class Session:
             agent.act(*none)
         if not self.start.over:
             self._advice()
-            self.start.copy().play(self.start.legal()[0])
+            self.start.play(self.start.legal()[0])
 
     # ---- moves ----
 
@@ -190,7 +190,7 @@ class Session:
 
     def _act(self, player: str, action: int) -> list[Event]:
         played = Played(player, action, typed.notation(self.position, action))
-        self.positions.append(self.position.copy().play(action))
+        self.positions.append(self.position.play(action))
         self.actions.append(action)
         return [played, *self._end()]
 

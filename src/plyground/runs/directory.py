@@ -16,6 +16,7 @@ it are repeated.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -84,7 +85,7 @@ class Checkpoint:
 
     def changes(self, current: Mapping[str, str]) -> list[str]:
         """What differs between the code of this checkpoint and the current code, one sentence each."""
-        game = self.identity.get("game", "the game")
+        game = Path(self.identity.get("game", "the game")).name
         words = {"rules": f"the rules of {game} have", "network": "the code of the network has"}
         for name in ("encoder", "key"):
             words[name] = f"the {name} {self.identity.get(name, '')} of {game} has"
@@ -177,6 +178,13 @@ class Run:
 
     # ---- checkpoints ----
 
+    @functools.cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """Of the code that this process runs; computed once, since a later edit of a file does not change that code."""
+        from plyground.runs.fingerprints import of_run
+
+        return of_run(self.path)
+
     def save(
         self,
         step: int,
@@ -187,12 +195,14 @@ class Run:
     ) -> Checkpoint:
         """Write a checkpoint: each group is one file of tensors, `state` is JSON.
 
-        A checkpoint of the same step already holds the same training state and is kept.
+        A checkpoint of the same step already holds the same training state and is kept. `fingerprints` are those of
+        the current code unless given.
         """
         import safetensors.numpy
 
         folder = self.path / "checkpoints" / str(step)
         if not folder.exists():
+            names = {"identity": identity, "fingerprints": self.fingerprints if fingerprints is None else fingerprints}
             contents = {"state.json": json.dumps({**state, "metrics_bytes": self._synced_metrics()}).encode()}
             for group, tensors in groups.items():
                 _check_finite(tensors, f"step {step}, {group}")
@@ -200,7 +210,7 @@ class Run:
                     {name: np.ascontiguousarray(values) for name, values in tensors.items()}
                 )
             try:
-                self._write(folder, contents, {"identity": identity, "fingerprints": fingerprints or {}})
+                self._write(folder, contents, names)
             except OSError as error:
                 shutil.rmtree(folder.with_name(f".{folder.name}"), ignore_errors=True)
                 why = f"cannot save checkpoint {step} in {self.path}: {error.strerror or error}"

@@ -13,7 +13,9 @@ means the same with others. `kernels/fingerprint.py` says which edits count as a
 
 from __future__ import annotations
 
+import functools
 import json
+import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,9 +46,12 @@ def of_table(game: Game, key: TableKey) -> dict[str, str]:
     return {"rules": _rules(game), "key": code_fingerprint(key.words, _sorted(key.functions))}
 
 
-def of_run(run: Path) -> dict[str, str]:
-    """The fingerprints that a run's next checkpoint would have, from its config.toml."""
-    config, game = read_config(run), game_of(run)
+def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
+    """The fingerprints of the current code for the game, encoder and network (or table key) of a run's config.toml."""
+    config = read_config(run)
+    if "key" not in config and not {"encoder", "network", "outputs"} <= config.keys():
+        return {}
+    game = game_of(run, game)
     if "key" in config:
         return of_table(game, pick_key(game.rules, config["key"]))
     import torch
@@ -60,9 +65,16 @@ def of_run(run: Path) -> dict[str, str]:
     return of_network(game, encoder, network)
 
 
-def notice(run: Path, which: str = "best") -> str:
+def notice(run: Path, which: str = "best", game: Game | None = None) -> str:
     """One line about what has changed since a run's checkpoint was made; empty where nothing has."""
-    return find_checkpoint(run, which).notice(of_run(run))
+    return find_checkpoint(run, which).notice(of_run(run, game))
+
+
+@functools.cache  # each is said once
+def warn(text: str) -> None:
+    """Tell people through the logger."""
+    if text:
+        logging.getLogger("plyground").warning("%s", text)
 
 
 def stamp(run: Path) -> None:

@@ -275,17 +275,8 @@ def total_score(state: State, action: int, side: int, values: Values) -> float:
 # ---- the vectors of a table learner ----
 
 STATE_VECTOR = (
-    "SLEEP_TWO",
-    "LIVE_TWO",
-    "SLEEP_THREE",
-    "LIVE_THREE",
-    "CHONG_FOUR",
-    "LIVE_FOUR",
-    "LIVE_FIVE",
-    "OPP_LIVE_FOUR",
-    "OPP_CHONG_FOUR",
-    "OPP_LIVE_THREE",
-    "OPP_LIVE_FIVE",
+    *("SLEEP_TWO", "LIVE_TWO", "SLEEP_THREE", "LIVE_THREE", "CHONG_FOUR", "LIVE_FOUR", "LIVE_FIVE"),
+    *("OPP_LIVE_FOUR", "OPP_CHONG_FOUR", "OPP_LIVE_THREE", "OPP_LIVE_FIVE"),
 )
 ACTION_VECTOR = (*STATE_VECTOR, "TRADE")
 _places = {name: place for place, name in enumerate(STATE_VECTOR)}

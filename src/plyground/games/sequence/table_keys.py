@@ -148,18 +148,9 @@ BITS = 4  # of each number
 CARDS_STATE = ("their known two-eyed jacks", "unseen two-eyed jacks", "half of the pack discarded")
 THEIR_WILD, UNSEEN_WILD, HALF = range(len(CARDS_STATE))
 CARDS_ACTION = (  # what an action leaves behind
-    "own sequences",
-    "own ways to a sequence",
-    "own threes",
-    "own two-eyed jacks",
-    "own cells to complete",
-    "their sequences",
-    "their ways to a sequence",
-    "their live threes",
-    "their known cells to complete",
-    "own hearts",
-    "their hearts",
-    "trade",
+    *("own sequences", "own ways to a sequence", "own threes", "own two-eyed jacks", "own cells to complete"),
+    *("their sequences", "their ways to a sequence", "their live threes", "their known cells to complete"),
+    *("own hearts", "their hearts", "trade"),
 )
 MY_FIVES, MY_WAYS, MY_THREES, MY_WILD, MY_CELLS = range(5)
 THEIR_FIVES, THEIR_WAYS, THEIR_THREES, THEIR_CELLS, MY_HEARTS, THEIR_HEARTS, TRADED = range(5, 12)

@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")  # writes files, needs no display
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 
 from plyground.agents.agent import Agent, make, usual
 from plyground.agents.network import NetworkAgent, load_run
@@ -30,6 +26,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
@@ -37,10 +34,10 @@ from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.lines import Lines
 from plyground.teaching.losses import KS, measures, said
 
-BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
-COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
-BATCH = 512
 LEARNER = "imitation"
+BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
+COLOURS = {BEFORE: GREY, AFTER: BLUE, TUNED: ORANGE}
+BATCH = 512
 
 
 @dataclass(frozen=True)
@@ -86,17 +83,17 @@ def verify(
     held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
     opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
-    opponents |= {word: make(word, game) for word in usual(game)}
+    opponents |= {spec: make(spec, game) for spec in usual(game)}
     opponents["teacher"] = teacher
     stages: list[Stage] = []
     for name, agent in agents.items():
         say(f"{name}: {len(held_out)} held-out positions")
         found, matches = on_held_out(agent, held_out), dict[str, Match]()
         against = {**opponents, AFTER: after} if name == TUNED else opponents
-        for word, opponent in against.items():
+        for spec, opponent in against.items():
             if opponent is not agent:
-                say(f"{name}: {games} games against {word}")
-                matches[word] = play_match(game, agent, opponent, games, OPENINGS_SEED, max_plies=max_plies)
+                say(f"{name}: {games} games against {spec}")
+                matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED, max_plies=max_plies)
         stages.append(Stage(name, agent, found, matches))
     text = page(run, stages, len(held_out), str(teacher), games)
     files.write_whole(run / "verify.md", text.encode())
@@ -139,7 +136,7 @@ def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games
         "",
         "| | against | score | 95% interval | wins, draws, losses | plies | how games ended |",
         "|---|---|---|---|---|---|---|",
-        *(_match_row(stage.name, word, match) for stage in stages for word, match in stage.matches.items()),
+        *(_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()),
         "",
         "![scores and matches](verify.png)",
     ]
@@ -160,37 +157,34 @@ def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
     return f"| {stage.name} | {' | '.join(cells)} |"
 
 
-def _match_row(stage: str, word: str, match: Match) -> str:
+def _match_row(stage: str, spec: str, match: Match) -> str:
     low, high = match.interval
     endings = ", ".join(f"{name} {count}" for name, count in sorted(match.endings.items(), key=lambda item: -item[1]))
     stopped = f"{', ' if endings else ''}stopped {match.unfinished}" if match.unfinished else ""
     results = f"{match.wins}, {match.draws}, {match.losses}"
     numbers = f"{match.score:.1%} | {low:.1%} to {high:.1%} | {results} | {match.plies:.0f}"
-    return f"| {stage} | {word} | {numbers} | {endings}{stopped} |"
+    return f"| {stage} | {spec} | {numbers} | {endings}{stopped} |"
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:
     """Agreement with the teacher on the left, scores with intervals on the right."""
-    figure = Figure(figsize=(11, 4.2), layout="tight")
+    figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)
-    words = list(dict.fromkeys(word for stage in stages for word in stage.matches))
+    specs = list(dict.fromkeys(spec for stage in stages for spec in stage.matches))
     width = 0.8 / len(stages)
     for place, stage in enumerate(stages):
         shift, colour = (place - (len(stages) - 1) / 2) * width, COLOURS[stage.name]
         heights = [stage.held_out[f"match@{k}"] for k in KS]
         left.bar([k + shift for k in range(len(KS))], heights, width, color=colour, label=stage.name)
-        for at, word in enumerate(words):
-            if word in stage.matches:
-                match = stage.matches[word]
+        for at, spec in enumerate(specs):
+            if spec in stage.matches:
+                match = stage.matches[spec]
                 low, high = match.interval
                 error: Any = [[match.score - low], [high - match.score]]
                 right.bar(at + shift, match.score, width, color=colour, yerr=error, capsize=3)
     left.set_xticks(range(len(KS)), [f"match@{k}" for k in KS])
-    left.set(title="The teacher's best action among the network's k best", ylim=(0, 1))
-    left.legend(fontsize=8)
-    right.set_xticks(range(len(words)), [f"against\n{word}" for word in words], fontsize=8)
+    label(left, "y", legend=True, title="The teacher's best action among the network's k best", ylim=(0, 1))
+    right.set_xticks(range(len(specs)), [f"against\n{spec}" for spec in specs], fontsize=SMALL)
     right.axhline(0.5, color="black", lw=0.6)
-    right.set(title="Wins and half the draws, 95% intervals", ylim=(0, 1.02))
-    for axes in (left, right):
-        axes.grid(axis="y", alpha=0.3)
-    figure.savefig(target, dpi=100)
+    label(right, "y", title="Wins and half the draws, 95% intervals", ylim=(0, 1.02))
+    save_figure(target, figure)
