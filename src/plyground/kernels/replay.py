@@ -48,15 +48,15 @@ def n_step_return(
     of the environment: steps are counted from own turn to own turn. If the next own turn is not stored yet, the ply is
     no sample: the row is -1.
     """
-    side, value, discount, left = plies.sides[row, env], 0.0, 1.0, n_step
+    side, value, factor, left = plies.sides[row, env], 0.0, 1.0, n_step
     while True:
-        value += (discount if plies.sides[row, env] == side else -discount) * plies.rewards[row, env]
+        value += (factor if plies.sides[row, env] == side else -factor) * plies.rewards[row, env]
         if plies.ended[row, env] == TERMINATED:
             return value, 0.0, row
         if plies.next_sides[row, env] != plies.sides[row, env]:
-            discount *= gamma
+            factor *= gamma
         mine = plies.next_sides[row, env] == side
-        signed = discount if mine else -discount
+        signed = factor if mine else -factor
         if plies.ended[row, env] == TRUNCATED:
             return value - penalty, signed, row
         if mine or not own_turns:
@@ -84,8 +84,8 @@ def n_step_return_of(
     """Sample k's `n_step_return` into `out`."""
     envs = plies.sides.shape[1]
     row, env = indices[k] // envs, indices[k] % envs
-    value, discount, last = n_step_return(row, env, newest, plies, n_step, own_turns, gamma, penalty)
-    out.returns[k], out.bootstrap_discount[k] = value, discount
+    value, factor, last = n_step_return(row, env, newest, plies, n_step, own_turns, gamma, penalty)
+    out.returns[k], out.bootstrap_discount[k] = value, factor
     out.complete[k] = 0.0 if last < 0 else 1.0
     out.next_indices[k] = indices[k] if last < 0 else last * envs + env
 
