@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from plyground.learners.policy import SamplingAgent
 
 from plyground.agents.agent import make
 from plyground.batch import Batch
 from plyground.learners.evaluation import score
-from plyground.learners.policy import SamplingAgent
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 
 GAMES = 1000

@@ -1,7 +1,8 @@
-"""What several tests share: the games the laws run on, and where things lie."""
+"""What several tests share: the games that the laws are checked on, folders, fixtures, and the rule for GPUs."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -32,6 +33,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for `game` runs on every game."""
     if "game" in metafunc.fixturenames:
         metafunc.parametrize("game", EVERY_GAME, ids=lambda word: Path(word).name, indirect=True)
+
+
+def gpu_problem() -> str:
+    """Why the GPU of this machine cannot be used although the extra `gpu` is installed; empty if it can, or is not."""
+    if importlib.util.find_spec("numba_cuda") is None or not any(Path("/dev").glob("nvidia[0-9]*")):
+        return ""
+    import torch
+
+    from plyground.backend.device import problem
+
+    return problem() if torch.version.cuda else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests that need a GPU skip where there is none; where one is there and unusable, they fail with the reason."""
+    if item.get_closest_marker("gpu") and (reason := gpu_problem()):
+        pytest.fail(f"the extra [gpu] is installed and there is a GPU, but it cannot be used: {reason}", pytrace=False)
 
 
 @pytest.fixture

@@ -33,7 +33,11 @@ def begin(path: Path, config: Any) -> tuple[Any, Run]:
     """A new run, and its learner before the first iteration."""
     config = resolve(config)
     run = create(path, {"learner": name_of(config), **asdict(config)})
-    return new_learner(config, path), run
+    try:
+        return new_learner(config, path), run
+    except Exception:
+        run.close()
+        raise
 
 
 def resume(path: Path, config: Any) -> tuple[Any, Run]:
@@ -68,8 +72,8 @@ def contents(path: Path) -> dict[str, Any]:
     return found | {"metrics": records, "best": (path / "best.json").read_text()}
 
 
-def check_resume(folder: Path, config: Any, stop: int) -> None:
-    """N steps, and N more after a resume, leave what 2 N steps leave, bit by bit."""
+def check_resume(folder: Path, config: Any, stop: int, at_stop: Callable[[Any], None] = silent) -> None:
+    """N steps, and N more after a resume, leave what 2 N steps leave, bit by bit. `at_stop` gets the resumed one."""
     learner, run = begin(folder / "whole", config)
     with run:
         train(learner, run, silent, after_steps(learner, 2 * stop))
@@ -79,6 +83,7 @@ def check_resume(folder: Path, config: Any, stop: int) -> None:
     again, run = resume(folder / "parts", learner.config)
     with run:
         assert again.state.step == stop
+        at_stop(again)
         train(again, run, silent, after_steps(again, stop))
     whole, parts = contents(folder / "whole"), contents(folder / "parts")
     assert whole["step"] == 2 * stop

@@ -75,9 +75,7 @@ def test_what_is_no_list_of_actions_is_refused(connect_four: pg.Game, actions: o
         pg.Batch(connect_four, 3).step(actions)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"n": 0}, {"n": -3}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}]
-)
+@pytest.mark.parametrize("wrong", [{"n": 0}, {"n": -3}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}])
 def test_an_impossible_batch_is_refused(connect_four: pg.Game, wrong: dict[str, int]) -> None:
     with pytest.raises(pg.InvalidValue):
         pg.Batch(connect_four, **wrong)  # type: ignore[arg-type]

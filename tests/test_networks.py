@@ -9,7 +9,7 @@ import torch
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.networks import Dueling, Pairs, describe, make_network, count_parameters
+from plyground.networks import Dueling, Pairs, count_parameters, describe, make_network
 
 
 def test_the_document_s_network_has_39431_weights() -> None:

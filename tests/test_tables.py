@@ -8,7 +8,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from plyground.games.rng import mix
-from plyground.kernels.table import SEED, Entries, correct, find, hashed
+from plyground.kernels.table import SEED, Entries, find, hashed, update
 from plyground.tables import ROOM, Table
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -31,7 +31,7 @@ def test_it_knows_what_a_dictionary_knows() -> None:
     for _ in range(3000):
         key, target = keys[rng.integers(len(keys))], float(rng.normal())
         value, visits = twin.get(tuple(key), (0.0, 0))
-        error = correct(entries, key, target, 0.1)
+        error = update(entries, key, target, 0.1)
         assert error == pytest.approx(target - value, abs=1e-5)
         twin[tuple(key)] = value + max(0.1, 1 / (visits + 1)) * (target - value), visits + 1
     assert entries.size[0] == len(twin)
@@ -48,9 +48,9 @@ def test_two_keys_with_the_same_hash_are_two_entries() -> None:
         other = np.array([5, mix(SEED ^ np.uint64(3)) ^ np.uint64(4) ^ mix(SEED ^ np.uint64(5))], np.uint64)
     assert hashed(one) == hashed(other)
     entries = _empty(8, 2, 16)
-    correct(entries, one, 1.0, 0.1)
+    update(entries, one, 1.0, 0.1)
     assert find(entries, other) == -1
-    correct(entries, other, -1.0, 0.1)
+    update(entries, other, -1.0, 0.1)
     assert [entries.values[find(entries, key)] for key in (one, other)] == [1.0, -1.0]
     assert entries.size[0] == 2
 
@@ -62,7 +62,7 @@ def test_it_grows_and_keeps_what_it_knows() -> None:
         part = keys[start : start + 1000]
         table.reserve(len(part))
         for k, key in enumerate(part):
-            correct(table.entries, key, float(start + k), 0.5)
+            update(table.entries, key, float(start + k), 0.5)
     found = np.zeros(len(keys), np.int64)
     table.kernels.find_all(table.entries, keys, found)
     assert (table.entries.values[found] == np.arange(len(keys))).all()

@@ -23,7 +23,8 @@ class Batch:
     """`n` games side by side. Within `step` a new game takes the place of one that has ended.
 
     After a step, `next_states` holds the states that the actions led to (the final state where a game ended) and
-    `states` those that the next actions are for. Both are records; `encode` and `legal_mask` take either.
+    `states` those that the next actions are for. Both are records; `encode` and `legal_mask` take either. The arrays
+    may be filled in place, never replaced: kernels keep views of their memory.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class Batch:
         self.next_states = np.zeros(n, game.rules.HEAD)  # [N]
         self.rngs = seeds(seed, n)  # [N]
         self.plies = np.zeros(n, np.int32)  # [N] plies played in each current game
+        self._games = games_of(game, self.states, self.next_states, self.rngs, self.plies)
+        self._fresh = fresh_words(game)
         self.reset()
 
     def __len__(self) -> int:
@@ -52,8 +55,8 @@ class Batch:
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        kernels, games, fresh = self.game.kernels(), self._games(), fresh_words(self.game)
-        self._run(lambda part: kernels.begin_all(part.start, part.stop, games, fresh, self.game.work()))
+        begin, work = self.game.kernels().begin_all, self.game.work
+        self._run(lambda part: begin(part.start, part.stop, self._games, self._fresh, work()))
         self.plies[:] = 0
         self._copy_heads()
 
@@ -62,10 +65,9 @@ class Batch:
         chosen = self._checked(actions)
         n, game, kernels = len(self), self.game, self.game.kernels()
         step = Step(np.empty(n, np.float32), np.empty(n, np.bool_), np.empty(n, np.bool_))
-        games, fresh = self._games(), fresh_words(game)
 
         def run(rows: slice) -> None:
-            kernels.step_all(rows.start, rows.stop, games, chosen, self.max_plies, step, fresh, game.work())
+            kernels.step_all(rows.start, rows.stop, self._games, chosen, self.max_plies, step, self._fresh, game.work())
 
         self._run(run)
         return step
@@ -113,11 +115,10 @@ class Batch:
         `max_plies` does not apply.
         """
         kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
-        games, fresh = self._games(), fresh_words(self.game)
 
         def run(rows: slice) -> None:
             counts = np.zeros(4, np.int64)
-            kernels.random_play(rows.start, rows.stop, games, plies, counts, fresh, self.game.work())
+            kernels.random_play(rows.start, rows.stop, self._games, plies, counts, self._fresh, self.game.work())
             ended.append(counts)
 
         self._run(run)
@@ -137,17 +138,12 @@ class Batch:
     def position(self, row: int) -> Position:
         """One row as a position: a copy, with the row's own generator."""
         check_row(row, len(self))
-        position = Position(self.game, self.states[row : row + 1].copy())
-        position.rngs = self.rngs[row : row + 1].copy()
-        return position
+        return Position(self.game, self.states[row : row + 1], rngs=self.rngs[row : row + 1])
 
     @property
     def to_move(self) -> NDArray[np.int8]:
         """[N] the side that acts in each row."""
         return self.states["to_move"]
-
-    def _games(self) -> Games:
-        return games_of(self.game, self.states, self.next_states, self.rngs, self.plies)
 
     def _copy_heads(self) -> None:
         as_bytes(self.next_states)[:] = as_bytes(self.states)[:, : self.next_states.dtype.itemsize]

@@ -23,6 +23,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from plyground.backend.device import convolution_layout, mixed_precision
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
@@ -149,7 +150,7 @@ class ResidualNet(Network):
         self.hidden = nn.Linear(channels * cells, 4 * channels)
         self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
-            raise InvalidValue(f"pairs need an action for each two of {cells} squares; there are {outputs} actions")
+            raise InvalidValue(f"-pairs needs an action for each pair of {cells} squares; there are {outputs} actions")
         self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -196,9 +197,8 @@ def residual_tower(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
     do all later layers, where small differences matter.
     """
     dtype = x.dtype
-    with torch.autocast(x.device.type, torch.bfloat16, enabled=x.is_cuda):
-        x = x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
-        x = torch.relu(stem(x))
+    with mixed_precision(x):
+        x = torch.relu(stem(convolution_layout(x)))
         for block in blocks:
             x = block(x)
     return x.to(dtype, memory_format=torch.contiguous_format)

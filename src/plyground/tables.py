@@ -1,7 +1,7 @@
-"""Tables of values: what a table learner knows, as plain arrays that grow.
+"""`Table`: the action values of a tabular learner, as plain arrays that grow.
 
-`kernels/table.py` has the entries, `kernels/tabular.py` plays and learns with them. Entries keep their order, so an
-earlier state of a table is the front of its values and visits: that is how the best one is remembered.
+`kernels/table.py` stores the entries, `kernels/tabular.py` plays and learns with them. Entries keep their order, so an
+earlier version of a table is a prefix of its values and visits: that is how the best version is kept.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from plyground.game import Game
 from plyground.games.interface import read
 from plyground.games.table_key import TableKey, pick_key
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Pending, Rule, Scratch
+from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Games, Pending, Rule, Scratch, Updates
 
 ROOM = 1 << 12  # entries that a new table has room for
 PLACES = 2  # for each entry that there is room for
-ENTRIES_FOR_AN_ACTION = 3  # its own, and those that guesses are made of
+ENTRIES_PER_UPDATE = 3  # the action's own, the state's value and the action's advantage in any state
 Arrays = dict[str, NDArray[Any]]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Records = NDArray[np.void]
+Rngs = NDArray[np.uint64]
 
 
 class Table:
@@ -38,7 +42,7 @@ class Table:
 
     @property
     def bytes(self) -> int:
-        """The memory it takes."""
+        """The size of its arrays in memory."""
         return sum(array.nbytes for array in self.entries)
 
     def reserve(self, more: int) -> None:
@@ -47,9 +51,9 @@ class Table:
         if needed > room:
             while room < needed:
                 room *= 2
-            self._take(room, self.state())
+            self._set(room, self.state())
 
-    def _take(self, room: int, arrays: Arrays) -> None:
+    def _set(self, room: int, arrays: Arrays) -> None:
         size, entries = len(arrays["values"]), _room(room, self.key.words)
         entries.keys[:size], entries.values[:size] = arrays["keys"], arrays["values"]
         entries.visits[:size], entries.size[0] = arrays["visits"], size
@@ -57,43 +61,52 @@ class Table:
         self.entries = entries
 
     def state(self) -> Arrays:
-        """All that it knows, entry by entry."""
+        """keys [size, W], values [size] and visits [size] of all entries."""
         size = len(self)
         return {name: getattr(self.entries, name)[:size] for name in ("keys", "values", "visits")}
 
     def load_state(self, arrays: Arrays) -> None:
-        """Become what `state` gave."""
-        self._take(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
+        """Replace all entries by those that `state` returned."""
+        self._set(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
 
     def snapshot(self) -> Arrays:
-        """What has to be kept to know later what it knows now."""
+        """Copies of the values [size] and visits [size], for `with_values`."""
         size = len(self)
         return {"values": self.entries.values[:size].copy(), "visits": self.entries.visits[:size].copy()}
 
     def with_values(self, snapshot: Arrays) -> Entries:
-        """The entries as they were then."""
+        """The entries as they were when the snapshot was taken."""
         return self.entries._replace(values=snapshot["values"], visits=snapshot["visits"])
 
     def plain(self) -> NDArray[np.bool_]:
-        """[size] which entries belong to a state and an action; the others are what guesses are made of."""
+        """[size] which entries belong to a state and an action; guesses are made of the others."""
         keys = self.state()["keys"]
         return (keys[:, -1] != NOTHING) & (keys[:, :-1] != ANY_STATE).any(axis=1)
 
-    def choose(
-        self, states: NDArray[np.void], rngs: NDArray[np.uint64], rule: Rule, entries: Entries, scratch: Scratch
-    ) -> NDArray[np.int32]:
-        """[N] the actions that a player with these entries chooses; `scratch` then tells about the last state."""
-        actions = np.empty(len(states), np.int32)
-        self.kernels.act_all(
-            *(states, self.records(states), np.arange(len(states)), rngs, entries, rule, False, self.pending(0)),
-            *(actions, np.zeros(0, np.int64), np.zeros(0), self.game.work(), scratch),
-        )
-        return actions
+    def choose(self, states: Records, rngs: Rngs, rule: Rule, entries: Entries, scratch: Scratch) -> Ints:
+        """[N] the actions that an agent with these entries chooses; `scratch` then describes the last state."""
+        games = self.games(states, np.arange(len(states)), rngs, np.empty(len(states), np.int32))
+        self.kernels.act_all(games, entries, rule, False, self.updates(0), scratch)
+        return games.actions
+
+    def learn(self, games: Games, rule: Rule, updates: Updates, scratch: Scratch) -> None:
+        """Choose an action in each of the games, and update the value of the seat's action before it."""
+        self.reserve(ENTRIES_PER_UPDATE * len(games.rows))
+        self.kernels.act_all(games, self.entries, rule, True, updates, scratch)
+
+    def end_games(self, rows: Longs, outcomes: NDArray[np.int8], rule: Rule, updates: Updates) -> None:
+        """Update the values of the last actions of games by their outcomes [R]; RUNNING: they were stopped."""
+        self.reserve(ENTRIES_PER_UPDATE * len(rows) * self.game.rules.SEATS)
+        self.kernels.end_games(rows, outcomes, self.entries, rule, updates)
 
     # ---- for the kernels ----
 
-    def records(self, states: NDArray[np.void]) -> NDArray[np.uint8]:
-        """[N, bytes] what memory keeps of each state, as bytes."""
+    def games(self, states: Records, rows: Longs, rngs: Rngs, actions: Ints) -> Games:
+        """The games [N] and the rows [R] to act in; actions [N] is written."""
+        return Games(states, self.records(states), rows, rngs, actions)
+
+    def records(self, states: Records) -> NDArray[np.uint8]:
+        """[N, bytes] the heads of states, as bytes."""
         return self.game.heads(states).view(np.uint8).reshape(len(states), self.game.rules.HEAD.itemsize)
 
     def scratch(self) -> Scratch:
@@ -111,17 +124,22 @@ class Table:
             notes=np.zeros(NOTES, np.float32),
             ahead=np.zeros(1, rules.STATE),
             rng=np.zeros(1, np.uint64),
+            work=self.game.work(),
         )
 
     def pending(self, games: int) -> Pending:
-        """Room for the last actions in so many games."""
+        """Room for the last actions of each seat in so many games."""
         shape = (games, self.game.rules.SEATS)
         return Pending(
             keys=np.zeros((*shape, self.key.words), np.uint64),
             rewards=np.zeros(shape),
-            gammas=np.zeros(shape),
+            discounts=np.zeros(shape),
             waiting=np.zeros(shape, np.bool_),
         )
+
+    def updates(self, games: int) -> Updates:
+        """What learning in so many games writes beside the entries, all zero."""
+        return Updates(self.pending(games), np.zeros(self.game.num_actions, np.int64), np.zeros(3))
 
 
 def _room(entries: int, words: int) -> Entries:

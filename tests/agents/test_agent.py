@@ -70,7 +70,7 @@ def test_minimax_finds_what_the_naive_search_finds(word: str, depth: int) -> Non
     for row in range(len(states)):
         position = pg.Position(game, states[row : row + 1])
         assert values[row] == pytest.approx(naive_minimax(position, depth), abs=1e-5)
-        child = position.copy().play(int(actions[row]))
+        child = position.play(int(actions[row]))
         after = naive_minimax(child, depth - 1, ply=1)
         assert values[row] == pytest.approx(after if child.to_move == position.to_move else -after, abs=1e-5)
 

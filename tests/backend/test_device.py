@@ -1,4 +1,4 @@
-"""What can be known of the GPU's side without one."""
+"""Which devices can be used, what they refuse, and what can be known of a GPU without one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import types
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from plyground.backend import device
 pytestmark = pytest.mark.once
 
 
-def test_the_kernels_do_the_same_when_numba_plays_the_gpu() -> None:
-    """The tests beside this one, with numba's simulation in the GPU's place and the compiler off."""
+def test_the_kernels_do_the_same_when_numba_simulates_the_gpu() -> None:
+    """The tests beside this one, with numba's simulation in the GPU's place and without the compiler."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "gpu", str(TESTS / "gpu")]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "gpu", str(TESTS / "backend")]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert "skipped" not in done.stdout
@@ -33,10 +34,11 @@ def test_where_there_is_no_gpu_a_sentence_says_so(connect_four: pg.Game, monkeyp
     if not device.problem():
         pytest.skip("there is a GPU")
     with pytest.raises(pg.InvalidValue, match=r"no GPU can be used: .*(\[gpu\]|CUDA does not start)"):
-        pg.Batch(connect_four, 4, device="cuda")
-    word, told = device.choose("auto")
-    assert word == "cpu"
+        pg.TensorBatch(connect_four, 4, device="cuda")
+    name, told = device.choose("auto")
+    assert name == "cpu"
     assert told.startswith("device: cpu (")
+    assert device.choose("cpu") == ("cpu", "")
     with pytest.raises(pg.InvalidValue, match="no device 'tpu'; known: cpu, cuda, auto"):
         device.choose("tpu")
 
@@ -78,7 +80,7 @@ def test_a_full_gpu_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(torch, "empty", full)
     with pytest.raises(pg.InvalidValue, match=r"^the GPU is full, 0.5 of 8 GB are free; an array of \(4, 1000\) needs"):
-        device.empty((4, 1000), torch.float32)
+        device.Cuda.empty(SimpleNamespace(), (4, 1000), torch.float32)  # type: ignore[arg-type]
 
 
 def test_records_suit_a_gpu(game: pg.Game) -> None:

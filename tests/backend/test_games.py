@@ -1,6 +1,6 @@
-"""A batch on the GPU plays the games of the CPU, bit for bit.
+"""A game's functions on a GPU give the results of the CPU, bit for bit.
 
-Without a GPU these tests skip here, and `test_without_a_gpu.py` runs them with numba in its place.
+Without a GPU these tests skip here, and `test_device.py` runs them with numba's simulation in its place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.backend.device import CUDA, SIMULATED, problem
+from plyground.backend.device import SIMULATED, TORCH_CUDA, problem
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
 
@@ -33,13 +33,13 @@ def encoders(game: pg.Game) -> list[str]:
     return names[::5] if len(names) > 10 else names
 
 
-def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, Any]:
-    return pg.Batch(game, ROWS, seed=3, **options), pg.Batch(game, ROWS, seed=3, device="cuda", **options)
+def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, pg.TensorBatch]:
+    return pg.Batch(game, ROWS, seed=3, **options), pg.TensorBatch(game, ROWS, seed=3, device="cuda", **options)
 
 
-def assert_same_games(cpu: pg.Batch, gpu: Any) -> None:
+def assert_same_games(cpu: pg.Batch, gpu: pg.TensorBatch) -> None:
     assert same(cpu.states.view(np.uint8).reshape(len(cpu), -1), gpu.states)
-    assert (gpu.gpu.to_cpu(gpu.after) == cpu.after).all()  # not as bytes: a record may have gaps
+    assert same(cpu.next_states.view(np.uint8).reshape(len(cpu), -1), gpu.next_states)  # the gaps of a record too
     assert same(cpu.rngs, gpu.rngs)
     assert same(cpu.plies, gpu.plies)
     assert same(cpu.to_move, gpu.to_move)
@@ -57,9 +57,9 @@ def test_steps_lists_and_masks_are_the_same(game: pg.Game) -> None:
             ended += expected.astype(bool).sum()
         assert_same_games(cpu, gpu)
     assert ended or SIMULATED
-    for states, on_gpu in ((cpu.states, gpu.states), (cpu.after, gpu.after)):
-        assert same(cpu.legal_mask(states), gpu.legal_mask(on_gpu))
-        assert all(map(same, cpu.legal_list(states), gpu.legal_list(on_gpu)))
+    for records, rows in ((cpu.states, gpu.states), (cpu.next_states, gpu.next_states)):
+        assert same(cpu.legal_mask(records), gpu.legal_mask(rows))
+        assert all(map(same, cpu.legal_list(records), gpu.legal_list(rows)))
 
 
 def test_every_encoder_writes_the_same(game: pg.Game) -> None:
@@ -68,20 +68,20 @@ def test_every_encoder_writes_the_same(game: pg.Game) -> None:
     gpu.random_play(PLIES)
     for name in encoders(game):
         assert same(cpu.encode(name), gpu.encode(name)), name
-        assert same(cpu.encode(name, cpu.after), gpu.encode(name, gpu.after)), name
+        assert same(cpu.encode(name, cpu.next_states), gpu.encode(name, gpu.next_states)), name
         assert same(cpu.encode(name, seat=1), gpu.encode(name, seat=1)), name
 
 
 def test_some_of_the_rows_encode_like_all(connect_four: pg.Game) -> None:
-    batch: Any = pg.Batch(connect_four, ROWS, device="cuda")
+    batch = pg.TensorBatch(connect_four, ROWS, device="cuda")
     batch.random_play(7)
     some = batch.states[::3]
     assert torch.equal(batch.encode("planes", some), batch.encode("planes")[::3])
     assert torch.equal(batch.legal_mask(some), batch.legal_mask()[::3])
     assert all(torch.equal(a, b[::3]) for a, b in zip(batch.legal_list(some), batch.legal_list(), strict=True))
-    out = torch.empty((ROWS + 1, 6, 7), dtype=torch.int8, device=CUDA)[1:]  # begins between words
+    out = torch.empty((ROWS + 1, 6, 7), dtype=torch.int8, device=TORCH_CUDA)[1:]  # begins between words
     assert torch.equal(batch.encode("board", out=out), batch.encode("board"))
-    half = torch.zeros((ROWS, *batch.encode("planes").shape[1:]), dtype=torch.float16, device=CUDA)
+    half = torch.zeros((ROWS, *batch.encode("planes").shape[1:]), dtype=torch.float16, device=TORCH_CUDA)
     assert batch.encode("planes", out=half, dtype=torch.float16) is half
     assert torch.equal(half.float(), batch.encode("planes"))
 
@@ -119,7 +119,7 @@ def test_perft(word: str, depth: int, leaves: int) -> None:
     game = pg.load(word)
     if SIMULATED:
         depth, leaves = 2, {"connect_four": 49, "chess": 400}[word]
-    assert pg.Batch(game, 2, device="cuda").perft(depth).tolist() == [leaves, leaves]
+    assert pg.TensorBatch(game, 2, device="cuda").perft(depth).tolist() == [leaves, leaves]
     cpu, gpu = both(game)
     cpu.random_play(5)
     gpu.random_play(5)
@@ -139,9 +139,9 @@ def test_indices_from_the_cpu_expand_on_the_gpu(word: str, dtype: torch.dtype) -
             continue
         tokens = torch.from_numpy(cpu.encode(str(encoder)).astype(np.int16))
         expected = torch.from_numpy(cpu.encode(encoder.dense)).to(dtype)
-        assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype).cpu(), expected)
-        between = torch.empty(expected.numel() + 1, dtype=dtype, device=CUDA)[1:].view(expected.shape)  # words
-        assert torch.equal(gpu.gpu.expand(str(encoder), tokens, dtype, between).cpu(), expected)
+        assert torch.equal(gpu.on.expand(str(encoder), tokens, dtype).cpu(), expected)
+        between = torch.empty(expected.numel() + 1, dtype=dtype, device=TORCH_CUDA)[1:].view(expected.shape)  # words
+        assert torch.equal(gpu.on.expand(str(encoder), tokens, dtype, between).cpu(), expected)
 
 
 INDEX = """
@@ -169,24 +169,24 @@ def test_rows_of_any_size_at_any_place_are_expanded(tmp_path: Path, dtype: torch
     cpu, gpu = both(pg.load(str(tmp_path / "marks.py")))
     cpu.random_play(5)
     tokens, expected = torch.from_numpy(cpu.encode("index")), torch.from_numpy(cpu.encode("planes")).to(dtype)
-    assert torch.equal(gpu.gpu.expand("index", tokens, dtype).cpu(), expected)
-    room = torch.full((2 + expected.numel(),), 0.5, dtype=dtype, device=CUDA)
-    gpu.gpu.expand("index", tokens, dtype, room[1:-1].view(expected.shape))
+    assert torch.equal(gpu.on.expand("index", tokens, dtype).cpu(), expected)
+    room = torch.full((2 + expected.numel(),), 0.5, dtype=dtype, device=TORCH_CUDA)
+    gpu.on.expand("index", tokens, dtype, room[1:-1].view(expected.shape))
     assert torch.equal(room[1:-1].cpu(), expected.flatten())
     assert room[[0, -1]].tolist() == [0.5, 0.5], "nothing beside it is written"
 
 
 def test_tokens_out_of_any_vocabulary_do_no_harm() -> None:
     game = pg.load("chess")
-    gpu: Any = pg.Batch(game, 1, device="cuda")
+    gpu = pg.TensorBatch(game, 1, device="cuda")
     tokens = torch.tensor([[-32768, -1, 32767, 839, 2000] * 8], dtype=torch.int16)
-    found = gpu.gpu.expand("index", tokens)
+    found = gpu.on.expand("index", tokens)
     assert found.shape == (1, 20, 8, 8)
     assert ((found >= 0) & (found <= 1)).all()
 
 
 def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Game) -> None:
-    batch: Any = pg.Batch(connect_four, 4, device="cuda")
+    batch = pg.TensorBatch(connect_four, 4, device="cuda")
     for _ in range(6):
         batch.step([0, 0, 1, 3])
     before = batch.states.clone()
@@ -205,21 +205,21 @@ def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Gam
 
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match=r"a batch of 1000000000000000 games of connect_four needs .* GB .* fit"):
-        pg.Batch(connect_four, 10**15, device="cuda")
-    batch: Any = pg.Batch(connect_four, 4, device="cuda")
+        pg.TensorBatch(connect_four, 10**15, device="cuda")
+    batch = pg.TensorBatch(connect_four, 4, device="cuda")
     with pytest.raises(pg.InvalidValue, match=r"`out` is a contiguous torch.bool of shape \(4, 7\)"):
-        batch.legal_mask(out=torch.empty((4, 6), dtype=torch.bool, device=CUDA))
+        batch.legal_mask(out=torch.empty((4, 6), dtype=torch.bool, device=TORCH_CUDA))
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):
-        batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8, device=CUDA))
-    with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on the GPU, not"):
-        batch.legal_mask(connect_four.start().states)
+        batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8, device=TORCH_CUDA))
+    with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on cuda, not"):
+        batch.legal_mask(connect_four.start().states)  # type: ignore[arg-type]
     if not SIMULATED:
-        with pytest.raises(pg.InvalidValue, match=r"on the GPU, not torch.uint8 .* on cpu"):
+        with pytest.raises(pg.InvalidValue, match=r"on cuda, not torch.uint8 .* on cpu"):
             batch.encode("planes", batch.states.cpu())
     with pytest.raises(pg.InvalidValue, match="seats 0 to 1, not 2"):
         batch.encode("planes", seat=2)
     with pytest.raises(pg.InvalidValue, match="nothing to expand"):
-        batch.gpu.expand("planes", batch.encode("planes"))
+        batch.on.expand("planes", batch.encode("planes"))
 
 
 def test_a_row_as_a_position(connect_four: pg.Game) -> None:

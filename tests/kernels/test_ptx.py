@@ -13,9 +13,10 @@ import pytest
 from numba import types
 
 import plyground as pg
-from plyground.agents.agent import scripted_agents
 from plyground.games.interface import COMPILED, Rules
+from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
 
 pytestmark = pytest.mark.compiled
 
@@ -72,9 +73,18 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
         assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
-    for policy in scripted_agents(game).values():
+    for policy in game.rules.POLICIES.values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])
+
+
+def array(of: Any, dimensions: int = 1) -> Any:
+    return types.Array(of if isinstance(of, types.Type) else numba.from_dtype(np.dtype(of)), dimensions, "C")
+
+
+def group(of: type[Any], *arrays: Any) -> Any:
+    """The type of a NamedTuple."""
+    return types.NamedTuple(arrays, of)
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "every"])
@@ -83,62 +93,57 @@ def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     """Every one; or those that tell most: some of Paco Ŝako's take half a minute each."""
     from plyground.backend.device import count_bits_by_instruction
 
-    def array(of: Any, dimensions: int = 1) -> Any:
-        return types.Array(of if isinstance(of, types.Type) else numba.from_dtype(np.dtype(of)), dimensions, "C")
-
     def kernel(template: str, name: str, functions: Any, *arguments: Any) -> None:
-        module = load_kernels(template, functions, word)
+        module = load_kernels(template, functions, word, "cuda")
         assert ".visible .entry" in ptx(getattr(module, name), *arguments, device=False), name
 
     count_bits_by_instruction()
     game = pg.load(word)
     rules, whole, size = game.rules, types.int64, types.int64
-    sizes = {"STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
-    functions = {**rules.compiled, **sizes}
+    functions = slots_of(rules)
     states, heads, work = array(rules.STATE), array(rules.SEARCHED), array(rules.WORK)
     words, bools, ints, rngs = array(f"u{rules.STATE.alignment}", 2), array("?"), array("i4"), array("u8")
-    kernel("cuda_rules", "reset_all", functions, states, words, words, rngs)
-    outcome = array("f4"), bools, bools
-    kernel("cuda_rules", "step_all", functions, states, *[words] * 3, ints, rngs, words, ints, whole, *outcome, work)
-    asked = array("i4", 2), ints, array("?", 2), rngs, ints, ints, ints
-    kernel("cuda_rules", "look_all", functions, states, *asked, work)
-    kernel("cuda_rules", "play_heads", functions, heads, ints, rngs, work)
-    kernel("cuda_rules", "count_all", functions, heads, array("i8"), work)
-    kernel("cuda_rules", "seats_to_act", functions, states, ints)
+    games, step = group(Games, states, words, words, words, rngs, ints), group(Step, array("f4"), bools, bools)
+    legal = group(Legal, array("i4", 2), ints, array("?", 2), array("i4", 2), rngs, ints, ints, ints)
+    kernel("rules", "begin_all", functions, games, words, work)
+    kernel("rules", "step_all", functions, games, ints, whole, step, words, work)
+    kernel("rules", "find_legal", functions, states, legal, work)
+    kernel("rules", "play_heads", functions, heads, ints, rngs, work)
+    kernel("rules", "count_all", functions, heads, array("i8"), work)
+    kernel("rules", "seats_to_act", functions, states, ints)
     if every or word != "paco_sako":
-        kernel("cuda_rules", "random_play", functions, words, words, rngs, ints, whole, array("i8"), work)
-        kernel("cuda_rules", "open_games", functions, states, words, bools, ints, words, rngs, work)
+        kernel("rules", "random_play", functions, games, whole, array("i8"), words, work)
+        kernel("rules", "open_games", functions, games, bools, ints, words, work)
     if "mask" in rules.compiled:
-        kernel("cuda_mask", "legal_masks", rules.compiled, states, array("?", 2))
-    kernel("cuda_rules", "transform_all", functions, states, ints)
-    policies, encoders = list(scripted_agents(game).values()), list(dict.fromkeys(game.encoders.values()))
+        kernel("mask", "legal_masks", functions, states, array("?", 2))
+    kernel("rules", "transform_all", functions, states, ints)
+    policies, encoders = list(game.rules.POLICIES.values()), list(dict.fromkeys(game.encoders.values()))
     if not every:
         policies, encoders = policies[: word != "paco_sako"], encoders[::5]
     for policy in policies:
-        kernel("cuda_choose", "choose_all", {"choose": policy}, states, bools, rngs, ints, work)
+        kernel("choose", "choose_where", {"choose": policy}, states, bools, rngs, ints, work)
     if "evaluate" in rules.compiled:
-        kernel("cuda_evaluate", "evaluate_all", rules.compiled, states, array("f4"))
+        kernel("evaluate", "evaluate_all", functions, states, array("f4"))
     for encoder in encoders:
-        writes = {"write": encoder.write, **rules.compiled}
-        kernel("cuda_encode", "encode_columns", writes, states, whole, array(encoder.dtype, 2))
-        kernel("cuda_encode", "encode_staged", writes, states, whole, size, array(encoder.dtype), rngs, size)
+        writes = {"write": encoder.write, **functions}
+        kernel("encode", "encode_columns", writes, states, whole, array(encoder.dtype, 2))
+        kernel("encode", "encode_staged", writes, states, whole, size, array(encoder.dtype), rngs, size)
     for encoder in [each for each in game.encoders.values() if each.spread][: None if every else 1]:
         arguments = array("i2", 2), array("i2"), array("i2", 2), array("u8", 2)
-        kernel("cuda_expand", "expand_all", {"spread": encoder.spread}, *arguments)
+        kernel("expand", "expand_all", {"spread": encoder.spread}, *arguments)
 
 
-def test_the_memorys_kernels_compile_to_ptx(ptx: Any) -> None:
-    module, rollouts = load_kernels("cuda_replay", {}, "memory"), load_kernels("cuda_advantages", {}, "rollouts")
-    rows, bools, floats = (types.Array(each, 2, "C") for each in (types.int8, types.boolean, types.float32))
-    tree, picked, numbers, lengths, over = (
-        types.Array(each, 1, "C") for each in (types.float64, types.int64, types.float32, types.int32, types.boolean)
-    )
+def test_kernels_that_belong_to_no_game_compile_to_ptx(ptx: Any) -> None:
+    replay, rollouts = load_kernels("replay", {}, "replay", "cuda"), load_kernels("advantages", {}, "rollout", "cuda")
+    rows, bools, floats = array("i1", 2), array("?", 2), array("f4", 2)
+    tree, indices, numbers = array("f8"), array("i8"), array("f4")
     whole, real, seed = types.int64, types.float64, types.uint64
-    stored = rows, rows, floats, rows, bools
+    plies, out = group(Plies, rows, rows, floats, rows, bools), group(NStepReturns, numbers, numbers, indices, numbers)
+    shares = group(SampleShares, real, real, whole)
     how = whole, types.boolean, real, real
-    assert ptx(module.follow_all, picked, whole, *stored, *how, numbers, numbers, picked, numbers, device=False)
-    assert ptx(module.draw_uniform, seed, whole, whole, whole, real, real, bools, bools, picked, device=False)
-    assert ptx(module.draw_prioritised, seed, tree, picked, tree, device=False)
-    assert ptx(module.mark_good, bools, whole, over, lengths, device=False)
-    judged = rows, rows, floats, rows, bools, floats, floats, real, real, floats
-    assert ptx(rollouts.advantages, *judged, device=False)
+    assert ptx(replay.n_step_returns, indices, whole, plies, *how, out, device=False)
+    assert ptx(replay.sample_uniform, seed, whole, whole, shares, bools, bools, indices, device=False)
+    assert ptx(replay.sample_prioritised, seed, tree, indices, tree, device=False)
+    assert ptx(replay.mark_decided, bools, whole, array("?"), array("i4"), device=False)
+    rollout = group(Rollout, rows, rows, floats, rows, bools, floats, floats)
+    assert ptx(rollouts.compute_advantages, rollout, real, real, floats, device=False)

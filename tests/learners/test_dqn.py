@@ -23,6 +23,7 @@ from plyground.agents.agent import make
 from plyground.agents.network import load_run
 from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
+from plyground.games.interface import FIRST_WINS
 from plyground.learners import dqn, saving, training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
@@ -247,6 +248,46 @@ def test_a_network_may_know_only_the_first_actions() -> None:
     assert len(running) > 100
     chosen = learner.agent().act(running, np.zeros(len(running), np.uint64))
     assert (chosen < 2).all()
+
+
+# ---- the imitation reward ----
+
+
+def test_the_imitation_reward_is_for_the_teachers_choice(connect_four: pg.Game) -> None:
+    learner = small_learner(game="connect_four", imitation_coef=0.25, cycles=10)
+    states = learner.view.rows(np.repeat(connect_four.position("121212").states, 3))  # column 1 wins
+    actions = torch.tensor([0, 1, 6], dtype=torch.int32)
+    rewards = learner._imitation_rewards(states, actions)
+    assert isinstance(rewards, torch.Tensor)
+    assert rewards.tolist() == [0.25, 0.0, 0.0]
+    learner.state.cycle = 5
+    learner.state.progress = training.progress(learner)  # half of the run is over
+    assert learner.guidance == 0.5
+    rewards = learner._imitation_rewards(states, actions)
+    assert isinstance(rewards, torch.Tensor)
+    assert rewards.tolist() == [0.125, 0.0, 0.0]
+    assert small_learner(shaping_fraction=0.25).guidance == 1.0
+
+
+def test_the_imitation_reward_is_for_own_plies_only() -> None:
+    """An opponent that plays as the teacher would is not rewarded for it."""
+    learner = small_learner(
+        game="connect_four", num_envs=32, buffer_size=32 * 40, learning_starts=32 * 40, exploration_initial_eps=0.2,
+        exploration_final_eps=0.2, imitation_coef=0.25, opponents=("0.5 self", "0.5 greedy"), games_per_cycle=10**9,
+    )  # fmt: skip
+    own: list[list[bool]] = []
+    for _ in range(40):
+        own.append(learner.games.own_turns().tolist())
+        learner.play()
+    replay, mine, teacher = learner.replay, np.array(own), learner.teacher
+    assert teacher is not None
+    states = replay.games.to_records(replay.states.flatten(0, 1))
+    after = replay.games.to_records(replay.next_states.flatten(0, 1))
+    agrees = teacher.act(states, np.zeros(len(states), np.uint64)).reshape(mine.shape) == replay.actions.numpy()
+    plain = (after["outcome"] == FIRST_WINS + states["to_move"]).reshape(mine.shape)  # nobody loses by an own move
+    assert replay.plies.rewards.numpy() - plain == pytest.approx(0.25 * (agrees & mine), abs=1e-6)
+    assert (agrees & ~mine).sum() > 20
+    assert (agrees & mine).sum() > 20
 
 
 # ---- learning ----

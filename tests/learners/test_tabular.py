@@ -20,7 +20,7 @@ from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
 from plyground.games.sequence.cards import TRADES
-from plyground.kernels.table import NOTHING, Rule, correct
+from plyground.kernels.table import NOTHING, Rule, update
 from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
@@ -40,7 +40,7 @@ RICH = Tabular(
     eval_opponents=("random",), opponents=("1 self", "1 greedy"), prior=5.0, epsilon=0.2,
 )  # fmt: skip
 PLAIN = Rule(
-    sarsa=False, alpha=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
+    sarsa=False, learning_rate=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
     reward_weight=0.1, prior=0.0, limit=10.0,
 )  # fmt: skip
 
@@ -62,7 +62,7 @@ class Pupil:
         self.game, self.rule = pg.load(game), rule
         self.table = Table(self.game)
         self.position = self.game.position(text, strict=False)
-        self.pending, self.scratch, self.sums = self.table.pending(1), self.table.scratch(), np.zeros(3)
+        self.updates, self.scratch = self.table.updates(1), self.table.scratch()
 
     def key(self, action: int) -> Any:
         """What the table calls an action here."""
@@ -74,7 +74,7 @@ class Pupil:
     def set(self, name: str, value: float) -> None:
         """Let the table know one value, visited once."""
         self.table.reserve(1)
-        correct(self.table.entries, self.key(self.position.action(name)), value, 1.0)
+        update(self.table.entries, self.key(self.position.action(name)), value, 1.0)
 
     def value(self, key: Any) -> tuple[float, int]:
         found = np.zeros(1, np.int64)
@@ -86,23 +86,15 @@ class Pupil:
 
     def act(self) -> str:
         """The seat to move chooses, learns, and plays."""
-        states, actions = self.position.states, np.zeros(1, np.int32)
-        self.table.reserve(3)
-        self.table.kernels.act_all(
-            *(states, self.table.records(states), np.zeros(1, np.int64), np.zeros(1, np.uint64), self.table.entries),
-            *(self.rule, True, self.pending, actions, np.zeros(self.game.num_actions, np.int64), self.sums),
-            *(self.game.work(), self.scratch),
-        )
+        row, rng, actions = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.int32)
+        games = self.table.games(self.position.states, row, rng, actions)
+        self.table.learn(games, self.rule, self.updates, self.scratch)
         name = self.position.name(int(actions[0]))
         self.position = self.position.play(name)
         return name
 
     def end(self, outcome: int) -> None:
-        self.table.reserve(6)
-        outcomes = np.array([outcome], np.int8)
-        self.table.kernels.end_games(
-            np.zeros(1, np.int64), outcomes, self.table.entries, self.rule, self.pending, self.sums
-        )
+        self.table.end_games(np.zeros(1, np.int64), np.array([outcome], np.int8), self.rule, self.updates)
 
 
 FOUR = np.log(10_000 + 3 + 1) / np.log(15_001)  # a live four, and three times a live one
@@ -130,7 +122,7 @@ def test_updates_by_hand(sarsa: bool, behind_the_trade: float) -> None:
     assert pupil.value(four) == (pytest.approx(0.5 + (target - 0.5) / 2), 2), "the second visit counts half"
     pupil.end(FIRST_WINS)
     assert pupil.value(five) == (pytest.approx(0.4 + (0.1 * FIVE + 1 - 0.4) / 2), 2)
-    assert pupil.sums[0] == 3
+    assert pupil.updates.sums[0] == 3
     assert pupil.value(trade)[1] == 1, "nothing was judged twice"
 
 
@@ -145,14 +137,14 @@ def test_a_loss_a_draw_and_a_game_that_was_stopped() -> None:
     pupil.act()
     pupil.end(RUNNING)
     assert len(pupil.table) == 0
-    assert not pupil.pending.waiting.any()
+    assert not pupil.updates.pending.waiting.any()
 
 
 def test_later_visits_count_alpha() -> None:
     pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    key, value = pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
+    start, key, value = pupil.position, pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
     for visit in range(1, 9):
-        pupil.position = pupil.game.position(DEAD_CARD.replace("2sah", "9cah"), strict=False)
+        pupil.position = start
         pupil.act()
         pupil.end(FIRST_WINS if visit % 2 else DRAW)
         value += max(0.25, 1 / visit) * (0.1 * FOUR + visit % 2 - value)
@@ -164,7 +156,7 @@ def test_what_an_action_does_and_what_it_draws_are_not_mixed() -> None:
     pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
     key = pupil.key(pupil.position.action("place ah g5 take 9d"))
     assert pupil.act() == "place ah g5 take 9d"
-    assert pupil.pending.rewards[0, 0] == pytest.approx(0.1 * FOUR)
+    assert pupil.updates.pending.rewards[0, 0] == pytest.approx(0.1 * FOUR)
     pupil.end(DRAW)
     assert pupil.value(key)[0] == pytest.approx(0.1 * FOUR)
 
@@ -175,7 +167,7 @@ def test_an_action_without_features_leaves_no_entry() -> None:
     assert pupil.act().startswith("place 5h")
     pupil.end(FIRST_WINS)
     assert len(pupil.table) == 0
-    assert pupil.sums[0] == 0
+    assert pupil.updates.sums[0] == 0
 
 
 def test_a_guess_is_the_states_value_and_the_actions_advantage() -> None:
@@ -406,7 +398,7 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
     """One game against a person, with a move taken back: the values are those of the plain rule."""
     game = pg.load(ROW)
     agent: Any = make(f"run:{three},learn=true", game)
-    gamma, alpha = agent.rule.gamma, agent.rule.alpha
+    gamma, alpha = agent.rule.gamma, agent.rule.learning_rate
     position, number, rngs = game.start(), np.array([3]), np.zeros(1, np.uint64)
 
     def answer() -> int:
@@ -423,11 +415,11 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
             return 0.0, 0
         return float(agent.table.entries.values[found[0]]), int(agent.table.entries.visits[found[0]])
 
-    start, first = game.position(position.text), answer()
+    start, first = position, answer()
     value, visits = entry(start, first)
     position = position.play(first)
     position = position.play(position.legal()[0])
-    middle, second = game.position(position.text), answer()
+    middle, second = position, answer()
     behind = max((entry(middle, move)[0] for move in middle.legal()), default=0.0)
     expected = value + max(alpha, 1 / (visits + 1)) * (gamma * behind - value)
     assert entry(start, first) == (pytest.approx(expected, abs=1e-6), visits + 1)

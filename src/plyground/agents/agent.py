@@ -9,6 +9,7 @@ best `evaluate`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +21,8 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
-from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
-from plyground.games.connect_four.perfect import Perfect
-from plyground.games.connect_four.solver.solver import solves
-from plyground.games.interface import Function, brought, uncompiled
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
@@ -105,10 +103,17 @@ def _run(game: Game, path: str, options: Options) -> Agent:
     return learning(path, game, which)
 
 
-def _scripted(name: str, function: Function) -> Entry:
-    """The row of an agent that a game brings."""
-    meaning = (function.__doc__ or f"the game's own {name}").strip().splitlines()[0]
-    return Entry(lambda game, path, options: ScriptedAgent(game, name, function), lambda _: [name], meaning)
+def _own_entries(game: Game) -> dict[str, Entry]:
+    """The rows of the agents that a game defines: compiled functions (POLICIES) and classes (AGENTS)."""
+    scripted = {name: functools.partial(ScriptedAgent, game, name, each) for name, each in game.rules.POLICIES.items()}
+    others = {name: functools.partial(each, game) for name, each in game.rules.AGENTS.items()}
+    meanings = {name: each.__doc__ for name, each in {**game.rules.POLICIES, **game.rules.AGENTS}.items()}
+    return {name: _own_entry(name, make, meanings[name]) for name, make in {**scripted, **others}.items()}
+
+
+def _own_entry(name: str, make: Callable[[], Agent], meaning: str | None) -> Entry:
+    text = (meaning or f"the game's own {name}").strip().splitlines()[0]
+    return Entry(lambda game, path, options: make(), lambda _: [name], text)
 
 
 def can_search(game: Game) -> bool:
@@ -122,7 +127,7 @@ def _pretrained(game: Game) -> Path:
 
 
 def _has_engine(game: Game) -> bool:
-    return game.word == "chess" and uci.find("stockfish") is not None
+    return game.rules.UCI and uci.find("stockfish") is not None
 
 
 AGENTS = {
@@ -154,12 +159,6 @@ AGENTS = {
         "the pretrained network",
         "a pretrained network",
     ),
-    "solver": Entry(
-        lambda game, path, options: Perfect(),
-        lambda game: ["solver"] * solves(game),
-        "plays perfectly",
-        "a solved game",
-    ),
     "uci": Entry(
         uci.make_engine,
         lambda game: ["uci:stockfish,elo=1350"] * _has_engine(game),
@@ -179,7 +178,7 @@ AGENTS = {
 
 def entries(game: Game) -> dict[str, Entry]:
     """The table for one game, with its scripted agents."""
-    own = {name: _scripted(name, function) for name, function in scripted_agents(game).items()}
+    own = _own_entries(game)
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 
@@ -233,30 +232,3 @@ def _whole_number(agent: str, option: str, value: str) -> int:
         return int(value)
     except ValueError:
         raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None
-
-
-# ---- what a game brings ----
-
-
-def scripted_agents(game: Game) -> Mapping[str, Function]:
-    """The compiled functions of a game's own agents, by name."""
-    functions: Mapping[str, Function] = _brought(game, "POLICIES") or {}
-    faults = [fault for function in functions.values() for fault in uncompiled(function.__name__, function)]
-    if faults:
-        raise BrokenGame(f"the game {game.rules.name}: {'; '.join(faults)}")
-    return functions
-
-
-def scorers_of(game: Game) -> Mapping[str, Function]:
-    """The compiled functions `(state, action) -> float` that score a game's actions, for teachers."""
-    return _brought(game, "SCORERS") or {}
-
-
-def adviser_of(game: Game) -> Function | None:
-    """The function `(position) -> str` with a game's advice for people; the text is empty where it has none."""
-    return _brought(game, "advise")
-
-
-def _brought(game: Game, what: str) -> Any:
-    """A name that a game defines for agents: in its own module, or in `agents.py` of its folder."""
-    return brought(game.rules.module, what, "agents")

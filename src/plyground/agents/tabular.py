@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.kernels.table import Entries, Rule
+from plyground.kernels.table import Entries, Pending, Rule
 from plyground.kernels.threads import available, over_slices
 from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, game_of, newest_whole, open_run, read_config
-from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
+from plyground.tables import Table
 
 Records = NDArray[np.void]
 ROWS_FOR_A_THREAD = 256
@@ -33,7 +33,7 @@ def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = Fa
     turns = 1000.0 if gamma > 0.999 else 1.0 / (1.0 - gamma)
     return Rule(
         sarsa=config["method"] == "sarsa",
-        alpha=now("alpha"),
+        learning_rate=now("alpha"),
         gamma=gamma,
         epsilon=now("epsilon") if explore else 0.0,
         score_weight=float(config["score_weight"]),
@@ -102,61 +102,47 @@ class LearningAgent(TableAgent):
         table, rule = load_table(self.path, game, self.checkpoint)
         self.run.rewind(self.checkpoint)
         super().__init__(table, rule)
-        self.pending, self.scratch = table.pending(1), table.scratch()
-        self.played, self.sums = np.zeros(table.game.num_actions, np.int64), np.zeros(3)
+        self.updates, self.scratch = table.updates(1), table.scratch()
 
     def act_in(self, games: NDArray[np.int64], states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[R] actions in the games of these numbers, having learned from where the last ones led."""
-        table, actions = self.table, np.empty(len(states), np.int32)
-        if len(games) and games.max() >= len(self.pending.waiting):
-            self._make_room(int(games.max()) + 1)
-        table.reserve(ENTRIES_FOR_AN_ACTION * len(states))
-        own = self.pending._replace(**{name: array[games] for name, array in self.pending._asdict().items()})
-        table.kernels.act_all(
-            *(
-                states,
-                table.records(states),
-                np.arange(len(states)),
-                rngs,
-                table.entries,
-                self.rule,
-                True,
-                own,
-                actions,
-            ),
-            *(self.played, self.sums, table.game.work(), self.scratch),
-        )
+        table, pending = self.table, self.updates.pending
+        if len(games) and games.max() >= len(pending.waiting):
+            pending = self._make_room(int(games.max()) + 1)
+        own = pending._replace(**{name: array[games] for name, array in pending._asdict().items()})
+        asked = table.games(states, np.arange(len(states)), rngs, np.empty(len(states), np.int32))
+        table.learn(asked, self.rule, self.updates._replace(pending=own), self.scratch)
         for name, array in own._asdict().items():
-            getattr(self.pending, name)[games] = array
-        return actions
+            getattr(pending, name)[games] = array
+        return asked.actions
 
-    def _make_room(self, games: int) -> None:
+    def _make_room(self, games: int) -> Pending:
         larger = self.table.pending(games)
-        for name, array in self.pending._asdict().items():
+        for name, array in self.updates.pending._asdict().items():
             getattr(larger, name)[: len(array)] = array
-        self.pending = larger
+        self.updates = self.updates._replace(pending=larger)
+        return larger
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         """Learn from how games ended, and save; a game that did not end (RUNNING) is forgotten."""
-        known = games < len(self.pending.waiting)
+        known = games < len(self.updates.pending.waiting)
         games, outcomes = games[known], outcomes[known]
-        self.table.reserve(ENTRIES_FOR_AN_ACTION * len(games) * self.game.rules.SEATS)
-        self.table.kernels.end_games(games, outcomes, self.table.entries, self.rule, self.pending, self.sums)
-        if self.sums[0]:
+        self.table.end_games(games, outcomes, self.rule, self.updates)
+        if self.updates.sums[0]:
             self._save(int((outcomes != RUNNING).sum()))
 
     def _save(self, games: int) -> None:
         """A checkpoint of the run, in which only the table is another."""
         before, state = self.checkpoint, self.checkpoint.state()
         groups = {name: before.tensors(name) for name in ("training", "replay")} | {"table": self.table.state()}
-        corrections, step = int(self.sums[0]), before.step + 1
+        corrections, step = int(self.updates.sums[0]), before.step + 1
         counters = state["parts"]["state"]
         counters["step"], counters["updates"] = step, counters["updates"] + corrections
         text = f"learned from {games} games of a match: {corrections:,} corrections, {len(self.table):,} entries"
         self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
         self.checkpoint = self.run.save(step, before.identity, groups, state)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
-        self.sums[:] = 0
+        self.updates.sums[:] = 0
 
 
 def learning(path: str, game: Game, which: str) -> LearningAgent:

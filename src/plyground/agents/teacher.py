@@ -16,12 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search, scorers_of
+from plyground.agents.agent import can_search
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
-from plyground.games.chess import rules as chess
-from plyground.games.chess.board import QUEENING_ACTIONS
-from plyground.games.connect_four.solver.solver import NO_MOVE, perfect, solves
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
@@ -42,7 +39,7 @@ class Judge(Protocol):
 
 
 class Lessons(NamedTuple):
-    """What a teacher says about positions, a row for each. Actions are seen as `in_view` sees them."""
+    """What a teacher says about positions, a row for each. Actions are numbered as the game's DATASET numbers them."""
 
     valid: Ints  # [N, M] all legal actions, ascending, then -1
     top: Ints  # [N, K] the best ones, best first, then -1
@@ -68,7 +65,7 @@ class Teacher:
         actions, scores = self.judge.scores(states)
         width = max(1, int((actions >= 0).sum(1).max(initial=0)))
         actions, scores = actions[:, :width], np.where(actions >= 0, scores, -np.inf)[:, :width]
-        view = in_view(self.game, states, actions)
+        view = self.game.rules.DATASET.actions(states, actions)
         scores = _without_twins(view, actions, scores)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :top]  # actions ascend: of equal ones the lowest is first
         best = np.take_along_axis(scores, order, 1)  # [N, K]
@@ -77,16 +74,6 @@ class Teacher:
         chosen, moves = (np.where(there, np.take_along_axis(each, order, 1), -1) for each in (view, actions))
         values = np.clip(best[:, 0], -1.0, 1.0)
         return Lessons(_distinct(view), chosen, moves, weights / weights.sum(1, keepdims=True), values)
-
-
-def in_view(game: Game, states: Records, actions: Ints) -> Ints:
-    """[N, M] the actions as datasets number them: chess has 4096, from * 64 + to, whatever a pawn becomes."""
-    if game.rules.module is not chess:
-        return actions
-    number, black = actions - QUEENING_ACTIONS, states["to_move"][:, None]
-    start = np.where(black, 8, 48) + number // 9
-    end = start + np.where(black, -8, 8) + number // 3 % 3 - 1
-    return np.where(actions >= QUEENING_ACTIONS, 64 * start + end, actions).astype(np.int32)
 
 
 def _without_twins(view: Ints, actions: Ints, scores: Floats) -> Floats:
@@ -110,22 +97,6 @@ def _distinct(view: Ints) -> Ints:
 
 
 # ---- who judges ----
-
-
-class Solved:
-    """Connect Four's perfect player: a win is worth more than one half, the sooner the more."""
-
-    def __init__(self, game: Game) -> None:
-        self.game = game
-
-    def scores(self, states: Records) -> tuple[Ints, Floats]:
-        found = perfect().move_scores(states)  # [N, 7]
-        columns = np.arange(found.shape[1], dtype=np.int32)
-        there = found != NO_MOVE
-        order = np.argsort(~there, axis=1, kind="stable")  # open columns first
-        actions = np.where(np.take_along_axis(there, order, 1), columns[order], -1).astype(np.int32)
-        exact = np.take_along_axis(found, order, 1).astype(np.float64)
-        return actions, np.sign(exact) * 0.5 + exact / 44
 
 
 class Scorer:
@@ -152,8 +123,9 @@ def _score_kernels(legal: Function, score: Function, subject: str) -> Any:
 
 
 def teachers_of(game: Game) -> list[str]:
-    """The words for those who can teach a game."""
-    return ["minimax"] * can_search(game) + ["solver"] * solves(game) + list(scorers_of(game))
+    """The names of a game's teachers: whatever scores every legal action."""
+    scoring = [name for name, agent in game.rules.AGENTS.items() if hasattr(agent, "scores")]
+    return ["minimax"] * can_search(game) + scoring + list(game.rules.SCORERS)
 
 
 def make_teacher(
@@ -173,6 +145,6 @@ def make_teacher(
         loud = "loudness" in game.rules.compiled
         minimax = Minimax(game, depth, quiescence if loud else 0, table, threads=threads)
         return Teacher(game, minimax, str(minimax))
-    if word == "solver":
-        return Teacher(game, Solved(game), word)
-    return Teacher(game, Scorer(game, word, scorers_of(game)[word], threads), word)
+    if word in game.rules.AGENTS:
+        return Teacher(game, game.rules.AGENTS[word](game), word)
+    return Teacher(game, Scorer(game, word, game.rules.SCORERS[word], threads), word)

@@ -18,7 +18,8 @@ from plyground.backend.device import SIMULATED
 
 NETWORK = "network"  # the label of all time that no timed function takes
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Clock:

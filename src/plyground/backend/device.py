@@ -158,6 +158,19 @@ def _fullness() -> str:
     return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
 
 
+# ---- convolutions ----
+
+
+def mixed_precision(x: Tensor) -> torch.autocast:
+    """A context in which convolutions of x compute in bfloat16 on a GPU, in float32 on the CPU."""
+    return torch.autocast("cuda", torch.bfloat16, enabled=x.is_cuda)
+
+
+def convolution_layout(x: Tensor) -> Tensor:
+    """[B, channels, rows, columns] as convolutions are fastest: on a GPU with the channels of a cell side by side."""
+    return x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
+
+
 # ---- running kernels ----
 
 
@@ -200,7 +213,7 @@ class Cpu:
     def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """The memory at the beginning of a tensor as an array of another type."""
         assert tensor.is_contiguous()
-        return tensor.numpy().reshape(-1).view(np.uint8)[: _bytes(shape, dtype)].view(dtype).reshape(shape)
+        return np.frombuffer(tensor.numpy(), dtype, math.prod(shape)).reshape(shape)
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         return torch.empty(shape, dtype=dtype)
@@ -298,7 +311,7 @@ def _simulated(value: Any) -> Any:
         return value
     from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
-    return FakeCUDAArray(value)
+    return FakeCUDAArray(value)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
@@ -314,7 +327,3 @@ def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -
 
     described = {"shape": shape, "strides": None, "typestr": dtype, "data": (pointer, False), "version": 3}
     return cuda.from_cuda_array_interface(described, sync=False)
-
-
-def _bytes(shape: tuple[int, ...], dtype: DTypeLike) -> int:
-    return math.prod(shape) * np.dtype(dtype).itemsize

@@ -51,6 +51,7 @@ class DeviceGame:
         self.device = self.on.torch
         self.kernels: Any = self.load("rules")
         self.fresh = self.from_records(game.fresh)  # [1, bytes]: see `Game.fresh`
+        self._sizes = self.rules.STATE.itemsize, self.rules.HEAD.itemsize
 
     def load(self, template: str, **functions: Function) -> Any:
         """The kernels of a template for this game and device; `functions` fill further slots."""
@@ -65,9 +66,8 @@ class DeviceGame:
 
     def rows(self, states: Tensor) -> Tensor:
         """States as kernels can read them: contiguous and aligned. Kernels check no bounds, so this function checks."""
-        sizes = self.rules.STATE.itemsize, self.rules.HEAD.itemsize
         right = isinstance(states, Tensor) and states.ndim == 2 and states.dtype == torch.uint8  # pyright: ignore
-        if not right or states.shape[1] not in sizes or states.device.type != self.device.type:
+        if not right or states.shape[1] not in self._sizes or states.device.type != self.device.type:
             where = f" on {states.device}" if isinstance(states, Tensor) else ""  # pyright: ignore
             given = f"{states.dtype} of shape {tuple(states.shape)}{where}"
             raise InvalidValue(f"{self.game} reads rows of its own records as bytes on {self.name}, not {given}")
@@ -76,8 +76,10 @@ class DeviceGame:
 
     def records(self, states: Tensor) -> Any:
         """[N] the states that `rows` returned, as kernels read them: the same memory."""
-        whole = states.shape[1] == self.rules.STATE.itemsize
-        return self.on.view(states, (len(states),), self.rules.STATE if whole else self.rules.HEAD)
+        return self.on.view(states, (len(states),), self._dtype(states))
+
+    def _dtype(self, states: Tensor) -> np.dtype[np.void]:
+        return self.rules.STATE if states.shape[1] == self._sizes[0] else self.rules.HEAD
 
     def words(self, states: Tensor, size: int) -> Any:
         """[N, bytes / size] the same as unsigned integers of `size` bytes."""
@@ -91,8 +93,7 @@ class DeviceGame:
 
     def to_records(self, states: Tensor) -> NDArray[np.void]:
         """[N] records: on the CPU the same memory if the rows are contiguous, else a copy."""
-        dtype = self.rules.STATE if states.shape[1] == self.rules.STATE.itemsize else self.rules.HEAD
-        return states.contiguous().cpu().numpy().reshape(-1).view(dtype)
+        return states.contiguous().cpu().numpy().reshape(-1).view(self._dtype(states))
 
     def heads(self, states: Tensor) -> Tensor:
         """[N, bytes of a head] a copy of the part of each state that a replay buffer stores."""
@@ -195,8 +196,10 @@ class DeviceGame:
     def choose(
         self, function: Function, subject: str, states: Tensor, where: Tensor, rngs: Tensor, actions: Tensor
     ) -> None:
-        """Ask a scripted agent's compiled function in the rows where `where` [N] bool is set, and write its answers into
-        `actions` [N] int32. It draws from `rngs` [N]. `subject` names it while it compiles."""
+        """Write a scripted agent's actions into `actions` [N] int32 where `where` [N] bool is set.
+
+        Its compiled function draws from `rngs` [N]; `subject` names it while it compiles.
+        """
         kernel = _choose_kernel(self.on, function, f"{self.game.label} {subject}")
         rows = self.rows(states)
         self.run_rows(kernel, len(rows), self.records(rows), where, rngs, actions)

@@ -30,7 +30,7 @@ class View:
         self.outputs = outputs or game.num_actions
         if not 1 <= self.outputs <= game.num_actions:
             raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")
-        self.observed = self.encoder.dense if self.encoder.expand is not None else str(self.encoder)
+        self.observed = self.encoder.dense or str(self.encoder)
         self.shape = game.encoder(self.observed).shape
         slots = game.slots(str(self.encoder))  # [SEATS, A] the output for each action
         self.turned = bool((slots != np.arange(game.num_actions)).any())

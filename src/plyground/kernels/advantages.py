@@ -1,5 +1,8 @@
-"""Template: generalised advantage estimation (GAE) over a rollout, on the CPU. `cuda_advantages.py` has the same function
-with the same arguments, one thread for each environment. The template belongs to no game: no slot is filled."""
+"""Template: generalised advantage estimation (GAE) over a rollout, on the CPU.
+
+`cuda_advantages.py` has the same function with the same arguments, one thread for each environment. The template
+belongs to no game: no slot is filled.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,6 @@ def advantages_of_env(env: int, rollout: Rollout, gamma: float, gae_lambda: floa
 
 @njit(cache=True, nogil=True)
 def compute_advantages(rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
-    """The advantages out [rows, envs] of all environments. `gae_lambda` 0 is the one-step estimate, 1 the full return."""
+    """out [rows, envs]: the advantages of all environments. `gae_lambda` 0 is the one-step estimate, 1 the full one."""
     for env in range(rollout.sides.shape[1]):
         advantages_of_env(env, rollout, gamma, gae_lambda, out)

@@ -77,6 +77,4 @@ class Rollout(NamedTuple):
     ended: Any  # [rows, envs] int8: RUNS_ON, TERMINATED or TRUNCATED
     own: Any  # [rows, envs] bool: the learner acted; the opponent's plies are part of the environment
     values: Any  # [rows, envs] float32: the value of each state for the side that acts in it
-    next_values: (
-        Any  # [rows, envs] float32: the next state's value, read in the last row and where a game was truncated
-    )
+    next_values: Any  # [rows, envs] float32: the next state's value, read in the last row and at truncation

@@ -1,4 +1,4 @@
-"""How much better each ply of a rollout turned out than the critic expected, on a GPU: a thread for each game."""
+"""Template: the function of `advantages.py` on a GPU, one thread for each environment."""
 
 # pyright: reportUntypedFunctionDecorator=false
 
@@ -6,26 +6,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import cuda as untyped
+from numpy.typing import NDArray
 
-from plyground.kernels.advantages import judge_game
-from plyground.kernels.replay import Bools, Bytes, Floats
+from plyground.kernels.advantages import advantages_of_env
+from plyground.kernels.arrays import Rollout
 
 cuda: Any = untyped
 
 
 @cuda.jit(cache=True)
-def advantages(
-    sides: Bytes,
-    next_sides: Bytes,
-    rewards: Floats,
-    ended: Bytes,
-    own: Bools,
-    values: Floats,
-    behind: Floats,
-    discount: float,
-    trace: float,
-    out: Floats,
-) -> None:
-    for game in range(cuda.grid(1), sides.shape[1], cuda.gridsize(1)):
-        judge_game(game, sides, next_sides, rewards, ended, own, values, behind, discount, trace, out)
+def compute_advantages(rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
+    for env in range(cuda.grid(1), rollout.sides.shape[1], cuda.gridsize(1)):
+        advantages_of_env(env, rollout, gamma, gae_lambda, out)

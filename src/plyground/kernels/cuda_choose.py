@@ -1,4 +1,4 @@
-"""Template: a policy over single states, on a GPU."""
+"""Template: a scripted agent's function over single states, on a GPU."""
 
 # pyright: reportUntypedFunctionDecorator=false
 
@@ -17,10 +17,10 @@ cuda: Any = untyped
 
 
 @cuda.jit(cache=True)
-def choose_all(
-    states: Any, turn: NDArray[np.bool_], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Any
+def choose_where(
+    states: Any, where: NDArray[np.bool_], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Any
 ) -> None:
-    """Fill in the actions where it is the policy's turn [N]."""
+    """Fill in the actions where `where` [N] is set."""
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
-        if turn[i]:
+        if where[i]:
             actions[i] = choose(states[i], rngs[i : i + 1], work[cuda.grid(1)])

@@ -18,21 +18,21 @@ Records = Any
 
 
 @cuda.jit(cache=True)
-def encode_columns(states: Records, looking: int, out: NDArray[Any]) -> None:
-    """What the seat to act, or the seat `looking` where that is not negative, sees of each state: `out` [size, N].
+def encode_columns(states: Records, observer: int, out: NDArray[Any]) -> None:
+    """out [size, N]: the observation of each state for the seat to act, or for `observer` if that is not negative.
 
-    So the threads of a warp write side by side. Rows of their own, far apart, are ten times slower to write.
+    Transposed, the threads of a warp write adjacent memory. To write a row each is ten times slower.
     """
     for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
-        write(states[i], seat(states[i]) if looking < 0 else looking, out[:, i])
+        write(states[i], seat(states[i]) if observer < 0 else observer, out[:, i])
 
 
 @cuda.jit(cache=True)
 def encode_staged(
-    states: Records, looking: int, size: int, out: NDArray[Any], words: NDArray[np.uint64], words_of_block: int
+    states: Records, observer: int, size: int, out: NDArray[Any], words: NDArray[np.uint64], words_of_block: int
 ) -> None:
-    """The same row by row, for short rows of `size`: `out` [N * size]. A block of threads writes its rows into shared
-    memory and then copies them together, eight bytes at a time (`words` is `out` once more) where the block is full."""
+    """out [N * size]: the same row by row, for short rows of `size`. A block of threads writes its rows into shared
+    memory and then copies them together, eight bytes at a time (`words` is the same memory) if the block is full."""
     staged = cuda.shared.array(0, out.dtype)
     staged_words = staged.view(np.uint64)
     me, rows = cuda.threadIdx.x, cuda.blockDim.x
@@ -40,7 +40,7 @@ def encode_staged(
     while first < len(states):
         i = first + me
         if i < len(states):
-            write(states[i], seat(states[i]) if looking < 0 else looking, staged[me * size : me * size + size])
+            write(states[i], seat(states[i]) if observer < 0 else observer, staged[me * size : me * size + size])
         cuda.syncthreads()
         if first + rows <= len(states) and words_of_block > 0:
             start = first // rows * words_of_block

@@ -1,4 +1,4 @@
-"""Template: a game's own judgement of states, on a GPU."""
+"""Template: a game's own evaluation of states, on a GPU."""
 
 # pyright: reportUntypedFunctionDecorator=false
 

@@ -1,4 +1,4 @@
-"""Template: legal masks where the game writes them itself. Elsewhere `cuda_rules.py` does it with legal lists."""
+"""Template: legal masks by the game's own `mask`. For other games `cuda_rules.py` derives them from legal lists."""
 
 # pyright: reportUntypedFunctionDecorator=false
 

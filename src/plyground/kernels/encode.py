@@ -13,21 +13,21 @@ Records = NDArray[np.void]
 
 @njit(cache=True, nogil=True)
 def encode_all(states: Records, out: NDArray[np.generic]) -> None:
-    """What the seat to act sees of each state: `out` [N, size]."""
+    """out [N, size]: the observation of each state for the seat to act."""
     for i in range(len(states)):
         write(states[i], seat(states[i]), out[i])
 
 
 @njit(cache=True, nogil=True)
 def encode_for(states: Records, seats: NDArray[np.int32], out: NDArray[np.generic]) -> None:
-    """What the given seats see."""
+    """out [N, size]: the observation of each state for the given seat [N]."""
     for i in range(len(states)):
         write(states[i], seats[i], out[i])
 
 
 @njit(cache=True, nogil=True)
 def fill_slots(slots: NDArray[np.int32]) -> None:
-    """slots [SEATS, NUM_ACTIONS]: which output of a network stands for an action, as each seat sees the board."""
+    """slots [SEATS, NUM_ACTIONS]: the output of a network that stands for an action, as each seat sees the board."""
     for i in range(slots.shape[0]):
         for action in range(slots.shape[1]):
             slots[i, action] = slot(action, i)

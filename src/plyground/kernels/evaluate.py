@@ -1,4 +1,4 @@
-"""Template: a game's own judgement of its states, as a loop over a batch."""
+"""Template: a game's own evaluation of states, as a loop over a batch."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ from plyground.kernels.slots import spread
 
 @njit
 def cells_of(place: int, token: int, tokens: int, size: int) -> tuple[int, int, int]:
-    """What a token fills: the first cell, how many (none, if they are not within a row), and the hundredths in them."""
+    """What a token fills: the first cell, how many (none, if they exceed the row), and the hundredths in them.
+
+    Tokens may hold any number."""
     first, cells, hundredths = spread(place, token, tokens)
     if first < 0 or first + cells > size:
         cells = 0

@@ -1,6 +1,6 @@
-"""Template: what masks are for, where the game writes them itself. Elsewhere `rules.py` does it with legal lists.
+"""Template: masks and legality by the game's own `mask`. For other games `rules.py` derives them from legal lists.
 
-The arguments are those of the functions in `rules.py`; not all are needed here.
+The arguments are those of the functions in `rules.py`; not all are read here.
 """
 
 from __future__ import annotations

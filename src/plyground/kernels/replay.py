@@ -5,7 +5,7 @@ The buffer is a ring of rows; a row holds one ply of every environment, so that 
 filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
 
 A call that samples takes one seed; sample k draws from the generator `mix(seed + k * STEP)`, so that both devices
-draw the same samples.
+draw the same samples. Why `_nrt=False`: see `rules.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def generator_of(seed: np.uint64, k: int) -> np.uint64:
     return mix(seed + np.uint64(k) * STEP)
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def n_step_return(
     row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
@@ -69,7 +69,7 @@ def n_step_return(
         row = following
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def n_step_return_of(
     k: int,
     indices: Longs,
@@ -130,10 +130,18 @@ def leaf_at(tree: Doubles, rest: float) -> int:
     return node
 
 
+@njit
+def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+    """Sample k of B: from the k-th of B equal parts of the sum."""
+    leaf = leaf_at(tree, (k + uniform(rng)) / len(indices) * tree[1])
+    indices[k] = leaf - len(tree) // 2
+    probabilities[k] = tree[leaf] / tree[1]
+
+
 # ---- loops ----
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def n_step_returns(
     indices: Longs,  # [B]
     newest: int,  # the newest row
@@ -182,9 +190,7 @@ def sample_prioritised(seed: np.uint64, tree: Doubles, indices: Longs, probabili
     rng = np.empty(1, np.uint64)
     for k in range(len(indices)):
         rng[0] = generator_of(seed, k)
-        leaf = leaf_at(tree, (k + uniform(rng)) / len(indices) * tree[1])
-        indices[k] = leaf - len(tree) // 2
-        probabilities[k] = tree[leaf] / tree[1]
+        draw_by_priority(k, rng, tree, indices, probabilities)
 
 
 @njit(cache=True, nogil=True)

@@ -2,8 +2,12 @@
 
 A function `…_row` is the body for one row; `cuda_rules.py` calls the same bodies. Every loop releases the interpreter's
 lock and uses one thread; a caller with several threads gives each its own rows (`threads.py`): as slices, or, where a
-loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]` is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it
-or, where `reset` draws from the generator, as `reset` receives it.
+loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]`
+is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it or, where `reset` draws from
+the generator, as `reset` receives it.
+
+Bodies that take a NamedTuple of arrays are inlined and compiled without reference counts (`_nrt=False`): counting the
+references to each array of the tuple in each row made `step_all` four times slower. Such code must not allocate.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ OPENING_TRIES = 100
 # ---- bodies for one row, the same on every device ----
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def begin_row(i: int, games: Games, fresh: Words) -> None:
     """Begin a new game in row i."""
     for k in range(SIZE):
@@ -52,7 +56,7 @@ def begin_row(i: int, games: Games, fresh: Words) -> None:
         reset(games.states[i], games.rngs[i : i + 1])
 
 
-@njit
+@njit(forceinline=True, _nrt=False)
 def step_row(i: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: State) -> None:
     """Play one action and begin a new game if that ended one. The reward is for the side that acted."""
     state = games.states[i]
@@ -89,7 +93,7 @@ def open_row(i: int, games: Games, opening_plies: int, fresh: Words, work: State
 
 
 @njit
-def draw_action(rng: Rng, actions: Ints, count: int) -> int:
+def draw_action(rng: Rng, actions: Ints, count: int) -> np.int32:
     """One of the first `count` actions, all equally likely; -1 if there is none."""
     return actions[below(rng, count)] if count else np.int32(-1)
 
@@ -113,7 +117,7 @@ def begin_all(first: int, stop: int, games: Games, fresh: Words, work: Records) 
         begin_row(i, games, fresh)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def step_all(
     first: int, stop: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: Records
 ) -> None:

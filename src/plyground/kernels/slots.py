@@ -1,4 +1,4 @@
-"""The functions a kernel template calls and a game fills in: their types, and what holds where a game has none.
+"""The functions a kernel template calls and a game fills in: their types, and defaults.
 
 A template says `from plyground.kernels.slots import legal, play`; `cache.load_kernels` puts the game's own functions
 in their place. So a template is an ordinary module that editors, linters and type checkers understand.
@@ -15,7 +15,7 @@ from plyground.games.interface import Actions, Function, Rng, Rules, State
 Out = NDArray[np.generic]
 Words = NDArray[np.uint64]
 
-INSTEAD = {"play_head": "play", "count_legal": "legal"}  # which of a game's functions fills a slot it has none for
+INSTEAD = {"play_head": "play", "count_legal": "legal"}  # the game's function that fills a slot it does not define
 
 
 def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
@@ -70,7 +70,7 @@ def settle(state: State) -> None:
 
 @njit
 def determinize(state: State, seat: int, rng: Rng) -> None:
-    """Nothing is hidden, nothing is redrawn."""
+    """Nothing is hidden."""
 
 
 @njit
@@ -86,11 +86,11 @@ def loudness(state: State, action: int) -> int:
 
 @njit
 def transform_action(action: int, symmetry: int) -> int:
-    """Nor do actions change."""
+    """The identity."""
     return action
 
 
-# ---- a game may have these; there is no other ----
+# ---- a game may have these; there is no default ----
 
 
 @njit
@@ -111,7 +111,7 @@ def write(state: State, seat: int, out: Out) -> None: ...
 
 @njit
 def slot(action: int, seat: int) -> int:
-    """The network sees actions as they are."""
+    """The output of an action is its number."""
     return action
 
 
@@ -135,9 +135,9 @@ def score(state: State, action: int) -> float:
 
 @njit
 def state_key(state: State, seat: int, record: NDArray[np.uint8], key: Words, notes: NDArray[np.float32]) -> None:
-    """What the table knows of a state, as `seat` sees it: all words of `key` but the last.
+    """The key of a state as `seat` sees it: all words of `key` but the last.
 
-    `record` are the state's bytes; here they are the key. `notes` is room for what `action_key` may want to know.
+    `record` are the state's bytes; by default they are the key. `notes` is scratch memory for `action_key`.
     """
     for k in range(len(key) - 1):
         word = np.uint64(0)
@@ -148,7 +148,7 @@ def state_key(state: State, seat: int, record: NDArray[np.uint8], key: Words, no
 
 @njit
 def action_key(state: State, effect: int, notes: NDArray[np.float32]) -> tuple[float, np.uint64]:
-    """What an action does at once: its reward, and the last word of its key; 0 if there is nothing to store."""
+    """An action's immediate reward and the last word of its key; 0 if there is nothing to store."""
     return 0.0, np.uint64(effect + 1)
 
 

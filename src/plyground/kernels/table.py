@@ -1,8 +1,8 @@
-"""A table of values: exact keys, found by their hash, and what is known of each.
+"""A hash table from keys to action values, and the arrays that tabular learning works on.
 
-Entries stand in the order in which they came. `places` says where, by open addressing: a key's hash names the place to
-look at first, then the next ones until one is free. A key is compared in full, so two keys with the same hash are two
-entries. Room is made outside (`tables.py`): whoever adds entries has looked that they fit.
+Entries are stored in the order in which they were added. `places` finds them by open addressing with linear probing: a
+key's hash is the first place to try. Keys are compared in full, so two keys with the same hash are two entries. Nothing
+grows here: `tables.py` reserves room before entries are added.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Words = NDArray[np.uint64]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 FREE = -1  # in `places`
-NOTES = 200  # room for what a key notes about a state
-NOTHING = np.uint64(0)  # as an action's word: the entry is the value of the state, whatever is played
-ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # as a state's words: the advantage of an action, wherever it is played
+NOTES = 200  # room for what `state_key` writes for `action_key`
+NOTHING = np.uint64(0)  # as an action's word: the entry is the value of the state, for any action
+ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # as a state's words: the advantage of an action in any state
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -30,51 +30,68 @@ class Entries(NamedTuple):
 
     keys: Words  # [room, W]
     values: NDArray[np.float32]  # [room]
-    visits: NDArray[np.uint32]  # [room] how often each value was corrected
+    visits: NDArray[np.uint32]  # [room] number of updates of each value
     places: NDArray[np.int32]  # [a power of two, larger than room] an entry's number, or FREE
-    size: NDArray[np.int64]  # [1] how many entries there are
+    size: NDArray[np.int64]  # [1] number of entries
 
 
 class Rule(NamedTuple):
-    """How actions are chosen and values corrected."""
+    """Parameters of the choice of actions and of the updates."""
 
-    sarsa: bool  # follow the action that is played next, not the best one
-    alpha: float
-    gamma: float  # for each time that the others have moved in between
-    epsilon: float  # chance of a random action
-    score_weight: float  # of what an action does at once, in a choice
-    value_weight: float  # of its value
-    draw_weight: float  # of what it draws, beside what it does
-    reward_weight: float  # of what an action does at once, in its value
-    prior: (
-        float  # visits for which a guess counts beside an entry's own value: the state's value, the action's advantage
-    )
-    limit: float  # a target is never further from 0
+    sarsa: bool  # bootstrap from the action that is played next, not from the best one
+    learning_rate: float
+    gamma: float  # applied when other seats have moved in between
+    epsilon: float  # probability of a random action
+    score_weight: float  # of an action's reward, in the choice
+    value_weight: float  # of its value, in the choice
+    draw_weight: float  # of its draw's reward beside its own, in the choice
+    reward_weight: float  # of an action's reward, in the TD target
+    prior: float  # visits for which the guess (state value + action's advantage) counts beside an entry's own value
+    limit: float  # TD targets are clipped to [-limit, limit]
+
+
+class Games(NamedTuple):
+    """The games in which actions are chosen."""
+
+    states: NDArray[np.void]  # [N]
+    records: NDArray[np.uint8]  # [N, bytes] the heads of the states as bytes
+    rows: NDArray[np.int64]  # [R] the games to act in
+    rngs: Words  # [N]
+    actions: Ints  # [N] out: the chosen actions, in `rows`
 
 
 class Pending(NamedTuple):
-    """The last action of each seat, which is still to be judged."""
+    """The last action of each seat, whose value is updated at the seat's next turn or at the end of the game."""
 
     keys: Words  # [games, seats, W]
     rewards: Doubles  # [games, seats]
-    gammas: Doubles  # [games, seats] what the value behind it counts: gamma, or 1 where the same turn went on
+    discounts: Doubles  # [games, seats] of the bootstrap value: gamma, or 1 where the same turn goes on
     waiting: NDArray[np.bool_]  # [games, seats] whether there is one
 
 
+class Updates(NamedTuple):
+    """What learning writes beside the entries."""
+
+    pending: Pending
+    played: NDArray[np.int64]  # [NUM_ACTIONS] how often each effect was chosen
+    sums: Doubles  # [3] number of updates, sum of absolute TD errors, sum of TD targets
+
+
 class Scratch(NamedTuple):
-    """Working memory for one state. The numbers of an effect or a draw hold where `seen` says so."""
+    """Working memory for one state. The numbers of an effect or a draw are valid where `seen` equals `looks`."""
 
     actions: Ints  # [MAX_LEGAL]
-    looks: NDArray[np.int64]  # [1] states looked at
+    looks: NDArray[np.int64]  # [1] number of states seen so far
     seen: NDArray[np.int64]  # [2, NUM_ACTIONS] the last look at an effect, at a draw
     rewards: Doubles  # [2, NUM_ACTIONS] of effects, of draws
     words: Words  # [NUM_ACTIONS] the last word of an effect's key
     values: Doubles  # [NUM_ACTIONS] of effects
-    key: Words  # [W] what is known of the state, then room for an action's word
+    key: Words  # [W] of the state, then room for an action's word
     anywhere: Words  # [W] ANY_STATE in place of the state
-    notes: NDArray[np.float32]  # [NOTES] what `state_key` leaves for `action_key`
+    notes: NDArray[np.float32]  # [NOTES] what `state_key` writes for `action_key`
     ahead: NDArray[np.void]  # [1] a state one action later
-    rng: Words  # [1] chance that nobody else notices
+    rng: Words  # [1] a copy of the game's generator, for playing ahead
+    work: NDArray[np.void]  # [1] the game's working memory
 
 
 @njit
@@ -88,7 +105,7 @@ def hashed(key: Words) -> np.uint64:
 
 @njit
 def place_of(entries: Entries, key: Words) -> np.int64:
-    """Where among the places a key stands or, if it is new, would stand."""
+    """The index into `places` at which a key is or, if it is new, would be."""
     keys, places = entries.keys, entries.places
     last = len(places) - 1
     place = np.int64(hashed(key) & np.uint64(last))
@@ -104,14 +121,14 @@ def place_of(entries: Entries, key: Words) -> np.int64:
 
 @njit
 def find(entries: Entries, key: Words) -> np.int64:
-    """The number of a key's entry; FREE where nothing is known of it."""
+    """The number of a key's entry; FREE if it has none."""
     entry = np.int64(entries.places[place_of(entries, key)])
     return entry if entry < len(entries.values) else np.int64(FREE)
 
 
 @njit
 def find_or_add(entries: Entries, key: Words) -> np.int64:
-    """The number of a key's entry, which is made if there is none."""
+    """The number of a key's entry; a new one has value 0 and no visits."""
     place = place_of(entries, key)
     if entries.places[place] == FREE:
         entry = entries.size[0]
@@ -123,13 +140,13 @@ def find_or_add(entries: Entries, key: Words) -> np.int64:
 
 
 @njit
-def correct(entries: Entries, key: Words, target: float, alpha: float) -> float:
-    """Move a key's value towards a target; returns how far away it was.
+def update(entries: Entries, key: Words, target: float, learning_rate: float) -> float:
+    """Move a key's value towards a TD target; returns the TD error.
 
-    The first visits are averaged, so that a new value begins at its first target; later ones count `alpha`.
+    The step is at least 1 / visits: the first targets are averaged, so that a new value begins at its first target.
     """
     entry = find_or_add(entries, key)
     entries.visits[entry] += np.uint32(1)
     error = target - np.float64(entries.values[entry])
-    entries.values[entry] += max(alpha, 1.0 / entries.visits[entry]) * error
+    entries.values[entry] += max(learning_rate, 1.0 / entries.visits[entry]) * error
     return error

@@ -1,7 +1,7 @@
 """Template: Q-learning and SARSA with a table, many games at once.
 
-A value belongs to a key: what a table knows of a state, and of what an action does there. The value of an action is
-corrected when its player acts next, for only then is known where it led; or when the game ends, by the result.
+A value belongs to a key, which a game's table key computes from a state and from what an action does there. An action's
+value is updated at its player's next turn, where the bootstrap value is known, or at the end of the game by the result.
 
 What an action does is its *effect*; what it takes besides (a card) is its *draw*. Actions that differ only in their
 draw share an effect, hence a key and a value. Most games have no draws: there an effect is the action itself.
@@ -20,32 +20,28 @@ from plyground.kernels.table import (
     ANY_STATE,
     FREE,
     NOTHING,
-    Doubles,
     Entries,
-    Ints,
-    Pending,
+    Games,
     Rule,
     Scratch,
+    Updates,
     Words,
-    correct,
     find,
     place_of,
+    update,
 )
-
-Records = NDArray[np.void]
-Rngs = NDArray[np.uint64]
 
 
 @njit
 def value_of(entries: Entries, key: Words) -> float:
-    """What is stored for a key, or 0."""
+    """The value stored for a key, or 0."""
     entry = find(entries, key)
     return 0.0 if entry == FREE else float(entries.values[entry])
 
 
 @njit
-def estimate(entries: Entries, rule: Rule, key: Words, anywhere: Words, state_value: float) -> float:
-    """What an action is worth, as far as the table knows: a mean of its own value and of a guess from others."""
+def action_value(entries: Entries, rule: Rule, key: Words, anywhere: Words, state_value: float) -> float:
+    """An action's value: the mean of its own entry and of a guess, weighted by visits and `prior`."""
     entry, visits, value, guess = find(entries, key), 0.0, 0.0, 0.0
     if entry != FREE:
         visits, value = float(entries.visits[entry]), float(entries.values[entry])
@@ -55,11 +51,11 @@ def estimate(entries: Entries, rule: Rule, key: Words, anywhere: Words, state_va
 
 
 @njit
-def consider(
-    state: State, record: NDArray[np.uint8], entries: Entries, rule: Rule, rng: Rngs, work: State, scratch: Scratch
+def choose(
+    state: State, record: NDArray[np.uint8], entries: Entries, rule: Rule, rng: Words, scratch: Scratch
 ) -> tuple[int, float]:
-    """The action that looks best in a state, or with chance epsilon any; and the highest value of all."""
-    count, key, word = legal(state, scratch.actions, work), scratch.key, len(scratch.key) - 1
+    """The epsilon-greedy action of a state, and the highest value of all its actions."""
+    count, key, word = legal(state, scratch.actions, scratch.work[0]), scratch.key, len(scratch.key) - 1
     scratch.looks[0] += 1
     state_key(state, seat(state), record, key, scratch.notes)
     anywhere = scratch.anywhere
@@ -75,7 +71,7 @@ def consider(
             key[word] = anywhere[word] = scratch.words[effect]
             scratch.values[effect] = state_value
             if key[word] != NOTHING:
-                scratch.values[effect] = estimate(entries, rule, key, anywhere, state_value)
+                scratch.values[effect] = action_value(entries, rule, key, anywhere, state_value)
             highest = max(highest, scratch.values[effect])
         score = scratch.rewards[0, effect]
         if draw >= 0:
@@ -95,88 +91,81 @@ def consider(
 
 
 @njit(cache=True, nogil=True)
-def act_all(
-    states: Records,  # [N]
-    records: NDArray[np.uint8],  # [N, bytes] the same as bytes
-    rows: NDArray[np.int64],  # [R] the games to act in
-    rngs: Rngs,  # [N]
-    entries: Entries,  # with room for 3 R more
-    rule: Rule,
-    learns: bool,  # otherwise nothing but the actions is written
-    pending: Pending,
-    actions: Ints,  # [N] out
-    played: NDArray[np.int64],  # [NUM_ACTIONS] how often each effect was chosen
-    sums: Doubles,  # [3] corrections, how far values were from their targets, targets
-    work: Records,
-    scratch: Scratch,
-) -> None:
-    """In each of these games choose an action, and correct the value of the one before it.
+def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: Updates, scratch: Scratch) -> None:
+    """Choose an action in each of the games; if `learns`, also update the value of the seat's action before it.
 
-    One kernel for those who learn and those who only play: compiling it takes long enough.
+    `entries` has room for 3 R more. Without `learns` nothing but the actions is written: one kernel serves agents and
+    learners, since it takes seconds to compile.
     """
+    rows, states, records, rngs, actions = games.rows, games.states, games.records, games.rngs, games.actions
     for k in range(len(rows)):
         row = int(rows[k])
         state, rng = states[row], rngs[row : row + 1]
-        who = seat(state)
-        action, highest = consider(state, records[row], entries, rule, rng, work[0], scratch)
+        action, highest = choose(state, records[row], entries, rule, rng, scratch)
         actions[row] = action
-        if not learns:
-            continue
-        effect = effect_of(action)
-        if pending.waiting[row, who]:
-            behind = scratch.values[effect] if rule.sarsa else highest
-            judge(entries, rule, pending, row, who, pending.gammas[row, who] * behind, sums)
-        scratch.key[len(scratch.key) - 1] = scratch.words[effect]
-        pending.keys[row, who, :] = scratch.key
-        pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
-        pending.waiting[row, who] = True
-        ahead = scratch.ahead[0]
-        scratch.ahead[0], scratch.rng[0] = state, rng[0]
-        play(ahead, action, scratch.rng, work[0])
-        pending.gammas[row, who] = 1.0 if seat(ahead) == who else rule.gamma
-        played[effect] += 1
+        if learns:
+            who, pending = seat(state), updates.pending
+            if pending.waiting[row, who]:
+                next_value = scratch.values[effect_of(action)] if rule.sarsa else highest
+                td_update(entries, rule, updates, row, who, pending.discounts[row, who] * next_value)
+            remember(state, action, rng, rule, updates, row, scratch)
 
 
 @njit
-def judge(entries: Entries, rule: Rule, pending: Pending, row: int, who: int, behind: float, sums: Doubles) -> None:
-    """Correct the value of a seat's last action by its reward and what lies behind it."""
+def remember(state: State, action: int, rng: Words, rule: Rule, updates: Updates, row: int, scratch: Scratch) -> None:
+    """Make an action the pending one of the seat to move; `scratch` is as `choose` left it."""
+    who, effect, pending = seat(state), effect_of(action), updates.pending
+    scratch.key[len(scratch.key) - 1] = scratch.words[effect]
+    pending.keys[row, who, :] = scratch.key
+    pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
+    pending.waiting[row, who] = True
+    scratch.ahead[0], scratch.rng[0] = state, rng[0]
+    play(scratch.ahead[0], action, scratch.rng, scratch.work[0])
+    pending.discounts[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
+    updates.played[effect] += 1
+
+
+@njit
+def td_update(entries: Entries, rule: Rule, updates: Updates, row: int, who: int, bootstrap: float) -> None:
+    """Update the value of a seat's pending action; the TD target is its reward plus `bootstrap`."""
+    pending, sums = updates.pending, updates.sums
     pending.waiting[row, who] = False
     key, word = pending.keys[row, who], pending.keys.shape[2] - 1
     described = key[word]
     if described == NOTHING:
         return
-    target = min(max(pending.rewards[row, who] + behind, -rule.limit), rule.limit)
+    target = min(max(pending.rewards[row, who] + bootstrap, -rule.limit), rule.limit)
     sums[0] += 1.0
-    sums[1] += abs(correct(entries, key, target, rule.alpha))
+    sums[1] += abs(update(entries, key, target, rule.learning_rate))
     sums[2] += target
     if rule.prior > 0.0:
         key[word] = NOTHING
-        surprise = correct(entries, key, target, rule.alpha)
+        advantage = update(entries, key, target, rule.learning_rate)
         key[:word], key[word] = ANY_STATE, described
-        correct(entries, key, surprise, rule.alpha)
+        update(entries, key, advantage, rule.learning_rate)
 
 
 @njit(cache=True, nogil=True)
 def end_games(
     rows: NDArray[np.int64],  # [R] games that are over
-    outcomes: NDArray[np.int8],  # [R] how they ended; RUNNING: they were stopped
+    outcomes: NDArray[np.int8],  # [R] their outcomes; RUNNING: they were stopped
     entries: Entries,  # with room for 3 R SEATS more
     rule: Rule,
-    pending: Pending,
-    sums: Doubles,
+    updates: Updates,
 ) -> None:
-    """Judge the last actions by the result. A game that was stopped says nothing about them."""
+    """Update the values of the last actions by the result; a game that was stopped has none."""
+    waiting = updates.pending.waiting
     for k in range(len(rows)):
         row = int(rows[k])
-        for who in range(pending.waiting.shape[1]):
-            if pending.waiting[row, who] and outcomes[k] != RUNNING:
-                judge(entries, rule, pending, row, who, value_for(outcomes[k], who % 2), sums)
-            pending.waiting[row, who] = False
+        for who in range(waiting.shape[1]):
+            if waiting[row, who] and outcomes[k] != RUNNING:
+                td_update(entries, rule, updates, row, who, value_for(outcomes[k], who % 2))
+            waiting[row, who] = False
 
 
 @njit(cache=True, nogil=True)
 def fill_places(entries: Entries) -> None:
-    """Say in empty places where all entries stand."""
+    """Enter all entries into `places`, which are FREE."""
     for entry in range(entries.size[0]):
         entries.places[place_of(entries, entries.keys[entry])] = entry
 

@@ -1,4 +1,4 @@
-"""Several threads over slices of a batch. Compiled kernels release the interpreter's lock, so plain threads do."""
+"""Several threads over slices of a batch: Python's own, because compiled kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-CHUNK = 8192  # rows that make waking a thread worth its 50 µs (measured on Connect Four, the cheapest game)
+CHUNK = 8192  # rows that are worth the 50 µs of waking a thread (measured on Connect Four, the cheapest game)
 
 
 def available() -> int:
@@ -25,7 +25,7 @@ def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: i
     edges = [rows * part // parts for part in range(parts + 1)]
     slices = [slice(start, stop) for start, stop in itertools.pairwise(edges)]
     waiting = [_pool(parts - 1).submit(work, part) for part in slices[1:]]
-    work(slices[0])  # the calling thread takes its share
+    work(slices[0])  # in the calling thread
     for future in waiting:
         future.result()
 

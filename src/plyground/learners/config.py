@@ -121,7 +121,7 @@ C = TypeVar("C")
 
 def check_bounds(config: Any) -> None:
     """Refuse a number outside the bounds that its field states."""
-    hints = get_type_hints(type(config), include_extras=True)
+    hints = get_type_hints(cast(type[Any], type(config)), include_extras=True)
     for name, value in asdict(config).items():
         if not isinstance(value, int | float):
             continue

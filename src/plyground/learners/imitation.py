@@ -208,8 +208,9 @@ class ImitationLearner:
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds; the network as others use it, with outputs that are values."""
+        checked = {"data": Fingerprint(self.data, self.config.data)}  # first, so that a refused load changes nothing
         own = {"network": ScaledNetwork(self.network, self.unit), "optimizer": self.model.optimizer}
-        return {**own, "state": self.state, "epoch": self.epoch, "data": Fingerprint(self.data, self.config.data)}
+        return {**checked, **own, "state": self.state, "epoch": self.epoch}
 
 
 @dataclass

@@ -135,7 +135,7 @@ class ReplayBuffer:
         rows; `beta` is the exponent of the importance-sampling weights of prioritized replay."""
         seed = self._next_seed()
         if self.tree is not None:
-            indices, probabilities = self.tree.sample(batch_size, seed)
+            indices, probabilities = self.tree.sample(batch_size, int(seed))
             weights = (len(self) * probabilities) ** -beta
             weights = (weights / weights.max()).float()
         else:

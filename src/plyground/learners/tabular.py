@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
-from plyground.kernels.table import Rule
+from plyground.kernels.table import Rule, Updates
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
 from plyground.learners.cycle import Event, cycle_events
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
-from plyground.tables import ENTRIES_FOR_AN_ACTION, Table
+from plyground.tables import Table
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
 
@@ -121,21 +121,15 @@ class TabularLearner:
 
     def _act(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
         """Choose actions in these rows, and update the values of the actions before them."""
-        table, batch = self.table, self.games.batch
-        states = batch.on.to_records(batch.states)
-        table.reserve(ENTRIES_FOR_AN_ACTION * len(rows))
-        table.kernels.act_all(
-            *(states, table.records(states), rows, batch.rngs.numpy(), table.entries, rule, True),
-            *(self.pending, self.actions.numpy(), self.played, sums, self.game.work(), self.scratch),
-        )
+        batch = self.games.batch
+        games = self.table.games(batch.on.to_records(batch.states), rows, batch.rngs.numpy(), self.actions.numpy())
+        self.table.learn(games, rule, Updates(self.pending, self.played, sums), self.scratch)
 
     def _end_games(
         self, rows: NDArray[np.int64], outcomes: NDArray[np.int8], rule: Rule, sums: NDArray[np.float64]
     ) -> None:
         """Update the last values of the games that have ended in these rows."""
-        table = self.table
-        table.reserve(ENTRIES_FOR_AN_ACTION * len(rows) * self.game.rules.SEATS)
-        table.kernels.end_games(rows, outcomes, table.entries, rule, self.pending, sums)
+        self.table.end_games(rows, outcomes, rule, Updates(self.pending, self.played, sums))
 
     # ---- for the training loop ----
 

@@ -1,13 +1,14 @@
-"""Template: alpha-beta search of fixed depth over any game in which nothing is hidden, on the game's own `evaluate`.
+"""Template: alpha-beta search of fixed depth over any game of perfect information, on the game's own `evaluate`.
 
-The tree is searched on heads, without their history; the first move is also played on the whole state, so that a draw
-by repetition is seen there. A loop with a stack, since compiled code that is to be cached cannot recurse. Values are
-seen by the mover of the node they belong to, and change sign only where the mover changes: one side may act several
-times in a row.
+Nodes are heads, without history; the first action is also played on the whole state, so that a draw by repetition is
+seen there. The search is a loop with a stack, since compiled code that is cached cannot recurse. A value is for the
+side to move of its node; it is negated where the side to move changes, since one side may act several times in a row.
 
-Beyond `depth`, up to `quiet` more plies follow only what the game calls loud (captures): there the mover may also leave
-things as they are, which is worth `evaluate`. Order and table save time and change no value: an entry of the table
-belongs to one position at one level (within the depth), and holds its value or a bound that is true.
+Beyond `depth`, up to `quiescence` more plies follow only actions that the game calls loud (captures). There the side to
+move may also stand pat, which is worth `evaluate`. Move ordering and the table save time and change no value: an entry
+of the table belongs to one position at one level (within the depth), and holds its value or a true bound.
+
+The steps of the loop are inlined before they are compiled: a call that takes arrays counts references to them.
 """
 
 from __future__ import annotations
@@ -20,32 +21,148 @@ from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
+from plyground.search.arrays import Ints, Limits, Longs, Records, Result, Roots, Scratch, Stack, Words
 
-WIN = 1000.0  # a win now; one ply later it is worth one less, so that wins come soon and losses late
+WIN = 1000.0  # a win with the first action; each ply later is worth one less, so that wins come soon and losses late
 TIE = 1e-9
-AT_LEAST, AT_MOST, EXACTLY = 1, 2, 3  # what an entry of the table says
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Records = NDArray[np.void]
+AT_LEAST, AT_MOST, EXACT = np.uint64(1), np.uint64(2), np.uint64(3)  # what a value in the table is
+BOUND = np.uint64(3)  # the bits of a key in the table that say it; 0 in an empty entry
 
 
-@njit
-def order(state: State, actions: Ints, count: int, cutoffs: Longs, keys: Longs) -> None:
-    """Sort a node's actions: the loudest first, then those that cut off most often before."""
-    for k in range(count):
-        keys[k] = (np.int64(loudness(state, actions[k])) << 40) + cutoffs[actions[k]]
-    for k in range(1, count):
-        action, key, j = actions[k], keys[k], k
-        while j > 0 and keys[j - 1] < key:
-            actions[j], keys[j] = actions[j - 1], keys[j - 1]
-            j -= 1
-        actions[j], keys[j] = action, key
+@njit(cache=True, nogil=True)
+def search_all(roots: Roots, limits: Limits, stack: Stack, table: Records, scratch: Scratch, result: Result) -> None:
+    """The best action of each position; of equally good ones a random one or, if `exact`, the lowest.
+
+    table: [a power of two] of ENTRY, or [0] for none.
+    """
+    states, words, nodes, actions = stack.states, stack.words, stack.nodes, stack.actions
+    rng, work, cutoffs, ranks = scratch.rng, scratch.work, scratch.cutoffs, scratch.ranks
+    chosen, scores, deepest = result.chosen, result.scores, limits.depth + limits.quiescence
+    for i in range(len(roots.heads)):
+        states[0] = roots.heads[i]
+        open_root(nodes[0], states[0], actions[0], work[0], result.actions[i])
+        cutoffs[:] = 0
+        level, chosen[i] = 0, -1
+        while True:
+            node = nodes[level]
+            if node["tried"] == node["count"] or node["best"] >= node["beta"]:  # done: back to the parent
+                if level == 0:
+                    break
+                value = node["best"]
+                if len(table) > 0 and level < limits.depth:
+                    store(node, table[entry_of(node["key"], len(table))])
+                level -= 1
+            else:  # play the next action
+                child, after = nodes[level + 1], states[level + 1]
+                states[level + 1] = states[level]
+                action = actions[level, node["tried"]]
+                play_head(after, action, rng, work[0])
+                node["tried"] += 1
+                if level == 0:  # its outcome may depend on the history
+                    scratch.whole[0] = roots.states[i]
+                    play(scratch.whole[0], action, rng, work[0])
+                    after["outcome"] = scratch.whole[0]["outcome"]
+                known, value = leaf_value(after, level + 1, deepest)
+                if not known:
+                    set_window(child, node, after["to_move"] == states[level]["to_move"])
+                    if len(table) > 0 and level + 1 < limits.depth:
+                        child["key"] = key_of(words, level + 1)
+                        known, value = probe(child, table[entry_of(child["key"], len(table))])
+                if not known:
+                    level += 1
+                    open_node(child, after, limits, level, actions[level], cutoffs, ranks, work[0])
+                    continue
+            node = nodes[level]
+            if states[level + 1]["to_move"] != states[level]["to_move"]:
+                value = -value
+            if level == 0:
+                place = node["tried"] - 1
+                scores[i, place] = value
+                if back_up_to_root(node, value, limits.exact, roots.rngs[i : i + 1]):
+                    chosen[i] = actions[0, place]
+            elif back_up(node, value):
+                cutoffs[actions[level, node["tried"] - 1]] += (deepest - level) ** 2
+        result.values[i] = nodes[0]["best"]
+
+
+# ---- nodes ----
+
+
+@njit(inline="always")
+def open_root(node: State, state: State, actions: Ints, work: State, listed: Ints) -> None:
+    """List the root's actions, also in `listed` with -1 behind them; its window is open."""
+    count = legal(state, actions, work)
+    node["count"], node["tried"], node["ties"] = count, 0, 0
+    node["alpha"], node["beta"], node["best"] = -2 * WIN, 2 * WIN, -2 * WIN
+    listed[:count], listed[count:] = actions[:count], -1
+
+
+@njit(inline="always")
+def leaf_value(state: State, level: int, deepest: int) -> tuple[bool, float]:
+    """Whether a node is a leaf (the game is over, or the last level is reached), and its value."""
+    if state["outcome"] != RUNNING:
+        return True, value_for(state["outcome"], state["to_move"]) * (WIN - (level - 1))
+    if level == deepest:
+        return True, np.float64(evaluate(state))
+    return False, 0.0
+
+
+@njit(inline="always")
+def set_window(node: State, parent: State, same_side: bool) -> None:
+    """The parent's window, as the node's side to move sees it."""
+    node["alpha"] = parent["alpha"] if same_side else -parent["beta"]
+    node["beta"] = parent["beta"] if same_side else -parent["alpha"]
+    node["floor"] = node["alpha"]
+
+
+@njit(inline="always")
+def open_node(
+    node: State, state: State, limits: Limits, level: int, actions: Ints, cutoffs: Longs, ranks: Longs, work: State
+) -> None:
+    """List a node's actions; beyond the depth only the loud ones, and the side to move may stand pat."""
+    quiet = level >= limits.depth
+    node["best"], node["count"], node["tried"] = -2 * WIN, 0, 0
+    if quiet:
+        node["best"] = np.float64(evaluate(state))
+        node["alpha"] = max(node["alpha"], node["best"])
+    if node["best"] < node["beta"]:
+        count = legal(state, actions, work)
+        if quiet:
+            count = keep_loud(state, actions, count)
+        if limits.ordered:
+            order(state, actions, count, cutoffs, ranks)
+        node["count"] = count
+
+
+@njit(inline="always")
+def back_up(node: State, value: float) -> bool:
+    """Enter the value of a node's last action; returns whether it causes a cut-off."""
+    node["best"] = max(node["best"], value)
+    node["alpha"] = max(node["alpha"], value)
+    return value >= node["beta"]
+
+
+@njit(inline="always")
+def back_up_to_root(root: State, value: float, exact: bool, rng: Words) -> bool:
+    """Enter the value of a first action; returns whether it is chosen, for now."""
+    if value > root["best"] + TIE:
+        root["ties"] = 0
+    best = value >= root["best"] - TIE
+    root["best"] = max(root["best"], value)
+    if not exact:
+        root["alpha"] = root["best"] - 2 * TIE  # the value of an equal action must be exact, not a bound
+    if not best:
+        return False
+    root["ties"] += 1
+    return root["ties"] == 1 if exact else below(rng, root["ties"]) == 0
+
+
+# ---- move ordering ----
 
 
 @njit
 def keep_loud(state: State, actions: Ints, count: int) -> int:
-    """Leave only the loud actions in the list; how many there are."""
+    """Leave only the loud actions in the list; returns their number."""
     kept = 0
     for k in range(count):
         if loudness(state, actions[k]) > 0:
@@ -54,119 +171,48 @@ def keep_loud(state: State, actions: Ints, count: int) -> int:
     return kept
 
 
+@njit
+def order(state: State, actions: Ints, count: int, cutoffs: Longs, ranks: Longs) -> None:
+    """Sort a node's actions: the loudest first, then those that caused most cut-offs (history heuristic)."""
+    for k in range(count):
+        ranks[k] = (np.int64(loudness(state, actions[k])) << 40) + cutoffs[actions[k]]
+    for k in range(1, count):
+        action, rank, j = actions[k], ranks[k], k
+        while j > 0 and ranks[j - 1] < rank:
+            actions[j], ranks[j] = actions[j - 1], ranks[j - 1]
+            j -= 1
+        actions[j], ranks[j] = action, rank
+
+
+# ---- transposition table ----
+
+
 @wrapping
-def key_of(record: NDArray[np.generic], level: int) -> np.uint64:
-    """64 bits for a position (its record, as whole numbers) at a level; never 0, which marks an empty entry."""
+def key_of(words: NDArray[np.generic], level: int) -> np.uint64:
+    """62 bits for the position at a level (words [L + 1, W]), in front of two that say what is stored."""
     x = mix(np.uint64(level) + STEP)
-    for k in range(len(record)):
-        x = mix(x ^ np.uint64(record[k])) + STEP
-    return x | np.uint64(1)
+    for k in range(words.shape[1]):
+        x = mix(x ^ np.uint64(words[level, k])) + STEP
+    return x & ~BOUND
 
 
-@njit(cache=True, nogil=True)
-def minimax_all(
-    states: Records,
-    whole: Records,  # [1] room for one such state
-    heads: Records,  # [N] the states as `play_head` takes them
-    depth: int,
-    quiet: int,  # plies beyond the depth in which only loud actions are followed
-    ordered: bool,
-    exact: bool,  # the value of every first action, not only of the best ones
-    chosen: Ints,  # [N]
-    values: NDArray[np.float64],  # [N] the chosen action's value, for the side to move
-    actions: Ints,  # [N, MAX_LEGAL] the legal actions, ascending, then -1
-    scores: NDArray[np.float64],  # [N, MAX_LEGAL] their values; unless `exact`, those of worse ones are upper bounds
-    stack: Records,  # [depth + quiet + 1]
-    words: NDArray[np.generic],  # [depth + quiet + 1, ...] the stack's memory as whole numbers
-    lists: Ints,  # [depth + quiet, MAX_LEGAL]
-    cutoffs: Longs,  # [NUM_ACTIONS]
-    table_keys: NDArray[np.uint64],  # [a power of two], or [0]: no table
-    table_values: NDArray[np.float64],
-    table_kinds: NDArray[np.int8],
-    rngs: NDArray[np.uint64],
-    work: Records,
-) -> None:
-    """The best action of each state; equally good ones are drawn from at random or, if `exact`, the lowest is taken."""
-    deepest = depth + quiet
-    size, place, node = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest, np.uint64)
-    alpha, beta, best, floor = np.zeros(deepest), np.zeros(deepest), np.zeros(deepest), np.zeros(deepest)
-    keys, no_chance = np.zeros(lists.shape[1], np.int64), np.zeros(1, np.uint64)
-    for i in range(len(states)):
-        cutoffs[:] = 0
-        level, ties = 0, 0
-        stack[0] = heads[i]
-        size[0], place[0] = legal(stack[0], lists[0], work[0]), 0
-        alpha[0], beta[0], best[0] = -2 * WIN, 2 * WIN, -2 * WIN
-        chosen[i] = -1
-        actions[i, : size[0]], actions[i, size[0] :] = lists[0, : size[0]], -1
-        while True:
-            if place[level] == size[level] or best[level] >= beta[level]:
-                if level == 0:
-                    break
-                value = best[level]  # of the child, which is done
-                if len(table_keys) > 0 and level < depth:
-                    entry = np.int64(node[level] >> np.uint64(1)) & (len(table_keys) - 1)
-                    table_keys[entry], table_values[entry] = node[level], value
-                    known = AT_LEAST if value >= beta[level] else AT_MOST if value <= floor[level] else EXACTLY
-                    table_kinds[entry] = known
-                level -= 1
-            else:
-                child = stack[level + 1]
-                stack[level + 1] = stack[level]
-                play_head(child, lists[level, place[level]], no_chance, work[0])
-                outcome = child["outcome"]
-                if level == 0:
-                    whole[0] = states[i]
-                    play(whole[0], lists[0, place[0]], no_chance, work[0])
-                    outcome = whole[0]["outcome"]
-                place[level] += 1
-                if outcome != RUNNING:
-                    value = value_for(outcome, child["to_move"]) * (WIN - level)
-                elif level + 1 == deepest:
-                    value = np.float64(evaluate(child))
-                else:
-                    same = child["to_move"] == stack[level]["to_move"]
-                    lowest = alpha[level] if same else -beta[level]
-                    highest = beta[level] if same else -alpha[level]
-                    known, value = 0, 0.0
-                    if len(table_keys) > 0 and level + 1 < depth:
-                        node[level + 1] = key_of(words[level + 1], level + 1)
-                        entry = np.int64(node[level + 1] >> np.uint64(1)) & (len(table_keys) - 1)
-                        if table_keys[entry] == node[level + 1]:
-                            known, value = table_kinds[entry], table_values[entry]
-                            if (known == AT_LEAST and value < highest) or (known == AT_MOST and value > lowest):
-                                known = 0
-                    if known == 0:
-                        level += 1
-                        alpha[level], beta[level], floor[level] = lowest, highest, lowest
-                        best[level], size[level], place[level] = -2 * WIN, 0, 0
-                        if level >= depth:  # leave things as they are?
-                            best[level] = np.float64(evaluate(child))
-                            alpha[level] = max(lowest, best[level])
-                        if best[level] < highest:
-                            size[level] = legal(child, lists[level], work[0])
-                            if level >= depth:
-                                size[level] = keep_loud(child, lists[level], size[level])
-                            if ordered:
-                                order(child, lists[level], size[level], cutoffs, keys)
-                        continue
-            action = lists[level, place[level] - 1]
-            if stack[level + 1]["to_move"] != stack[level]["to_move"]:
-                value = -value
-            if level == 0:
-                scores[i, place[0] - 1] = value
-                if value > best[0] + TIE:
-                    ties = 0
-                if value >= best[0] - TIE:
-                    ties += 1
-                    if (exact and ties == 1) or (not exact and below(rngs[i : i + 1], ties) == 0):
-                        chosen[i] = action
-                best[0] = max(best[0], value)
-                if not exact:
-                    alpha[0] = best[0] - 2 * TIE  # an equal action must come out exact, not as a bound
-            else:
-                best[level] = max(best[level], value)
-                alpha[level] = max(alpha[level], value)
-                if value >= beta[level]:
-                    cutoffs[action] += (deepest - level) ** 2
-        values[i] = best[0]
+@njit(inline="always")
+def entry_of(key: np.uint64, entries: int) -> np.int64:
+    """The number of the only entry in which a key may be stored; a newer key replaces an older one."""
+    return np.int64(key >> np.uint64(2)) & (entries - 1)
+
+
+@njit(inline="always")
+def probe(node: State, entry: State) -> tuple[bool, float]:
+    """Whether an entry's value suffices for the node's window, and that value."""
+    bound, value = entry["key"] ^ node["key"], entry["value"]  # another position's entry leaves more than two bits
+    exact = bound == EXACT or (bound == AT_LEAST and value >= node["beta"])
+    return exact or (bound == AT_MOST and value <= node["alpha"]), value
+
+
+@njit(inline="always")
+def store(node: State, entry: State) -> None:
+    """Enter the value of a node that is done."""
+    value = node["best"]
+    bound = AT_LEAST if value >= node["beta"] else AT_MOST if value <= node["floor"] else EXACT
+    entry["key"], entry["value"] = node["key"] | bound, value

@@ -1,27 +1,28 @@
-"""The agent that looks ahead: alpha-beta of fixed depth over any game of perfect information."""
+"""Minimax: an agent that searches to a fixed depth with alpha-beta, in any game of perfect information."""
 
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
+from plyground.search.arrays import ENTRY, NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Words
 
-Records = NDArray[np.void]
 DEEPEST = 40
 LARGEST_TABLE = 26
 ROWS_FOR_A_THREAD = 8
 
 
 class Minimax:
-    """Plays the best action `depth` plies deep, judged by the game's `evaluate`; equal ones at random.
+    """Plays the best action of a search `depth` plies deep with the game's `evaluate`; equally good ones at random.
 
-    `quiescence`: so many plies beyond the depth follow captures and the like; `table`: remember 2**table positions;
-    `ordering`: look at promising actions first. The last two save time and change no answer.
+    `quiescence`: the number of plies beyond the depth in which only loud actions (captures) are searched;
+    `table`: a transposition table of 2**table entries for each thread; `ordering`: promising actions are searched
+    first. The last two save time and change no answer.
     """
 
     def __init__(
@@ -51,47 +52,72 @@ class Minimax:
         self.threads = threads or available()
         self.entries = 1 << table if table else 0
         self.kernels = game.kernels("plyground.search.alpha_beta")
-        self._rooms = threading.local()
+        self._buffers = threading.local()
 
     def __str__(self) -> str:
         return f"minimax:depth={self.depth}" + (f",quiescence={self.quiescence}" if self.quiescence else "")
 
-    def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+    def act(self, states: Records, rngs: Words) -> Ints:
         return self.search(states, rngs)[0]
 
-    def search(self, states: Records, rngs: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""
-        chosen, values, _, _ = self._search(states, rngs, exact=False)
-        return chosen, values
+        found = self._search(states, rngs, exact=False)
+        return found.chosen, found.values
 
-    def scores(self, states: Records) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """[N, MAX_LEGAL] the legal actions of each state, ascending and then -1, and what each of them is worth."""
-        _, _, actions, scores = self._search(states, np.zeros(len(states), np.uint64), exact=True)
-        return actions, scores
+    def scores(self, states: Records) -> tuple[Ints, Doubles]:
+        """[N, MAX_LEGAL] the legal actions of each state, ascending and then -1, and their values."""
+        found = self._search(states, np.zeros(len(states), np.uint64), exact=True)
+        return found.actions, found.scores
 
-    def _search(
-        self, states: Records, rngs: NDArray[np.uint64], exact: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    def _search(self, states: Records, rngs: Words, exact: bool) -> Result:
         n, most = len(states), self.game.rules.MAX_LEGAL
-        found = np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most))
+        limits = Limits(self.depth, self.quiescence, self.ordering, exact)
+        result = Result(np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most)))
 
         def run(rows: slice) -> None:
-            self.kernels.minimax_all(
-                *(states[rows], np.zeros(1, self.game.rules.STATE), self.game.searched(states[rows]), self.depth),
-                *(self.quiescence, self.ordering, exact, *(each[rows] for each in found), *self._room()),
-                *(rngs[rows], self.game.work()),
-            )
+            roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows])
+            part = Result._make(array[rows] for array in result)
+            buffers = self._own_buffers()
+            self.kernels.search_all(roots, limits, buffers.stack, buffers.table, buffers.scratch, part)
 
         over_slices(run, n, self.threads, ROWS_FOR_A_THREAD)
-        return found
+        return result
 
-    def _room(self) -> tuple[NDArray[np.generic], ...]:
-        """This thread's stack (as records and as numbers), lists, cut-off counts and table."""
-        if not hasattr(self._rooms, "own"):
-            rules, deepest = self.game.rules, self.depth + self.quiescence
-            stack = np.zeros(deepest + 1, rules.SEARCHED)
-            word = np.uint64 if stack.itemsize % 8 == 0 else np.uint8
-            lists, cutoffs = np.empty((deepest, rules.MAX_LEGAL), np.int32), np.zeros(rules.NUM_ACTIONS, np.int64)
-            table = np.zeros(self.entries, np.uint64), np.zeros(self.entries), np.zeros(self.entries, np.int8)
-            self._rooms.own = (stack, stack.view(word).reshape(deepest + 1, -1), lists, cutoffs, *table)
-        return self._rooms.own
+    def _own_buffers(self) -> Buffers:
+        """The calling thread's buffers, allocated on its first search."""
+        if not hasattr(self._buffers, "own"):
+            levels = self.depth + self.quiescence
+            self._buffers.own = Buffers(
+                new_stack(self.game, levels), np.zeros(self.entries, ENTRY), new_scratch(self.game)
+            )
+        return self._buffers.own
+
+
+class Buffers(NamedTuple):
+    """The arrays of one thread."""
+
+    stack: Stack
+    table: Records  # [a power of two, or 0] of ENTRY
+    scratch: Scratch
+
+
+def new_stack(game: Game, levels: int) -> Stack:
+    states = np.zeros(levels + 1, game.rules.SEARCHED)
+    word = np.uint64 if states.itemsize % 8 == 0 else np.uint8
+    return Stack(
+        states=states,
+        words=states.view(word).reshape(levels + 1, -1),
+        nodes=np.zeros(levels + 1, NODE),
+        actions=np.empty((levels, game.rules.MAX_LEGAL), np.int32),
+    )
+
+
+def new_scratch(game: Game) -> Scratch:
+    return Scratch(
+        whole=np.zeros(1, game.rules.STATE),
+        rng=np.zeros(1, np.uint64),
+        work=game.work(),
+        cutoffs=np.zeros(game.rules.NUM_ACTIONS, np.int64),
+        ranks=np.zeros(game.rules.MAX_LEGAL, np.int64),
+    )

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from plyground.agents.network import View
+from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
@@ -68,15 +68,17 @@ class Lesson:
 
 
 def lesson(view: View, examples: Records) -> Lesson:
-    states = view.game.heads(np.ascontiguousarray(examples["state"]))
+    states = view.rows(view.game.heads(np.ascontiguousarray(examples["state"])))
     width = int((examples["top"] >= 0).sum(1).max())
-    columns = [view.output_of(states, np.maximum(examples["top"][:, k], 0)) for k in range(width)]
-    top = np.where(examples["top"][:, :width] >= 0, np.stack(columns, 1), 0)
-    if top.max() >= view.outputs:
+    actions, policy, values = (
+        torch.from_numpy(np.ascontiguousarray(each)).to(view.device)
+        for each in (examples["top"][:, :width], examples["policy"][:, :width], examples["value"])
+    )
+    columns = [view.output_of(states, actions[:, k].clamp(min=0)) for k in range(width)]
+    top = torch.where(actions >= 0, torch.stack(columns, 1), 0)
+    if int(top.max()) >= view.outputs:
         raise InvalidValue(f"the data has action {int(top.max())}, but the network only {view.outputs} outputs")
-    policy, values = examples["policy"][:, :width].copy(), examples["value"].copy()
-    to_device = (torch.from_numpy(each).to(view.device) for each in (top, policy, values))
-    return Lesson(view.observe(states), view.legal(states), *to_device)
+    return Lesson(view.observe(states), view.legal(states), top, policy, values)
 
 
 def lessons(view: View, examples: Records, rows: Rows, batch: int) -> Iterator[Lesson]:

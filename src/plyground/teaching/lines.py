@@ -25,10 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.teacher import in_view
 from plyground.errors import Error, shorten
 from plyground.game import Game
-from plyground.games.chess import rules as chess
 from plyground.games.interface import RUNNING
 
 LONGEST_LINE = 1 << 16  # bytes
@@ -56,10 +54,8 @@ class Lines:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        is_chess = game.rules.module is chess
-        self.place = "fen" if is_chess else "position"
-        self.sides = ("w", "b") if is_chess else tuple(game.rules.SIDES)
-        self.clocks = 2 if is_chess else 0  # last fields of a position's text that do not distinguish positions
+        self.form = game.rules.DATASET
+        self.place, self.sides, self.clocks = self.form.position, self.form.sides, self.form.clocks
         numbers = ("best_action", "top_k", "teacher_policy", "value", "valid_actions", "move", "game_id", "ply", "ts")
         self.fields = (self.place, "side", *numbers)
         self.dtype = np.dtype(
@@ -120,7 +116,7 @@ class Lines:
             self.game.kernels().settle_all(states)
         legal = np.empty((len(good), self.game.rules.MAX_LEGAL), np.int32)
         self.game.kernels().legal_lists(states, legal, np.empty(len(good), np.int32), self.game.work())
-        views = in_view(self.game, states, legal)
+        views = self.form.actions(states, legal)
         found, kept = np.zeros(len(good), self.dtype), np.zeros(len(good), np.bool_)
         for row, (number, text, fields) in enumerate(good):
             count = int((legal[row] >= 0).sum())

@@ -11,7 +11,6 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
-from plyground.games.connect_four import positions
 from plyground.games.connect_four.grade import grade, judged
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 
@@ -58,25 +57,10 @@ def test_the_perfect_player_makes_no_mistake(connect_four: pg.Game) -> None:
     assert report.mistakes == []
 
 
-def test_positions_come_from_the_seed_and_matter(connect_four: pg.Game) -> None:
+def test_made_positions_all_matter(connect_four: pg.Game) -> None:
     greedy = make("greedy", connect_four)
-    first, again, other = (positions.made(connect_four, 90, greedy, seed) for seed in (1, 1, 2))
-    assert (first == again).all()
-    assert not np.isin(other, first).all()
-    assert (first["outcome"] == 0).all()
-    assert first["ply"].min() < 8
-    assert first["ply"].max() > 20
     report = grade(connect_four, greedy, 60, seed=1, games=0)
     assert report.exact["all"].cases == report.positions == 60
-
-
-def test_positions_from_a_file(connect_four: pg.Game) -> None:
-    states = positions.read(connect_four, "# a comment\n4455 18\n\n1212121 -18\n444\n", "here")
-    assert states["ply"].tolist() == [4, 3]
-    with pytest.raises(pg.InvalidText, match="line 2 of here: no column '9'"):
-        positions.read(connect_four, "44\n49\n", "here")
-    with pytest.raises(pg.InvalidValue, match="no positions"):
-        positions.read(connect_four, "\n", "here")
 
 
 class Wrong:

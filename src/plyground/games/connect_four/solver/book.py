@@ -1,7 +1,7 @@
 """The opening book: the scores of all positions of some ply that are not decided with the next stone or two.
 
-Of a position and its mirror image only one is kept, the one with the smaller key (see `kernels/solver.py`). On disk
-the differences of the ascending keys lie byte by byte, so that they compress well, and then the scores.
+Of a position and its mirror image only the one with the smaller key is stored (see `kernels.py`). The file holds the
+differences of the ascending keys, byte by byte so that they compress well, and then the scores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue
 
 SHIPPED = "book.xz"
-UNKNOWN = -128  # a position that nobody has solved yet
+UNKNOWN = -128  # the score of a position that is not solved yet
 MAGIC = b"plyground book 1\n"
 
 
@@ -40,7 +40,7 @@ class Book:
         return Book(self.ply, self.keys[solved], self.scores[solved])
 
     def save(self, path: Path) -> None:
-        """Write aside and rename: a book in the making may be stopped at any moment."""
+        """Write to another file and rename it: `make_book` may be stopped at any moment."""
         steps = np.diff(self.keys, prepend=np.uint64(0)).astype("<u8")
         columns = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
         aside = path.with_suffix(".part")

@@ -3,13 +3,14 @@
 The score of a position is 22 less the stones the winner will have played, negative if the side to move loses, 0 for a
 draw. The search asks one yes-no question at a time, "is the score above alpha?" (a null window), and bisects:
 
-* a move that wins at once is never missed, one that lets the opponent win at once is never looked at;
-* moves that make more threats come first, then those nearer to the centre; where a move is already known to answer
-  the question, none is searched;
-* a table remembers what is known of a position: its key and a lower and an upper bound, packed into 64 bits. A word is
-  read and written whole, so that threads may share a table; and the key is complete, so that none is mistaken.
+* a move that wins at once is always found, and one that lets the opponent win at once is never searched;
+* moves that make more threats come first, then those nearer to the centre; where the table's bound of one move answers
+  the question, no move is searched;
+* the transposition table stores a position's key, a lower and an upper bound, packed into 64 bits. A word is read and
+  written whole, so that threads may share a table; and the key is complete, so that no position is taken for another.
 
-It is a loop with a stack, since compiled code that is to be cached cannot recurse.
+The search is a loop with a stack, since compiled code that is cached cannot recurse. Its steps are inlined before they
+are compiled, and arrays are read out of their NamedTuples before the loop: both would count references at each node.
 """
 
 from __future__ import annotations
@@ -33,15 +34,13 @@ from plyground.games.connect_four.rules import (
     playable,
     winning_cells,
 )
+from plyground.games.connect_four.solver.arrays import Bits, Boards, Known, Scores, Stack, Watch
 
-Bits = NDArray[np.uint64]
-Ints = NDArray[np.int64]
-Scores = NDArray[np.int8]
 Int = Any  # in compiled code a whole number is a literal, an int or an np.int64
 
 UNKNOWN = -128  # a score that was not found in time
-LOOKS = 1024  # nodes between two looks at the flag that stops a search
-TABLE_UNTIL = 35  # from this ply on, searching is cheaper than remembering
+NODES_PER_LOOK = 1024  # between two reads of the flag that stops a search
+TABLE_UNTIL = 35  # from this ply on, searching is cheaper than the table
 KNOWN_MOVES_UNTIL = 28  # from this ply on, looking moves up in the table costs more than it saves
 
 # An entry of the table, from its low bits: upper bound (6), lower bound (6), key (49), worth keeping (3).
@@ -52,62 +51,27 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def score_all(
-    mine: Bits,  # [N] the stones of the side to move
-    theirs: Bits,  # [N]
-    scores: Scores,  # [N] out; UNKNOWN from where the search was stopped
-    least: Scores,  # [N] lower bounds known beforehand
-    most: Scores,  # [N] a score of at least this much need not be found exactly
-    table: Bits,  # [a power of 2], zeros at first; only here it is written
-    book_keys: Bits,  # [B] ascending, of positions of `book_ply` plies in their smaller mirror image
-    book_scores: Scores,  # [B]
-    book_ply: Int,
-    stop: NDArray[np.bool_],  # [1] set it to end the search
-    nodes: Ints,  # [1] counts the positions looked at
-) -> None:
+def score_all(boards: Boards, known: Known, watch: Watch, stack: Stack) -> None:
     """The exact score of each position, for the side to move."""
-    shift = np.uint64(64 - popcount(np.uint64(len(table) - 1)))
-    cells, threats = np.zeros((MAX_PLIES, COLUMNS), np.uint64), np.zeros((MAX_PLIES, COLUMNS), np.uint64)
-    boards, places = np.zeros((3, MAX_PLIES + 1), np.uint64), np.zeros((3, MAX_PLIES + 1), np.int64)
-    for i in range(len(mine)):
-        scores[i] = score(
-            *(mine[i], theirs[i], least[i], most[i], table, shift, book_keys, book_scores, book_ply, stop, nodes),
-            *(cells, threats, boards, places),
-        )
+    for i in range(len(boards.mine)):
+        bounds = np.int64(boards.least[i]), np.int64(boards.most[i])
+        boards.scores[i] = score(boards.mine[i], boards.theirs[i], bounds, known, watch, stack)
 
 
 @njit
-def score(
-    mine: np.uint64,
-    theirs: np.uint64,
-    least: Int,
-    most: Int,
-    table: Bits,
-    shift: np.uint64,
-    book_keys: Bits,
-    book_scores: Scores,
-    book_ply: Int,
-    stop: NDArray[np.bool_],
-    nodes: Ints,
-    cells: Bits,
-    threats: Bits,
-    boards: Bits,
-    places: Ints,
-) -> Int:
-    """The exact score of one position, or UNKNOWN; the arguments are those of `score_all` and `bound`."""
+def score(mine: np.uint64, theirs: np.uint64, bounds: tuple[Int, Int], known: Known, watch: Watch, stack: Stack) -> Int:
+    """The exact score of one position, or UNKNOWN; bounds: those of `Boards`, least and most."""
     taken = mine | theirs
     ply = popcount(taken)
     if has_four(theirs):
         return popcount(theirs) - 22
     if winning_cells(mine, taken) & playable(taken) != ZERO:
         return (43 - ply) // 2
-    low, high = max(-((42 - ply) // 2), np.int64(least)), min((41 - ply) // 2, np.int64(most))
+    low, high = max(-((42 - ply) // 2), bounds[0]), min((41 - ply) // 2, bounds[1])
+    stack.mine[0], stack.theirs[0] = mine, theirs
     while low < high:
         alpha = question(low, high)
-        value = bound(
-            *(mine, theirs, ply, alpha, table, shift, book_keys, book_scores, book_ply, stop, nodes),
-            *(cells, threats, boards, places),
-        )
+        value = bound(ply, alpha, known, watch, stack)
         if value == UNKNOWN:
             return UNKNOWN
         if value > alpha:
@@ -119,7 +83,7 @@ def score(
 
 @njit
 def question(low: Int, high: Int) -> Int:
-    """The alpha to ask about next. Halves are taken towards 0: answers near it are the commonest, and the cheapest."""
+    """The next alpha: halves are taken towards 0, since scores near it are the commonest, and the cheapest to prove."""
     middle = low + (high - low) // 2
     if middle <= 0 and low // 2 < middle:
         return low // 2
@@ -129,88 +93,97 @@ def question(low: Int, high: Int) -> Int:
 
 
 @njit
-def bound(
-    first_mine: np.uint64,
-    first_theirs: np.uint64,
-    first_ply: Int,
-    first_alpha: Int,
-    table: Bits,
-    shift: np.uint64,
-    book_keys: Bits,
-    book_scores: Scores,
-    book_ply: Int,
-    stop: NDArray[np.bool_],
-    nodes: Ints,
-    cells: Bits,  # [plies, 7] the moves of each node on the way down, best first
-    threats: Bits,  # [plies, 7] the winning cells that each of them makes
-    boards: Bits,  # [3, plies] own stones, the other's, key
-    places: Ints,  # [3, plies] number of moves, the next one, the best value so far
-) -> Int:
-    """A bound of the score: a lower one if it is above alpha, otherwise an upper one. The mover cannot win at once."""
-    mine, theirs, keys = boards[0], boards[1], boards[2]
-    size, place, best = places[0], places[1], places[2]
-    mine[0], theirs[0] = first_mine, first_theirs
-    threat = winning_cells(first_theirs, first_mine | first_theirs)
-    level, alpha, ply, value = 0, first_alpha, first_ply, 0
+def bound(ply: Int, alpha: Int, known: Known, watch: Watch, stack: Stack) -> Int:
+    """A bound of the root's score: a lower one if it is above alpha, otherwise an upper one.
+
+    The root is on the stack; its side to move cannot win at once.
+    """
+    mine, theirs, keys, cells, threats = stack.mine, stack.theirs, stack.keys, stack.cells, stack.threats
+    count, tried, best, table = stack.count, stack.tried, stack.best, known.table
+    shift = np.uint64(64 - popcount(np.uint64(len(table) - 1)))
+    threat = winning_cells(theirs[0], mine[0] | theirs[0])
+    level = 0
     while True:
         # A new node: the mover cannot win at once, `threat` are the opponent's winning cells.
-        nodes[0] += 1
-        if nodes[0] % LOOKS == 0 and stop[0]:
+        watch.nodes[0] += 1
+        if watch.nodes[0] % NODES_PER_LOOK == 0 and watch.stop[0]:
             return UNKNOWN
-        me, them = mine[level], theirs[level]
-        taken = me | them
-        possible = playable(taken)
-        forced = possible & threat
-        if forced != ZERO:
-            possible = forced if forced & (forced - ONE) == ZERO else ZERO
-        possible &= ~(threat >> S1)  # a stone under a winning cell of the opponent hands it over
-        low, high = -((40 - ply) // 2), (41 - ply) // 2  # from now on nobody wins with the next stone
-        done = True
-        if possible == ZERO:
-            value = -((42 - ply) // 2)
-        elif ply >= MAX_PLIES - 2:
-            value = 0
-        elif low > alpha:
-            value = low
-        elif high <= alpha:
-            value = high
-        elif ply == book_ply:
-            value = looked_up(me, taken, book_keys, book_scores)
+        me, taken = mine[level], mine[level] | theirs[level]
+        possible = safe_moves(taken, threat)
+        done, value = score_without_search(possible, ply, alpha)
+        if not done and ply == known.book_ply:
+            value = looked_up(me, taken, known.book_keys, known.book_scores)
             done = value != UNKNOWN
-        else:
-            done = False
         if not done and ply < TABLE_UNTIL:
             keys[level] = me + taken
-            entry = find(table, shift, keys[level])
-            if entry != ZERO and lower_bound(entry) > alpha:
-                value, done = lower_bound(entry), True
-            elif entry != ZERO and upper_bound(entry) <= alpha:
-                value, done = upper_bound(entry), True
+            done, value = answer(find(table, shift, keys[level]), alpha)
         if not done:
-            size[level] = order(me, them, possible, cells[level], threats[level])
-            place[level], best[level] = 0, low
-            if ply < KNOWN_MOVES_UNTIL:
-                for k in range(size[level]):
-                    entry = find(table, shift, them + (taken | cells[level, k]))
-                    if entry != ZERO and -upper_bound(entry) > alpha:
-                        value, done = -upper_bound(entry), True
-                        break
+            count[level] = order(me, theirs[level], possible, cells[level], threats[level])
+            tried[level], best[level] = 0, lowest(ply)
+            k = 0
+            while ply < KNOWN_MOVES_UNTIL and k < count[level] and not done:
+                entry = find(table, shift, theirs[level] + (taken | cells[level, k]))
+                done = entry != ZERO and -upper_bound(entry) > alpha
+                value = -upper_bound(entry)
+                k += 1
         # Go back up from nodes that are done, until one has a move left.
-        while done or place[level] == size[level] or best[level] > alpha:
+        while done or tried[level] == count[level] or best[level] > alpha:
             if not done:
                 value = best[level]
                 if ply < TABLE_UNTIL:
-                    remember(table, shift, keys[level], ply, value > alpha, value)
+                    store(table, shift, keys[level], ply, value > alpha, value)
             done = False
             if level == 0:
                 return value
             level, alpha, ply = level - 1, -alpha - 1, ply - 1
             best[level] = max(best[level], -value)
-        k = place[level]
-        place[level] += 1
+        k = tried[level]
+        tried[level] += 1
         threat = threats[level, k]
         mine[level + 1], theirs[level + 1] = theirs[level], mine[level] | cells[level, k]
         level, alpha, ply = level + 1, -alpha - 1, ply + 1
+
+
+@njit(inline="always")
+def lowest(ply: Int) -> Int:
+    """The lowest score where nobody wins with the next stone or the one after."""
+    return -((40 - ply) // 2)
+
+
+@njit(inline="always")
+def highest(ply: Int) -> Int:
+    """The highest score where the mover cannot win at once."""
+    return (41 - ply) // 2
+
+
+@njit(inline="always")
+def safe_moves(taken: np.uint64, threat: np.uint64) -> np.uint64:
+    """The moves after which the opponent, whose winning cells are `threat`, cannot win at once."""
+    possible = playable(taken)
+    forced = possible & threat
+    if forced != ZERO:
+        possible = forced if forced & (forced - ONE) == ZERO else ZERO
+    return possible & ~(threat >> S1)  # a stone under a winning cell of the opponent hands it over
+
+
+@njit(inline="always")
+def score_without_search(possible: np.uint64, ply: Int, alpha: Int) -> tuple[bool, Int]:
+    """Whether the safe moves and the ply alone answer "is the score above alpha?", and the bound that does."""
+    if possible == ZERO:
+        return True, -((42 - ply) // 2)
+    if ply >= MAX_PLIES - 2:
+        return True, 0
+    if lowest(ply) > alpha:
+        return True, lowest(ply)
+    return highest(ply) <= alpha, highest(ply)
+
+
+@njit(inline="always")
+def answer(entry: np.uint64, alpha: Int) -> tuple[bool, Int]:
+    """Whether an entry of the table answers "is the score above alpha?", and the bound that does."""
+    if entry != ZERO and lower_bound(entry) > alpha:
+        return True, lower_bound(entry)
+    return entry != ZERO and upper_bound(entry) <= alpha, upper_bound(entry)
 
 
 @njit
@@ -232,12 +205,12 @@ def order(mine: np.uint64, theirs: np.uint64, possible: np.uint64, cells: Bits, 
     return count
 
 
-# ---- the table: pairs of entries, of which the first keeps what cost most to find ----
+# ---- the table: pairs of entries; the first of a pair keeps the position that cost most to search ----
 
 
 @njit
 def find(table: Bits, shift: np.uint64, key: np.uint64) -> np.uint64:
-    """What the table knows of a position, or zero."""
+    """The table's entry of a position, or zero."""
     slot = np.int64((key * SCATTER) >> shift)
     entry = table[slot]
     if (entry >> S12) & KEY_BITS != key:
@@ -258,14 +231,14 @@ def upper_bound(entry: np.uint64) -> Int:
 
 
 @njit
-def remember(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, value: Int) -> None:
-    """Add a bound to what the table knows of a position."""
-    lower, upper = -((40 - ply) // 2), (41 - ply) // 2
+def store(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, value: Int) -> None:
+    """Add a bound to a position's entry."""
+    lower, upper = lowest(ply), highest(ply)
     worth = np.uint64((MAX_PLIES - ply) // 6)
     slot = np.int64((key * SCATTER) >> shift)
-    known = find(table, shift, key)
-    if known != ZERO:
-        lower, upper = lower_bound(known), upper_bound(known)
+    entry = find(table, shift, key)
+    if entry != ZERO:
+        lower, upper = lower_bound(entry), upper_bound(entry)
         if (table[slot] >> S12) & KEY_BITS != key:
             slot ^= 1
     elif slot % 2 == 0 and table[slot] >> S61 > worth:
@@ -291,7 +264,7 @@ def mirrored(stones: np.uint64) -> np.uint64:
 
 @njit
 def looked_up(mine: np.uint64, taken: np.uint64, keys: Bits, scores: Scores) -> Int:
-    """The score that the book knows, or UNKNOWN."""
+    """The score in the book, or UNKNOWN."""
     key = min(mine + taken, mirrored(mine) + mirrored(taken))
     low, high = 0, len(keys)
     while low < high:
@@ -307,7 +280,7 @@ def looked_up(mine: np.uint64, taken: np.uint64, keys: Bits, scores: Scores) -> 
 def boards_after_a_move(mine: Bits, theirs: Bits, next_mine: Bits, next_theirs: Bits) -> Int:
     """Every board one move after the boards [N] of running games, in its smaller mirror image.
 
-    [7 N] have room; returns how many were written. Games that the move ends are left out.
+    The outputs have room for [7 N]; returns the number of boards written. Games that the move ends are left out.
     """
     count = 0
     for i in range(len(mine)):
@@ -326,12 +299,8 @@ def boards_after_a_move(mine: Bits, theirs: Bits, next_mine: Bits, next_theirs: 
 
 @njit(cache=True, nogil=True)
 def worth_knowing(mine: Bits, theirs: Bits, out: NDArray[np.bool_]) -> None:
-    """[N] whether a search would ask the book: nobody wins with the next stone."""
+    """[N] whether a search looks the board up in the book: nobody wins with the next stone."""
     for i in range(len(mine)):
         taken = mine[i] | theirs[i]
-        free, threat = playable(taken), winning_cells(theirs[i], taken)
-        forced = free & threat
-        if forced != ZERO:
-            free = forced if forced & (forced - ONE) == ZERO else ZERO
         wins = winning_cells(mine[i], taken) & playable(taken) != ZERO
-        out[i] = not wins and free & ~(threat >> S1) != ZERO
+        out[i] = not wins and safe_moves(taken, winning_cells(theirs[i], taken)) != ZERO

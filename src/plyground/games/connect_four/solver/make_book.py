@@ -1,6 +1,8 @@
-"""Make an opening book with our own solver:  python -m plyground.solver.make_book 8 book.xz --minutes 30
+"""Make an opening book with the solver:
 
-May be stopped at any moment and begun again: it goes on with what the file lacks.
+    python -m plyground.games.connect_four.solver.make_book 8 book.xz --minutes 30
+
+It may be stopped at any moment; started again, it solves the positions that the file lacks.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from plyground.games.connect_four.solver.solver import Solver, kernels
 
 Bits = NDArray[np.uint64]
 
-PORTION = 64  # positions solved between two looks at the clock
+PORTION = 64  # positions solved between two reads of the clock
 
 
 def boards(ply: int) -> tuple[Bits, Bits, Bits]:
-    """[B] own stones, the other's and keys of all positions of a book, by ascending key."""
+    """[B] the stones of the side to move, the other's, and the keys of all positions of a book, by ascending key."""
     mine, theirs = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     for _ in range(ply):
         mine, theirs = children(mine, theirs)

@@ -1,7 +1,7 @@
 """`Solver`: exact scores of many Connect Four positions at once, on several threads, within a time limit.
 
 A score is 22 less the stones the winner will have played, negative if the side to move loses, 0 for a draw: the
-larger, the sooner the win. The search itself is `kernels/solver.py`.
+larger, the sooner the win. The search itself is in `kernels.py`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.games.connect_four import rules
+from plyground.games.connect_four.solver.arrays import Bits, Boards, Known, Scores, Watch, new_stack
 from plyground.games.connect_four.solver.book import Book, shipped
 from plyground.games.interface import RUNNING
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available
 from plyground.position import Position
-
-Scores = NDArray[np.int8]
-Bits = NDArray[np.uint64]
 
 UNKNOWN = -128  # in the kernels: not found in time
 NO_MOVE = 127  # in move scores: the column is full, or the game is over
@@ -37,10 +35,10 @@ class OutOfTime(Error):
 
 
 class Solver:
-    """Remembers what it finds: positions near earlier ones are quick. `nodes` counts the positions looked at."""
+    """Keeps its transposition table: positions near earlier ones are quick. `nodes` counts the positions searched."""
 
     def __init__(self, book: Book | None = None, threads: int | None = None) -> None:
-        """With `book=None` everything is searched; `perfect()` has the shipped one."""
+        """With `book=None` everything is searched; `perfect()` has the shipped book."""
         self.kernels = kernels()
         self.book = book or Book.empty()
         self.threads = threads or available()
@@ -53,11 +51,11 @@ class Solver:
         return self.solve(*sides(states), seconds=seconds)
 
     def move_scores(self, states: NDArray[np.void], seconds: float | None = None) -> Scores:
-        """[N, 7] what each move is worth to the side to move; NO_MOVE where it cannot be played."""
+        """[N, 7] the score of each move for the side to move; NO_MOVE where it cannot be played."""
         return self._moves(states, detail=UNBOUNDED, seconds=seconds)
 
     def best_moves(self, states: NDArray[np.void], seconds: float | None = None) -> NDArray[np.bool_]:
-        """[N, 7] which moves are best. Quicker than the scores: how bad the others are need not be known."""
+        """[N, 7] which moves are best; faster than `move_scores`, since the other moves need no exact score."""
         scores = self._moves(states, detail=1, seconds=seconds).astype(np.int16)
         scores[scores == NO_MOVE] = -NO_MOVE
         return (scores == scores.max(axis=1, keepdims=True)) & (scores != -NO_MOVE)
@@ -70,9 +68,8 @@ class Solver:
         rows, columns = np.nonzero((cells != 0) & (states["outcome"] == RUNNING)[:, None])
         scores = np.full(cells.shape, NO_MOVE, np.int8)
         least = -values[rows]  # no reply is better for the opponent than what the best move leaves it
-        after = self.solve(
-            *(theirs[rows], mine[rows] | cells[rows, columns]), least, (least + np.int8(detail)), seconds
-        )
+        mine_after, theirs_after = theirs[rows], mine[rows] | cells[rows, columns]
+        after = self.solve(mine_after, theirs_after, least, least + np.int8(detail), seconds)
         scores[rows, columns] = -after
         return scores
 
@@ -84,24 +81,20 @@ class Solver:
         most: Scores | None = None,
         seconds: float | None = None,
     ) -> Scores:
-        """[N] the scores of boards, given bounds that hold (`least`) or suffice (`most`).
-
-        The threads take the boards in small portions.
-        """
+        """[N] the scores of boards [N]; `least` and `most` as in `Boards`. The threads share the boards in portions."""
         least = np.full(len(mine), -UNBOUNDED, np.int8) if least is None else least
         most = np.full(len(mine), UNBOUNDED, np.int8) if most is None else most
         n, scores, stop = len(mine), np.full(len(mine), UNKNOWN, np.int8), np.zeros(1, np.bool_)
+        boards = Boards(mine, theirs, least, most, scores)
+        known = Known(self.table, self.book.keys, self.book.scores, self.book.ply)
         portion = max(1, min(64, n // (4 * self.threads)))
         portions = iter([slice(k, k + portion) for k in range(0, n, portion)])
 
         def work() -> int:
-            nodes = np.zeros(1, np.int64)
+            watch, stack = Watch(stop, np.zeros(1, np.int64)), new_stack(rules.MAX_PLIES, rules.COLUMNS)
             for part in portions:
-                self.kernels.score_all(
-                    *(mine[part], theirs[part], scores[part], least[part], most[part], self.table),
-                    *(self.book.keys, self.book.scores, self.book.ply, stop, nodes),
-                )
-            return int(nodes[0])
+                self.kernels.score_all(Boards._make(array[part] for array in boards), known, watch, stack)
+            return int(watch.nodes[0])
 
         running = [self._pool.submit(work) for _ in range(min(self.threads, max(n, 1)))]
         try:
@@ -128,7 +121,7 @@ def perfect() -> Solver:
 
 
 def solves(game: Game) -> bool:
-    """Whether this is the game that is solved."""
+    """Whether the solver can solve this game."""
     return game.rules.module is rules
 
 

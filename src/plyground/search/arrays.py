@@ -1,0 +1,83 @@
+"""The arrays that a search works on: positions to search, a stack with one row for each level, results.
+
+One thread owns a `Stack`, a `Scratch` and a transposition table; of `Roots` and `Result` it is given rows of its own.
+What belongs to one node is a record, not a row of several arrays: reading an array out of a NamedTuple counts a
+reference, and doing that at each node made the search four times slower.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Records = NDArray[np.void]
+Words = NDArray[np.uint64]
+
+
+class Roots(NamedTuple):
+    """The positions to search."""
+
+    states: Records  # [N] of the game's STATE, with the history
+    heads: Records  # [N] the same positions as `play_head` takes them
+    rngs: Words  # [N] for the choice between equally good actions
+
+
+class Limits(NamedTuple):
+    """What is searched, and how."""
+
+    depth: int  # plies in which all actions are searched
+    quiescence: int  # plies beyond the depth in which only loud actions are searched
+    ordered: bool  # search promising actions first
+    exact: bool  # the exact value of every first action, not only of the best ones
+
+
+NODE = np.dtype(
+    [
+        ("alpha", np.float64),  # the window; alpha rises with the best value
+        ("beta", np.float64),
+        ("floor", np.float64),  # alpha when the node was opened: a best value up to it is an upper bound
+        ("best", np.float64),  # the highest value so far
+        ("key", np.uint64),  # in the table
+        ("count", np.int64),  # number of actions
+        ("tried", np.int64),  # how many of them were played
+        ("ties", np.int64),  # in the root: how many of them have the highest value
+    ],
+    align=True,
+)
+"""a node on the path that is searched; values are for its side to move"""
+
+ENTRY = np.dtype([("key", np.uint64), ("value", np.float64)], align=True)
+"""an entry of the transposition table; the low two bits of the key say whether the value is exact or a bound"""
+
+
+class Stack(NamedTuple):
+    """The path from the root to the current node; L = depth + quiescence."""
+
+    states: Records  # [L + 1] of the game's SEARCHED
+    words: NDArray[np.generic]  # [L + 1, W] the memory of `states` as whole numbers, which the table's keys hash
+    nodes: Records  # [L] of NODE
+    actions: Ints  # [L, MAX_LEGAL]
+
+
+class Scratch(NamedTuple):
+    """Working memory."""
+
+    whole: Records  # [1] of STATE: a first action is also played with the history
+    rng: Words  # [1] for rules that take a generator; games with chance are refused, so nothing is drawn from it
+    work: Records  # [1] the game's own working memory
+    cutoffs: Longs  # [NUM_ACTIONS] how often an action caused a cut-off in this search, weighted by its height
+    ranks: Longs  # [MAX_LEGAL] of the actions that are sorted
+
+
+class Result(NamedTuple):
+    """What a search found."""
+
+    chosen: Ints  # [N] the best action
+    values: Doubles  # [N] its value for the side to move
+    actions: Ints  # [N, MAX_LEGAL] the legal actions, ascending, then -1
+    scores: Doubles  # [N, MAX_LEGAL] their values; unless `exact`, those of worse actions are upper bounds

@@ -1,0 +1,82 @@
+"""Examples: splits without leaks, and what a network is shown of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.backend.view import View
+from plyground.teaching.collect import Collect, collect
+from plyground.teaching.examples import keep_held_out, lesson, lessons, pack, read_held_out, split
+from plyground.teaching.lines import Lines
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "four.ndjson"
+    config = Collect(game="connect_four", games=60, opening_plies=12, weak_games=0.0, threads=1, depth=2)
+    collect(config, path, lambda *_: None)
+    return path
+
+
+def test_no_game_and_no_position_is_on_both_sides(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
+    examples = pack([data, data], Lines(connect_four), tmp_path / "x.bin", "stop")  # everything is there twice
+    learn, held = split(examples, 0.2)
+    assert 0.1 < len(held) / len(examples) < 0.3
+    for name in ("game", "key"):
+        assert not set(examples[name][learn]) & set(examples[name][held]), name
+    with pytest.raises(pg.InvalidValue, match="cannot be split"):
+        split(examples[:5], 0.2)
+
+
+def test_a_position_that_other_games_share_is_not_learned_from(
+    data: Path, tmp_path: Path, connect_four: pg.Game
+) -> None:
+    examples = np.array(pack([data], Lines(connect_four), tmp_path / "x.bin", "stop"))
+    _, held = split(examples, 0.2)
+    other = np.flatnonzero(~np.isin(np.arange(len(examples)), held))[0]
+    examples["key"][other] = examples["key"][held[0]]
+    assert other not in split(examples, 0.2)[0]
+
+
+def test_actions_become_the_outputs_of_an_encoder_that_turns_the_board() -> None:
+    chess = pg.load("chess")
+    position = chess.position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
+    top = [position.action("e7e5"), position.action("b8c6")]
+    examples = np.zeros(1, Lines(chess).dtype)
+    examples["state"], examples["top"], examples["policy"][0, :2] = chess.heads(position.states), -1, 0.5
+    examples["top"][0, :2] = top
+    taught = lesson(View(chess, "planes"), examples)
+    white = chess.start()
+    assert taught.top[0].tolist() == [white.action("e2e4"), white.action("b1c3")], "as White would see it"
+    assert taught.legal[0, taught.top[0]].all()
+    assert taught.legal.sum() == 20
+
+
+def test_held_out_records_of_another_size_are_refused(tmp_path: Path, connect_four: pg.Game) -> None:
+    lines = Lines(connect_four)
+    keep_held_out(tmp_path, np.zeros(lines.dtype.itemsize, np.dtype([*lines.dtype.descr, ("more", np.int32)])))
+    with pytest.raises(pg.InvalidValue, match="of this version"):
+        read_held_out(tmp_path, lines)
+
+
+def test_lessons_are_all_rows_in_order_each_once(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
+    examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
+    view, rows = View(connect_four, ""), np.arange(len(examples))[::-1]
+    found = list(lessons(view, examples, rows, 64))
+    assert [len(each.values) for each in found] == [64] * (len(rows) // 64) + [len(rows) % 64] * (len(rows) % 64 > 0)
+    assert np.concatenate([each.values for each in found]).tolist() == examples["value"][rows].tolist()
+    assert all(each.legal.gather(1, each.top[:, :1]).all() for each in found)
+
+
+def test_an_action_that_the_network_has_no_output_for_is_refused(
+    data: Path, tmp_path: Path, connect_four: pg.Game
+) -> None:
+    examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
+    with pytest.raises(pg.InvalidValue, match="the data has action 6, but the network only 3 outputs"):
+        lesson(View(connect_four, "", outputs=3), np.array(examples))
