@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidText
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, State
+from plyground.games.scene import Cell, Item, Scene, board, status
 
 STATE = np.dtype([("cells", np.int8, (9,)), ("to_move", np.int8), ("outcome", np.int8)], align=True)
 NUM_ACTIONS = MAX_LEGAL = MAX_PLIES = 9  # an action is a cell; cells hold 0 (empty), 1 (first side) or 2 (second)
@@ -86,3 +87,19 @@ def parse(source: str, state: State) -> None:
 def problems(state: State) -> list[str]:
     first, second = (int((state["cells"] == mark).sum()) for mark in (1, 2))
     return [] if first - second in (0, 1) else [f"{first} x against {second} o, but x begins and they take turns"]
+
+
+def scene(state: State, seat: int) -> Scene:
+    marks = text(state)
+    won = [cell for line in LINES for cell in line if "." != marks[line[0]] == marks[line[1]] == marks[line[2]]]
+
+    def shown(cell: int) -> Cell:
+        items = () if marks[cell] == "." else (Item("disc", ".xo".index(marks[cell]) - 1),)
+        return Cell(action_name(state, cell), items, ("win",) if cell in won else ())
+
+    rows = [[shown(start + k) for k in range(3)] for start in (6, 3, 0)]
+    return Scene((board(rows, "321", "abc"),), status(state, ("x", "o"), ""))
+
+
+def clicks(state: State, action: int) -> list[str]:
+    return [action_name(state, action)]

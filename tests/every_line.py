@@ -16,7 +16,7 @@ def losses_against_everything(game: pg.Game, agent: Agent) -> int:
             return int(position.outcome == (3, 2)[side])
         if position.to_move == side:
             move = int(agent.act(position.states.copy(), np.zeros(1, np.uint64))[0])
-            return lost(position.copy().play(move), side)
-        return sum(lost(position.copy().play(move), side) for move in position.legal())
+            return lost(position.play(move), side)
+        return sum(lost(position.play(move), side) for move in position.legal())
 
     return sum(lost(game.start(), side) for side in (0, 1))

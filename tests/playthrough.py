@@ -38,7 +38,7 @@ def playthrough(word: str) -> str:
         if detailed:
             lines += [f"legal: {_listed([f'{position.name(each)}={each}' for each in legal])}"]
         lines += [f"plays {position.name(action)}"]
-        position.play(action)
+        position = position.play(action)
 
 
 def _encoders(game: pg.Game) -> list[str]:

@@ -31,7 +31,10 @@ LAYERS = [
     ["cli"],
     ["__main__"],
 ]
-CONTRACT = ("rules", "text", "board", "moves", "cards", "patterns", "search", "evaluate", "encoders", "table_keys")
+CONTRACT = (
+    *("rules", "text", "drawing", "scene", "board", "moves", "cards", "patterns", "search"),
+    *("evaluate", "encoders", "table_keys", "dataset"),
+)
 """files of a game's folder that import only the contract; its others may import any room but the outermost"""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in HOME.rglob("*.py") if path != HOME / "__init__.py")

@@ -137,9 +137,7 @@ class Batch:
     def position(self, row: int) -> Position:
         """One row as a position: a copy, with the row's own generator."""
         check_row(row, len(self))
-        position = Position(self.game, self.states[row : row + 1].copy())
-        position.rngs = self.rngs[row : row + 1].copy()
-        return position
+        return Position(self.game, self.states[row : row + 1], rngs=self.rngs[row : row + 1])
 
     @property
     def to_move(self) -> NDArray[np.int8]:

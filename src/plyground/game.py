@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plyground.position import Position
 
 
-_LOCK = threading.Lock()  # threads may ask for the same file, which must not be seen before it has run
+_LOCK = threading.Lock()  # several threads may load one file; none may see it before it has run
 
 
 def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
@@ -47,7 +47,7 @@ def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
 
 
 def _module(word: str) -> ModuleType:
-    """The module of a known game, or of a file with one."""
+    """The module of a built-in game, or of a game file."""
     if word in GAMES:
         return importlib.import_module(f"plyground.games.{word}.rules")
     if not word.endswith(".py"):
@@ -99,12 +99,12 @@ class Game:
 
     @property
     def full(self) -> str:
-        """The same, with a file's whole path: it means this game wherever it is read."""
+        """The same with a file's absolute path, which means this game in every folder."""
         return str(self).replace(self.word, self.path or self.word, 1)
 
     @property
     def path(self) -> str:
-        """Where a game's own file lies; empty for one that comes along."""
+        """The path of a game file; empty for a built-in game."""
         return str(Path(self.rules.module.__file__ or "").resolve()) if self.word.endswith(".py") else ""
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ class Game:
     def encoder(self, name: str = "") -> Encoder:
         """The encoder `planes-v1`; `planes` means its newest version, no name the game's first."""
         if not self.encoders:
-            raise InvalidValue(f"{self} has no encoder to see it with: add ENCODERS, as docs/adding_a_game.md says")
+            raise InvalidValue(f"{self} has no encoder: add ENCODERS, as docs/adding_a_game.md says")
         name = name or next(iter(self.encoders))
         return pick(self.encoders, name)
 
@@ -177,10 +177,10 @@ class Game:
         return np.empty(self.rules.MAX_LEGAL, np.int32)
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
-        """[N] the part of each state that memory keeps, as a copy."""
-        size = self.rules.HEAD.itemsize
-        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        return rows[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+        """[N] copies of the leading part of each state that a replay buffer keeps (HEAD)."""
+        whole, size = states.dtype.itemsize, self.rules.HEAD.itemsize
+        raw = np.ascontiguousarray(states.view(f"V{whole}"))  # bytes: a copy field by field leaves padding unwritten
+        return raw.view(np.uint8).reshape(len(states), whole)[:, :size].copy().reshape(-1).view(self.rules.HEAD)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""
@@ -237,7 +237,7 @@ class Game:
         out: NDArray[Any] | None = None,
         threads: int = 1,
     ) -> NDArray[Any]:
-        """[N, *shape] what a network sees of `states` [N], for the seat to act in each or for `seat`."""
+        """[N, *shape] the network input for `states` [N], for the seat to act in each or for `seat`."""
         chosen = self.encoder(encoder)
         kernels = self.encode_kernels(chosen)
         out = self._room(states, chosen.shape, chosen.dtype, out)
@@ -253,7 +253,7 @@ class Game:
     def _room(
         self, states: NDArray[np.void], shape: tuple[int, ...], dtype: type[np.generic], out: NDArray[Any] | None
     ) -> NDArray[Any]:
-        """[N, *shape] to write into. Compiled code looks at no bounds, so everything is looked at here."""
+        """[N, *shape] to write into. Compiled code checks no bounds, so shapes and types are checked here."""
         if states.dtype not in (self.rules.STATE, self.rules.HEAD) or states.ndim != 1:
             raise InvalidValue(f"{self} reads rows of its own records, not {states.dtype} of shape {states.shape}")
         wanted = (len(states), *shape)
@@ -265,7 +265,7 @@ class Game:
         return out
 
     def start(self, seed: int = 0) -> Position:
-        """A fresh game; `seed` decides what chance does in it."""
+        """A fresh game; `seed` determines its random numbers."""
         from plyground.position import Position
 
         return Position.start(self, seed)
@@ -273,7 +273,7 @@ class Game:
     def position(self, source: Any = "startpos", seed: int = 0, strict: bool | None = None) -> Position:
         """A position from a text (or an array, where the game reads one). `startpos` is a fresh game.
 
-        `strict` refuses what cannot come about in a game; most games do so unless told `strict=False`.
+        `strict` refuses positions that no game can reach; most games do so unless given `strict=False`.
         """
         from plyground.position import Position
 
@@ -296,24 +296,16 @@ class Game:
 
 
 @functools.cache
-def _kernels_of(template: str, module: ModuleType, label: str) -> Any:
-    return load_kernels(template, slots_of(read(module)), label)
-
-
 def _kernels(template: str, rules: Rules, label: str) -> Any:
-    return _kernels_of(template, rules.module, label)
+    return load_kernels(template, slots_of(rules), label)
 
 
 @functools.cache
-def _encode_kernels_of(encoder: Encoder, module: ModuleType, label: str) -> Any:
-    functions = {"write": encoder.write, **read(module).compiled}
+def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
+    functions = {"write": encoder.write, **rules.compiled}
     if encoder.slot is not None:
         functions["slot"] = encoder.slot
     return load_kernels("encode", functions, f"{label} {encoder}")
-
-
-def _encode_kernels(encoder: Encoder, rules: Rules, label: str) -> Any:
-    return _encode_kernels_of(encoder, rules.module, label)
 
 
 def _checked(rules: Rules, word: str, given: Mapping[str, Value]) -> dict[str, Value]:

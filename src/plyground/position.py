@@ -1,4 +1,4 @@
-"""`Position`: one game, for people. Checks what it is told and answers in words; for speed there is `Batch`."""
+"""`Position`: one game, for people. It checks its arguments and explains errors; `Batch` is the fast interface."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
+from plyground.games.scene import Scene, listed, listed_click, status
 
 
 class Position:
-    """A game's state that one can look at and play on."""
+    """A game's state as a value: `play` returns another position and leaves this one as it is."""
 
-    def __init__(self, game: Game, states: NDArray[np.void], seed: int = 0) -> None:
+    def __init__(
+        self, game: Game, states: NDArray[np.void], seed: int = 0, rngs: NDArray[np.uint64] | None = None
+    ) -> None:
+        """Copies `states` [1] and, where given in place of a seed, the generator `rngs` [1]."""
         self.game = game
-        self.states = states  # [1]
-        self.rngs = seeds(seed, 1)  # [1]
+        self.states = states.copy()  # [1]
+        self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
 
     @classmethod
     def start(cls, game: Game, seed: int = 0) -> Position:
         """A fresh game."""
-        position = cls(game, game.blank.copy(), seed)
+        position = cls(game, game.blank, seed)
         game.kernels().reset_all(position.states, game.blank, position.rngs)
         return position
 
@@ -40,7 +44,7 @@ class Position:
 
     @property
     def seat(self) -> int:
-        """The seat that acts; it is of the side to move."""
+        """The seat that acts; it belongs to the side to move."""
         seats = np.empty(1, np.int32)
         self.game.kernels().seats_to_act(self.states, seats)
         return int(seats[0])
@@ -65,7 +69,7 @@ class Position:
 
     @property
     def problems(self) -> list[str]:
-        """Everything that keeps this from coming about in a game."""
+        """The reasons why no game reaches this position; empty where one does."""
         return self.game.rules.problems(self.state)
 
     @property
@@ -81,18 +85,15 @@ class Position:
         return f"<{self.game} {self.text}>"
 
     def __eq__(self, other: object) -> bool:
-        """Equal heads, counters of repetition aside."""
-        if not isinstance(other, Position) or self.game != other.game:
-            return False
-        names = [name for name in self.game.rules.HEAD.names or () if name not in self.game.rules.UNCOUNTED]
-        return all(np.array_equal(self.state[name], other.state[name]) for name in names)
+        """Equal heads; repetition counters (UNCOUNTED) are not compared."""
+        return isinstance(other, Position) and self.game == other.game and self._compared() == other._compared()
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.game, self._compared()))
 
-    def copy(self) -> Position:
-        twin = Position(self.game, self.states.copy())
-        twin.rngs = self.rngs.copy()
-        return twin
+    def _compared(self) -> tuple[bytes, ...]:
+        rules = self.game.rules
+        return tuple(self.states[name].tobytes() for name in rules.HEAD.names or () if name not in rules.UNCOUNTED)
 
     def legal(self) -> list[int]:
         """The legal actions, ascending; none when the game is over."""
@@ -106,7 +107,7 @@ class Position:
         return [self.name(action) for action in self.legal()]
 
     def name(self, action: int) -> str:
-        """What an action is called here."""
+        """The name of an action in this position."""
         return self.game.rules.action_name(self.state, action)
 
     def action(self, move: int | str) -> int:
@@ -127,7 +128,7 @@ class Position:
         return found[0]
 
     def refusal(self, move: int | str) -> str:
-        """Why a move cannot be played, and what could be."""
+        """Why a move is refused, and the legal moves."""
         legal = self.legal()
         if self.over:
             return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.view!r}"
@@ -136,13 +137,13 @@ class Position:
         return f"{shorten(repr(move))} is not legal in {self.view!r}; legal: {names}{numbers}"
 
     def play(self, move: int | str) -> Position:
-        """Play an action, given by number or name; returns the position itself, changed."""
-        action = np.array([self.action(move)], np.int32)
-        self.game.kernels().play_all(self.states, action, self.rngs, self.game.work())
-        return self
+        """The position after an action, given by number or name."""
+        action, after = np.array([self.action(move)], np.int32), Position(self.game, self.states, rngs=self.rngs)
+        self.game.kernels().play_all(after.states, action, after.rngs, self.game.work())
+        return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
-        """The action that an agent (`plyground.agent`) chooses here; where chance decides, as the seed says."""
+        """The action that an agent (`plyground.agent`) chooses here; `seed` determines its random numbers."""
         return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
 
     def perft(self, depth: int) -> int:
@@ -150,10 +151,10 @@ class Position:
         return int(self.game.perft(self.states, depth)[0])
 
     def divide(self, depth: int) -> dict[str, int]:
-        """`perft` for each legal action's name: what lies behind it."""
+        """`perft` of the position after each legal action, by the action's name."""
         if depth < 1:
             raise InvalidValue(f"divide's depth is at least 1, not {depth}")
-        legal, total = self.legal(), self.perft(1)  # refuses what perft does
+        legal, total = self.legal(), self.perft(1)  # perft checks the game
         if depth == 1 or not total:
             return {self.name(action): 1 for action in legal}
         children = np.repeat(self.game.searched(self.states), len(legal))
@@ -162,6 +163,27 @@ class Position:
         counts = self.game.perft(children, depth - 1)
         return {self.name(action): int(count) for action, count in zip(legal, counts, strict=True)}
 
+    def scene(self, seat: int | None = None) -> Scene:
+        """The position as plain data, as a seat may see it; without one, as the seat that acts does."""
+        rules, acting = self.game.rules, self.seat
+        seat = acting if seat is None else seat
+        if rules.scene is not None:
+            return rules.scene(self.state, seat)
+        line = status(self.state, rules.SIDES, self.reason)
+        return listed(rules.observe(self.state, seat), self.names() if seat == acting else [], line)
+
+    def clicks(self, move: int | str) -> list[str]:
+        """The clicks on cells of the scene by which a person plays a legal action."""
+        return self._path(self.action(move))
+
+    def paths(self) -> dict[int, list[str]]:
+        """The clicks for every legal action."""
+        return {action: self._path(action) for action in self.legal()}
+
+    def _path(self, action: int) -> list[str]:
+        clicks = self.game.rules.clicks
+        return [listed_click(self.name(action))] if clicks is None else clicks(self.state, action)
+
     def encode(self, encoder: str, seat: int | None = None) -> NDArray[Any]:
-        """What a network sees of this position, for the seat to act unless another is named."""
+        """The network input for this position, for the seat to act or for `seat`."""
         return self.game.encode(encoder, self.states, seat)[0]

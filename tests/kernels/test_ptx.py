@@ -13,7 +13,6 @@ import pytest
 from numba import types
 
 import plyground as pg
-from plyground.agents.agent import scripted_agents
 from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.cache import load_kernels
 
@@ -72,7 +71,7 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
         assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
-    for policy in scripted_agents(game).values():
+    for policy in game.rules.POLICIES.values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])
 
@@ -111,7 +110,7 @@ def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     if "mask" in rules.compiled:
         kernel("cuda_mask", "legal_masks", rules.compiled, states, array("?", 2))
     kernel("cuda_rules", "transform_all", functions, states, ints)
-    policies, encoders = list(scripted_agents(game).values()), list(dict.fromkeys(game.encoders.values()))
+    policies, encoders = list(game.rules.POLICIES.values()), list(dict.fromkeys(game.encoders.values()))
     if not every:
         policies, encoders = policies[: word != "paco_sako"], encoders[::5]
     for policy in policies:

@@ -66,7 +66,7 @@ def explored(game: pg.Game) -> tuple[Graph, dict[str, pg.Position]]:
         text = waiting.pop()
         if text not in graph:
             position = positions[text] = game.position(text)
-            graph[text] = {action: game.position(text).play(action).text for action in position.legal()}
+            graph[text] = {action: position.play(action).text for action in position.legal()}
             waiting += graph[text].values()
     return graph, positions
 

@@ -150,9 +150,9 @@ def test_a_loss_a_draw_and_a_game_that_was_stopped() -> None:
 
 def test_later_visits_count_alpha() -> None:
     pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    key, value = pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
+    start, key, value = pupil.position, pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
     for visit in range(1, 9):
-        pupil.position = pupil.game.position(DEAD_CARD.replace("2sah", "9cah"), strict=False)
+        pupil.position = start
         pupil.act()
         pupil.end(FIRST_WINS if visit % 2 else DRAW)
         value += max(0.25, 1 / visit) * (0.1 * FOUR + visit % 2 - value)
@@ -423,11 +423,11 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
             return 0.0, 0
         return float(agent.table.entries.values[found[0]]), int(agent.table.entries.visits[found[0]])
 
-    start, first = game.position(position.text), answer()
+    start, first = position, answer()
     value, visits = entry(start, first)
     position = position.play(first)
     position = position.play(position.legal()[0])
-    middle, second = game.position(position.text), answer()
+    middle, second = position, answer()
     behind = max((entry(middle, move)[0] for move in middle.legal()), default=0.0)
     expected = value + max(alpha, 1 / (visits + 1)) * (gamma * behind - value)
     assert entry(start, first) == (pytest.approx(expected, abs=1e-6), visits + 1)

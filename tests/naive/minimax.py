@@ -18,7 +18,7 @@ def naive_minimax(position: pg.Position, depth: int, ply: int = 0) -> float:
         return float(value[0])
     values: list[float] = []
     for action in position.legal():
-        child = position.copy().play(action)
+        child = position.play(action)
         value = naive_minimax(child, depth - 1, ply + 1)
         values.append(value if child.to_move == position.to_move else -value)
     return max(values)

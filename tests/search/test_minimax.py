@@ -10,7 +10,7 @@ from conftest import TINY
 from naive.minimax import naive_minimax
 from plyground.agents.agent import make
 from plyground.checks import laws
-from plyground.games.chess.rules import loudness
+from plyground.games.chess.evaluate import loudness
 from plyground.games.rng import seeds
 from plyground.search.minimax import Minimax
 
@@ -46,7 +46,7 @@ def test_the_score_of_every_first_move_is_exact(word: str, depth: int) -> None:
         assert actions[row, : len(legal)].tolist() == legal
         assert (actions[row, len(legal) :] == -1).all()
         for action, score in list(zip(legal, scores[row], strict=False))[:: 1 if word != "chess" else 7]:
-            child = position.copy().play(action)
+            child = position.play(action)
             value = naive_minimax(child, depth - 1, ply=1)
             assert score == pytest.approx(value if child.to_move == position.to_move else -value, abs=1e-5)
 
@@ -64,7 +64,7 @@ def naive_quiet(position: pg.Position, plies: int, ply: int) -> float:
     best = evaluation(position)
     for action in position.legal() if plies else []:
         if loudness(position.state, action) > 0:
-            best = max(best, -naive_quiet(position.copy().play(action), plies - 1, ply + 1))
+            best = max(best, -naive_quiet(position.play(action), plies - 1, ply + 1))
     return best
 
 
@@ -74,7 +74,7 @@ def test_quiescence_is_what_the_naive_one_finds(chess: pg.Game) -> None:
     for row in range(len(states)):
         position = pg.Position(chess, states[row : row + 1])
         for k in range(0, len(position.legal()), 5):
-            child = position.copy().play(int(actions[row, k]))
+            child = position.play(int(actions[row, k]))
             assert scores[row, k] == pytest.approx(-naive_quiet(child, 3, 1), abs=1e-5)
 
 

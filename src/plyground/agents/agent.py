@@ -1,10 +1,9 @@
 """Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
 An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
-`trained` (a pretrained network), `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry
-for each name. A game adds scripted agents of its own, `POLICIES = {"greedy": greedy}`, each a compiled function
-`(state, rng) -> action`; without one of that name, `greedy` plays a move that wins at once, or else the one with the
-best `evaluate`.
+`trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry for each
+name; a game adds its own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted agent `greedy`, that
+is the move that wins at once, or else the one with the best `evaluate`.
 """
 
 from __future__ import annotations
@@ -20,11 +19,9 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
-from plyground.errors import BrokenGame, InvalidValue, command, shorten, unknown
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
-from plyground.games.connect_four.perfect import Perfect
-from plyground.games.connect_four.solver.solver import solves
-from plyground.games.interface import Function, brought, uncompiled
+from plyground.games.interface import Function
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
 
@@ -104,10 +101,19 @@ def _run(game: Game, path: str, options: Options) -> Agent:
     return learning(path, game, which)
 
 
-def _scripted(name: str, function: Function) -> Entry:
-    """The row of an agent that a game brings."""
-    meaning = (function.__doc__ or f"the game's own {name}").strip().splitlines()[0]
-    return Entry(lambda game, path, options: ScriptedAgent(game, name, function), lambda _: [name], meaning)
+def _own_agents(game: Game) -> dict[str, Entry]:
+    """The rows of the agents that a game defines: scripted ones, and classes."""
+
+    def entry(name: str, made: Callable[[Game], Agent], documented: Any) -> Entry:
+        meaning = (documented.__doc__ or f"the game's own {name}").strip().splitlines()[0]
+        return Entry(lambda game, path, options: made(game), lambda _: [name], meaning)
+
+    def scripted(name: str, function: Function) -> Callable[[Game], Agent]:
+        return lambda game: ScriptedAgent(game, name, function)
+
+    functions, classes = game.rules.POLICIES, game.rules.AGENTS
+    found = {name: entry(name, scripted(name, function), function) for name, function in functions.items()}
+    return found | {name: entry(name, kind, kind) for name, kind in classes.items()}
 
 
 def can_search(game: Game) -> bool:
@@ -121,7 +127,7 @@ def _pretrained(game: Game) -> Path:
 
 
 def _has_engine(game: Game) -> bool:
-    return game.word == "chess" and uci.find("stockfish") is not None
+    return game.rules.UCI and uci.find("stockfish") is not None
 
 
 AGENTS = {
@@ -153,12 +159,6 @@ AGENTS = {
         "the pretrained network",
         "a pretrained network",
     ),
-    "solver": Entry(
-        lambda game, path, options: Perfect(),
-        lambda game: ["solver"] * solves(game),
-        "plays perfectly",
-        "a solved game",
-    ),
     "uci": Entry(
         uci.make_engine,
         lambda game: ["uci:stockfish,elo=1350"] * _has_engine(game),
@@ -177,8 +177,8 @@ AGENTS = {
 
 
 def entries(game: Game) -> dict[str, Entry]:
-    """The table for one game, with its scripted agents."""
-    own = {name: _scripted(name, function) for name, function in scripted_agents(game).items()}
+    """The table for one game, with the agents that it defines itself."""
+    own = _own_agents(game)
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 
@@ -228,30 +228,3 @@ def _whole_number(agent: str, option: str, value: str) -> int:
         return int(value)
     except ValueError:
         raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None
-
-
-# ---- what a game brings ----
-
-
-def scripted_agents(game: Game) -> Mapping[str, Function]:
-    """The compiled functions of a game's own agents, by name."""
-    functions: Mapping[str, Function] = _brought(game, "POLICIES") or {}
-    faults = [fault for function in functions.values() for fault in uncompiled(function.__name__, function)]
-    if faults:
-        raise BrokenGame(f"the game {game.rules.name}: {'; '.join(faults)}")
-    return functions
-
-
-def scorers_of(game: Game) -> Mapping[str, Function]:
-    """The compiled functions `(state, action) -> float` that score a game's actions, for teachers."""
-    return _brought(game, "SCORERS") or {}
-
-
-def adviser_of(game: Game) -> Function | None:
-    """The function `(position) -> str` with a game's advice for people; the text is empty where it has none."""
-    return _brought(game, "advise")
-
-
-def _brought(game: Game, what: str) -> Any:
-    """A name that a game defines for agents: in its own module, or in `agents.py` of its folder."""
-    return brought(game.rules.module, what, "agents")

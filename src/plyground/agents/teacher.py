@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search, scorers_of
+from plyground.agents.agent import can_search
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.games.chess import rules as chess
@@ -153,7 +153,7 @@ def _score_kernels(legal: Function, score: Function, subject: str) -> Any:
 
 def teachers_of(game: Game) -> list[str]:
     """The words for those who can teach a game."""
-    return ["minimax"] * can_search(game) + ["solver"] * solves(game) + list(scorers_of(game))
+    return ["minimax"] * can_search(game) + ["solver"] * solves(game) + list(game.rules.SCORERS)
 
 
 def make_teacher(
@@ -175,4 +175,4 @@ def make_teacher(
         return Teacher(game, minimax, str(minimax))
     if word == "solver":
         return Teacher(game, Solved(game), word)
-    return Teacher(game, Scorer(game, word, scorers_of(game)[word], threads), word)
+    return Teacher(game, Scorer(game, word, game.rules.SCORERS[word], threads), word)

@@ -5,6 +5,8 @@ Each law is a function of samples from random games, its docstring the law in a 
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.games.rng import seeds
+from plyground.games.scene import as_json
 from plyground.position import Position
 
 Records = NDArray[np.void]
@@ -44,7 +47,7 @@ class Sample:
 
 def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
     """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
-    batch = Batch(game, games, seed, check=False)  # the laws look themselves
+    batch = Batch(game, games, seed, check=False)  # the laws check
     kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
     going = np.ones(games, np.bool_)
@@ -66,7 +69,7 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
 
 
 def _room_suffices(game: Game, states: Records) -> None:
-    """Look whether MAX_LEGAL is enough, with room for every action: less would be written over."""
+    """Check that MAX_LEGAL is large enough, with room for every action, so that nothing is overwritten."""
     lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
     most = int(counts.max())
@@ -77,8 +80,8 @@ def _room_suffices(game: Game, states: Records) -> None:
 
 
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
-    """Run every law; yields the sentence of each that holds and whether the game defines what it is about, raises
-    `BrokenGame` at the first that does not."""
+    """Run every law; yields the sentence of each law that holds and whether the game defines the names it is about;
+    raises `BrokenGame` at the first that fails."""
     samples = _told(game, "playing random games", lambda: sample(game, games, seed))
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
@@ -87,11 +90,11 @@ def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, boo
 
 
 def _defines(game: Game, names: Sequence[str]) -> bool:
-    return any(hasattr(game.rules.module, name) for name in names) or (names == ENCODED and bool(game.encoders))
+    return any(game.rules.defined(name) is not None for name in names)
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
-    """Do it; whatever a game's functions raise is the game's fault, and said in one sentence."""
+    """Run `work`; an exception of the game's functions becomes `BrokenGame` with one sentence."""
     try:
         return work()
     except (Error, NumbaError):
@@ -307,7 +310,49 @@ def secrets_are_kept(s: Sample) -> None:
             _need(same, s.game, f"`observe` shows seat {seat} what it cannot know")
 
 
-def judgement(s: Sample) -> None:
+def scenes_are_plain(s: Sample) -> None:
+    """A scene is plain data that JSON can represent, and its cells have different names."""
+    for state in _some(s.every, MOST_SCENES):
+        for seat in range(s.game.rules.SEATS):
+            scene = Position(s.game, state).scene(seat)
+            names = Counter(cell.name for cell in scene.cells())
+            twice = [name for name, count in names.items() if count > 1]
+            _need(not twice, s.game, f"several cells of the scene for seat {seat} are named {twice}", state)
+            try:
+                json.dumps(as_json(scene))
+            except TypeError as error:
+                raise BrokenGame(f"{s.game}: the scene for seat {seat} is not plain data: {error}") from error
+
+
+def scenes_keep_secrets(s: Sample) -> None:
+    """States that differ only in what a seat cannot see have equal scenes."""
+    if s.game.rules.hidden:
+        for seat in range(s.game.rules.SEATS):
+            other = s.states.copy()
+            s.game.kernels().determinize_all(other, np.full(len(other), seat, np.int32), seeds(6, len(other)))
+            for state, redrawn in zip(_some(s.states, MOST_SCENES), _some(other, MOST_SCENES), strict=True):
+                same = Position(s.game, state).scene(seat) == Position(s.game, redrawn).scene(seat)
+                _need(same, s.game, f"`scene` shows seat {seat} what it cannot know", state)
+
+
+def clicks_tell_actions_apart(s: Sample) -> None:
+    """The clicks for a legal action are cells of the acting seat's scene; no path is the beginning of another."""
+    for state in _some(s.states, MOST_SCENES):
+        position = Position(s.game, state)
+        paths = {action: tuple(path) for action, path in position.paths().items()}
+        there = {cell.click for cell in position.scene().cells()}
+        missing = sorted({click for path in paths.values() for click in path} - there)
+        _need(not missing, s.game, f"`clicks` names {missing}, which no cell of the scene is", state)
+        ends = {path: action for action, path in paths.items()}
+        _need(len(ends) == len(paths) and () not in ends, s.game, "`clicks` gives two actions one path, or none", state)
+        for path, action in ends.items():
+            for length in range(1, len(path)):
+                shorter = path[:length]
+                message = f"the clicks {shorter} for one action begin those for another, {position.name(action)!r}"
+                _need(shorter not in ends, s.game, message, state)
+
+
+def evaluations(s: Sample) -> None:
     """`evaluate` lies in [-1, 1]."""
     if "evaluate" in s.game.rules.compiled:
         values = np.empty(len(s.states), np.float32)
@@ -352,7 +397,8 @@ def heads_play_on(s: Sample) -> None:
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
     *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
-    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, judgement, symmetries, heads_play_on),
+    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, scenes_are_plain, scenes_keep_secrets),
+    *(clicks_tell_actions_apart, evaluations, symmetries, heads_play_on),
 )
 ENCODED = ("ENCODERS",)
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
@@ -360,7 +406,8 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     encoders_fill: ENCODED,
     slots_are_permutations: ENCODED,
     secrets_are_kept: ("determinize",),
-    judgement: ("evaluate",),
+    scenes_keep_secrets: ("determinize",),
+    evaluations: ("evaluate",),
     symmetries: ("SYMMETRIES",),
     heads_play_on: ("play_head", "count_legal"),
 }
@@ -382,11 +429,12 @@ def _some(states: Records, most: int = 500) -> Iterator[Records]:
         yield states[row : row + 1].copy()
 
 
+MOST_SCENES = 20 if numba.config.DISABLE_JIT else 200  # pyright: ignore
 MOST_ENCODED = 250 if numba.config.DISABLE_JIT else 10_000  # pyright: ignore
 
 
 def _spread(states: Records) -> Records:
-    """The states, or so many evenly spread ones that what encoders write of them fits time and memory."""
+    """The states, or evenly spread ones, few enough for the time and memory that encoders take."""
     return states[np.unique(np.linspace(0, len(states) - 1, MOST_ENCODED).astype(int))]
 
 

@@ -49,7 +49,7 @@ def measure_rules(game: Game, encoder: str | None, batch: int, seconds: float) -
 
 
 def stepper(game: Game, encoder: str, batch: int, threads: int) -> Callable[[], int]:
-    """A function that plays one random ply in every game, writes mask and observation, and says how many plies."""
+    """A function that plays one random ply in every game, writes mask and observation, and returns how many plies."""
     games = Batch(game, batch, threads=threads)
     chosen = game.encoder(encoder)
     mask = np.empty((batch, game.num_actions), np.bool_)

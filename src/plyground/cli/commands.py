@@ -124,19 +124,18 @@ def solve(
     """
     from plyground.cli import reports
     from plyground.game import load
-    from plyground.games.connect_four.solver.solver import perfect, solves
 
     spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
     rules = load(spec)
-    if not solves(rules):
-        raise InvalidValue(f"there is no solver for {rules}: only connect_four is solved")
+    if rules.rules.solve is None:
+        raise InvalidValue(f"there is no solver for {rules}; connect_four has one")
     start = rules.position(rest[0] if rest else "startpos")
     stop_at_once()
     if start.over:
         raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
     if seconds is not None and not 0 < seconds < 1e9:
         raise InvalidValue(f"seconds is a positive number, not {seconds}")
-    reports.show_solved(start, perfect().move_scores(start.states, seconds)[0], json)
+    reports.show_solved(start, rules.rules.solve(start, seconds), json)
 
 
 def grade(
@@ -162,24 +161,25 @@ def grade(
         json: print one JSON object instead
     """
     from plyground.agents.agent import make
+    from plyground.arena.grade import read_positions
     from plyground.cli import reports, terminal
     from plyground.game import load
-    from plyground.games.connect_four import grade as grades
-    from plyground.games.connect_four.positions import read
 
     spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
     _check_picture(picture)
     rules = load(spec)
+    if rules.rules.grade is None:
+        raise InvalidValue(f"grades need a solved game, such as connect_four; {rules} is not solved")
     player = make(agent, rules)
     stop_at_once()
     given = number
     if positions:
         try:
-            given = read(rules, positions.read_text(encoding="utf-8"), str(positions))
+            given = read_positions(rules, positions.read_text(encoding="utf-8"), str(positions))
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
-        report = grades.grade(rules, player, given, seed, games, progress=advance)
+        report = rules.rules.grade(rules, player, given, seed, games, progress=advance)
     reports.show_grade(report, agent, json)
     if picture:
         from plyground.report.pictures import save_mistakes

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.table import Table
 
+from plyground.arena.grade import Grade, Share
 from plyground.arena.ladder import Ladder
 from plyground.cli.terminal import board, console, match_numbers
 from plyground.errors import command
-from plyground.games.connect_four.grade import Grade, Share
-from plyground.games.connect_four.solver.solver import NO_MOVE, in_words
 from plyground.position import Position
 
 
-def show_solved(position: Position, scores: NDArray[np.int8], as_json: bool) -> None:
-    """A position and what each of its moves is worth to the side to move."""
-    values = [None if score == NO_MOVE else int(score) for score in scores]
-    score = max(value for value in values if value is not None)
-    best = [position.name(column) for column, value in enumerate(values) if value == score]
+def show_solved(position: Position, solved: Mapping[int, tuple[int, str]], as_json: bool) -> None:
+    """A position and the exact value of each of its moves for the side to move."""
+    score = max(value for value, _ in solved.values())
+    best = [position.name(action) for action, (value, _) in solved.items() if value == score]
     if as_json:
-        print(json.dumps({"position": position.text, "score": score, "scores": values, "best": best}))
+        scores = {position.name(action): value for action, (value, _) in solved.items()}
+        print(json.dumps({"position": position.text, "score": score, "scores": scores, "best": best}))
         return
     console.print(board(position))
-    table = Table(
-        "column", "score", "for the side to move", title=f"{'●○'[position.to_move]} moves", title_justify="left"
-    )
-    for column, value in enumerate(values):
-        words = in_words(int(scores[column]), position)
+    table = Table("move", "score", "for the side to move", title=f"{_side(position)} moves", title_justify="left")
+    for action, (value, words) in solved.items():
         style = "bold" if value == score else ""
-        table.add_row(str(column + 1), "" if value is None else f"{value:+d}" if value else "0", words, style=style)
+        table.add_row(position.name(action), f"{value:+d}" if value else "0", words, style=style)
     console.print(table)
+
+
+def _side(position: Position) -> str:
+    return position.game.rules.SIDES[position.to_move]
 
 
 def show_grade(report: Grade, agent: str, as_json: bool) -> None:
@@ -57,7 +56,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
     row("score lost by a move, mean", report.value_lost, percent=False)
     console.print(table)
     for number, mistake in enumerate(report.mistakes, start=1):
-        console.print(f"\nmistake {number}: {mistake.words} ({'●○'[mistake.position.to_move]} moves)")
+        console.print(f"\nmistake {number}: {mistake.words} ({_side(mistake.position)} moves)")
         console.print(board(mistake.position))
         console.print(f"position: {mistake.text}", soft_wrap=True)
     if report.mistakes:

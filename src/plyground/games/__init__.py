@@ -1,3 +1,3 @@
-"""The rules. `interface.py` says what a game is; each game is one module."""
+"""The games. `interface.py` is the contract; each game has a folder for all that is particular to it."""
 
 GAMES = ("connect_four", "chess", "paco_sako", "sequence")

@@ -1,8 +1,7 @@
-"""What a network sees: an encoder turns one state, as one seat may know it, into an array of numbers.
+"""Network inputs: an encoder turns one state, as one seat may know it, into an array of numbers.
 
-An encoder has a name and a version, `planes-v1`; what has learned from one says so. A game's encoders stand in the
-module of its name in this folder, or, for a game in a file of its own, in that file: `ENCODERS = (Encoder(...), ...)`.
-The first of them is the one to begin with.
+An encoder has a name and a version, `planes-v1`, which every checkpoint names. A game lists its encoders as
+`ENCODERS = (Encoder(...), ...)`, in a folder in `encoders.py`; the first is the default.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from plyground.errors import BrokenGame, unknown
-from plyground.games.interface import Function, Rules, brought, uncompiled
+from plyground.errors import unknown
+from plyground.games.interface import Function, Rules
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,7 @@ class Encoder:
 
 def encoders_of(rules: Rules) -> Mapping[str, Encoder]:
     """A game's encoders by full name (`planes-v1`), and the newest of each also by its short one (`planes`)."""
-    encoders: tuple[Encoder, ...] = tuple(brought(rules.module, "ENCODERS", "encoders") or ())
-    faults = [fault for each in encoders for fault in uncompiled(each.write.__name__, each.write)]
-    if faults:
-        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
+    encoders: tuple[Encoder, ...] = tuple(rules.ENCODERS)
     newest = {each.name: each for each in sorted(encoders, key=lambda each: each.version)}
     return {str(each): each for each in encoders} | newest
 

@@ -1,88 +1,32 @@
-"""What a game is: one numpy record type and a handful of plain functions over single records.
+"""The contract: a game is one numpy record type and a handful of plain functions over single records.
 
-A game is a module. `load` reads the names below from it; everything else (batches, encoders, agents, matches, the
-command line) is generic. The functions marked *compiled* are decorated with `numba.njit`, work on ONE record, change
-it in place, and never allocate, recurse or raise, so that the same source also runs on a GPU. Read a field as
-`state["ply"]`, never `state.ply`: only the first also runs with the compiler switched off.
+`Rules` below is the one table of the contract. Each entry is a name that a game may define, its kind, its value where a
+game does not define it, and below that its law; reading, checking, documentation and tests follow the table. The names
+form three parts: *rules* (the record and the compiled functions), *people* (text, notation, drawing, scenes),
+*learning* (evaluation, encoders, table keys, agents). A game in one file defines any of them there. A game in a folder
+of its own has a file for each group of names (`PARTS`), which is imported when one of its names is first read.
 
-Required                                  | law
-------------------------------------------|--------------------------------------------------------------------------
-STATE       an aligned record dtype       | has the fields `to_move` (side 0 or 1) and `outcome`; it is absolute:
-                                          | "mine" and "theirs" exist only in encoders
-NUM_ACTIONS how many actions there are    | actions are the integers 0 .. NUM_ACTIONS - 1
-MAX_LEGAL   most legal actions of a state | `legal` never writes more
-MAX_PLIES   most actions of a game        | every game has ended by then (a match stops there and counts a draw)
-reset(state, rng)             *compiled*  | receives a record that holds the settings and zeros, leaves a running game
-legal(state, actions) -> n    *compiled*  | writes the n legal actions in ascending order; n > 0 while the game runs,
-                                          | n = 0 when it is over
-play(state, action, rng)      *compiled*  | plays a legal action, sets `to_move` and `outcome`
-text(state) -> str                        | `parse` reads it back to an equal head (see HEAD)
-parse(text, state)                        | fills a record as `reset` gets it from any arrangement, raises InvalidText
-action_name(state, action) -> str         | different legal actions of one state have different names
+Functions of the kind *compiled* are decorated with `numba.njit`, work on ONE record, change it in place, and never
+allocate, recurse or raise, so that the same source also runs on a GPU. Read a field as `state["ply"]`, never
+`state.ply`: only the first form also runs with the compiler switched off.
 
-Optional                                  | law, and what holds without it
-------------------------------------------|--------------------------------------------------------------------------
-mask(state, mask)             *compiled*  | writes the legal mask as `legal` implies it; for games that can do it faster
-evaluate(state) -> float      *compiled*  | in [-1, 1], for the side to move; without it there is no minimax
-loudness(state, action) -> n  *compiled*  | 0 for a quiet action, more for one that changes much, such as a capture: a
-                                          | search looks at louder ones first and, past its depth, follows only them
-settle(state)                 *compiled*  | works out what follows from a parsed arrangement without problems: outcome,
-                                          | counters; otherwise `parse` fills everything
-read_action(state, text, legal) -> [int]  | the legal actions that another spelling than the name may mean; else none
-problems(state) -> [str]                  | all that is wrong with a parsed arrangement; empty for reachable states
-LENIENT     True if `game.position` reads | arrangements with problems too, and only `strict=True` refuses them (False)
-draw(state) -> str                        | a picture of characters for people; otherwise `text`
-SIDES       two names for people          | otherwise: "first" and "second"
-draw_choices(state, actions) -> str       | the same for the player to move, with what may be done marked in it
-draw_last(state, seat, action) -> str     | the same for a seat, with the action that was played last (-1: none) marked
-prompt(state) -> str                      | what a person is asked for at a terminal; otherwise "your move"
-TYPING      how a move is typed, in words | otherwise: "a move by its name"
-notation(state, action, legal) -> str     | how people write an action, which `read_action` reads; otherwise its name
-typed_turn(text, side) -> [str]           | the names of all actions of a turn, where it has several, or InvalidText
-STYLES      {pattern: style}              | how a terminal colours what the patterns find in the picture
-reason(state) -> str                      | how the game ended; otherwise ""
-from_array(array, state)                  | reads an array of numbers, as `parse` reads a text
-SETTINGS    {name: Setting}               | each is also a field of STATE; `reset` and `play` obey it
-HEAD        a record dtype                | the leading fields of STATE: all that memory keeps. `legal`, `evaluate`,
-                                          | `text` and the encoders read no other. Otherwise the whole record.
-play_head(state, action, rng) *compiled*  | `play` on a HEAD: sees no draws by repetition, clock or material, so that
-                                          | perft counts as everybody does; perft and search then copy only heads
-count_legal(state, actions) -> n          | *compiled*: what `legal` returns, `actions` being scratch space: for perft
-UNCOUNTED   tuple of HEAD's fields        | repetition counters and what hangs on them, which a text does not carry
-SYMMETRIES  how many, identity included   | `transform(state, k)` changes the record, `transform_action(action, k)`
-                                          | the action; both *compiled*. Playing and transforming commute
-WORK        a record dtype                | working memory: `legal` and `play` take one more argument, `work`, one
-                                          | record of it for each thread, whose content means nothing between calls
-OPENING_PLIES  random plies that open a game of a match (4)
-CHANCE      True if `reset` or `play` draw from `rng` (False)
+Turns need not alternate: `to_move` is the side that acts, and one side may act several times. A value changes its sign
+only where `to_move` changes. `rng` is an array of one uint64, the game's own generator (`games/rng.py`): results depend
+on the seed alone. Encoders, `observe`, `view` and `scene` are given a seat and may show only what that seat may know.
 
-Turns need not alternate: `to_move` says who acts, and one side may act several times. A value changes its sign only
-where `to_move` changes.
-
-Hidden information and chance. `rng` is an array of one uint64, the game's own generator (`games/chance.py`): results
-depend on the seed alone. Where a seat does not see everything, the game also defines
-
-seat(state) -> int            *compiled*  | who acts, 0 .. SEATS - 1; its side is `seat % 2` (otherwise: `to_move`)
-SEATS       how many seats (2)
-observe(state, seat) -> str               | the picture that the seat may see
-view(state, seat) -> str                  | the same in one line, which errors quote (otherwise: `observe`,
-                                          | or `text` where nothing is hidden)
-determinize(state, seat, rng) *compiled*  | redraws what `seat` cannot see, consistently with all it can: what it may do
-                                          | and what the encoders show it stay the same
-
-An encoder is handed the seat that looks, and may read only what that seat may know.
-
-Two more names belong to the layers below, but a game in a file of its own may define them beside its rules:
-ENCODERS    tuple of `Encoder`            | what networks see: `encoders/encoder.py`
-POLICIES    {word: function}              | the game's own agents, such as `greedy`: `agents/agent.py`
+`python -m plyground.games.interface` prints the table as `docs/adding_a_game.md` contains it.
 """
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from types import ModuleType
 from typing import Any
@@ -91,7 +35,8 @@ import numpy as np
 from numba import config, njit
 from numpy.typing import NDArray
 
-from plyground.errors import BrokenGame
+from plyground.errors import BrokenGame, shorten
+from plyground.games.dataset_format import DatasetFormat, plain_dataset
 from plyground.games.rng import Rng
 
 __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
@@ -99,12 +44,13 @@ __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome",
 State = np.void  # one record of STATE; in compiled code a view into the batch
 Actions = NDArray[np.int32]  # [MAX_LEGAL]
 Value = bool | int | str
+Function = Callable[..., Any]
 
-RUNNING, DRAW, FIRST_WINS, SECOND_WINS = range(4)  # what happened, whoever asks
+RUNNING, DRAW, FIRST_WINS, SECOND_WINS = range(4)  # absolute: the same for both sides
 
 
 class Outcome(IntEnum):
-    """The same four words for people."""
+    """The four outcomes as an enumeration, for people."""
 
     RUNNING = RUNNING
     DRAW = DRAW
@@ -125,7 +71,7 @@ def value_for(outcome: int, side: int) -> float:
 
 @dataclass(frozen=True)
 class Setting:
-    """One choice a game offers: `game:name=value`. In the record a number stands for itself, a word for its place."""
+    """One choice a game offers: `game:name=value`. The record holds a number as it is, a word as its index."""
 
     default: Value
     choices: Sequence[Value]
@@ -136,134 +82,7 @@ class Setting:
         return self.choices.index(value) if isinstance(value, str) else int(value)
 
 
-Function = Callable[..., Any]
-REQUIRED = ("STATE", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "reset", "legal", "play", "text", "parse", "action_name")
-
-
-@dataclass(frozen=True)
-class Rules:
-    """A game's module, read and checked: the names of this file's table with their defaults filled in."""
-
-    module: ModuleType
-    STATE: np.dtype[np.void]
-    HEAD: np.dtype[np.void]
-    WORK: np.dtype[np.void]
-    NUM_ACTIONS: int
-    MAX_LEGAL: int
-    MAX_PLIES: int
-    OPENING_PLIES: int
-    SEATS: int
-    SYMMETRIES: int
-    CHANCE: bool
-    LENIENT: bool
-    UNCOUNTED: tuple[str, ...]
-    SETTINGS: Mapping[str, Setting]
-    compiled: Mapping[str, Function] = field(repr=False)
-    """the compiled functions that the module defines, by name"""
-    text: Function
-    parse: Function
-    action_name: Function
-    problems: Function
-    draw: Function
-    observe: Function
-    view: Function
-    SIDES: tuple[str, str]
-    draw_choices: Function | None
-    draw_last: Function | None
-    prompt: Function
-    TYPING: str
-    notation: Function
-    typed_turn: Function | None
-    STYLES: Mapping[str, str]
-    reason: Function
-    from_array: Function | None
-    read_action: Function
-
-    @property
-    def name(self) -> str:
-        """How people know the game: by its module or, if it is a file of its own, by its path."""
-        return _name(self.module)
-
-    @property
-    def SEARCHED(self) -> np.dtype[np.void]:  # noqa: N802
-        """The records that perft and search copy: as short as the game can play them."""
-        return self.HEAD if "play_head" in self.compiled else self.STATE
-
-    @property
-    def hidden(self) -> bool:
-        """Whether some seat does not see everything."""
-        return "determinize" in self.compiled
-
-
-COMPILED = (
-    *("reset", "legal", "play", "mask", "evaluate", "seat", "determinize", "transform", "transform_action"),
-    *("settle", "play_head", "count_legal", "loudness"),
-)
-FILE_PREFIX = "plyground_file_"  # begins the names of modules that are game files
-NO_WORK = np.dtype([("unused", np.int8)], align=True)
-
-
-def read(module: ModuleType) -> Rules:
-    """Read a game's module, or raise `BrokenGame` with everything that is missing or wrong."""
-
-    def get(name: str, default: Any = None) -> Any:
-        return getattr(module, name, default)
-
-    missing = [name for name in REQUIRED if get(name) is None]
-    if missing:
-        raise BrokenGame(f"the game {_name(module)} does not define {', '.join(missing)}")
-    faults = list(_faults(get))
-    if faults:
-        raise BrokenGame(f"the game {_name(module)}: {'; '.join(faults)}")
-    return Rules(
-        module=module,
-        STATE=get("STATE"),
-        HEAD=get("HEAD", get("STATE")),
-        WORK=get("WORK", NO_WORK),
-        NUM_ACTIONS=get("NUM_ACTIONS"),
-        MAX_LEGAL=get("MAX_LEGAL"),
-        MAX_PLIES=get("MAX_PLIES"),
-        OPENING_PLIES=get("OPENING_PLIES", 4),
-        SEATS=get("SEATS", 2),
-        SYMMETRIES=get("SYMMETRIES", 1),
-        CHANCE=get("CHANCE", False),
-        LENIENT=get("LENIENT", False),
-        UNCOUNTED=get("UNCOUNTED", ()),
-        SETTINGS=get("SETTINGS", {}),
-        compiled={name: get(name) for name in COMPILED if get(name) is not None},
-        text=get("text"),
-        parse=get("parse"),
-        action_name=get("action_name"),
-        problems=get("problems", _no_problems),
-        draw=(draw := get("draw", get("text"))),
-        observe=get("observe", lambda state, seat: draw(state)),  # pyright: ignore[reportUnknownLambdaType]
-        view=get("view", (get("determinize") and get("observe")) or (lambda state, seat: get("text")(state))),  # pyright: ignore[reportUnknownLambdaType]
-        SIDES=get("SIDES", ("first", "second")),
-        draw_choices=get("draw_choices"),
-        draw_last=get("draw_last"),
-        prompt=get("prompt", lambda state: "your move"),  # pyright: ignore[reportUnknownLambdaType]
-        TYPING=get("TYPING", "a move by its name"),
-        notation=get("notation", lambda state, action, legal: get("action_name")(state, action)),  # pyright: ignore[reportUnknownLambdaType]
-        typed_turn=get("typed_turn"),
-        STYLES=get("STYLES", {}),
-        reason=get("reason", _no_reason),
-        from_array=get("from_array"),
-        read_action=get("read_action", _no_action),
-    )
-
-
-def _name(module: ModuleType) -> str:
-    """How people know a game: a file of its own by its path."""
-    return f"in {module.__file__}" if module.__name__.startswith(FILE_PREFIX) else module.__name__
-
-
-def brought(module: ModuleType, name: str, file: str) -> Any:
-    """What a game defines beside its rules: in its own file, or in the file of that name in its folder."""
-    found: Any = getattr(module, name, None)
-    home, _, own = module.__name__.rpartition(".")
-    if found is None and own == "rules" and importlib.util.find_spec(f"{home}.{file}"):
-        found = getattr(importlib.import_module(f"{home}.{file}"), name, None)
-    return found
+# ---- kinds of values, and what is wrong with a value ----
 
 
 def uncompiled(name: str, function: Any) -> list[str]:
@@ -272,37 +91,340 @@ def uncompiled(name: str, function: Any) -> list[str]:
     return [] if fine else [f"`{name}` is not compiled: write @njit above it"]
 
 
-def _faults(get: Function) -> Sequence[str]:
-    """What is wrong with the values a module does define."""
-    state: np.dtype[np.void] = get("STATE")
-    head: np.dtype[np.void] = get("HEAD", state)
-    faults = [fault for name in COMPILED if get(name) for fault in uncompiled(name, get(name))]
-    if not state.isalignedstruct:
-        faults.append("STATE must be an aligned record: np.dtype([...], align=True)")
-    fields, leading = dict(state.fields or {}), dict(head.fields or {})
-    needed = ["to_move", "outcome", *get("SETTINGS", {})]
-    faults += [f"STATE has no field {name!r}" for name in needed if name not in fields]
-    faults += [
-        f"HEAD's field {name!r} differs from STATE's" for name, where in leading.items() if fields.get(name) != where
-    ]
-    faults += [f"HEAD has no field {name!r}" for name in needed if name in fields and name not in leading]
-    for name in ("NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES"):
-        if not isinstance(get(name), int) or get(name) < 1:
-            faults.append(f"{name} is a whole number of at least 1, not {get(name)!r}")
-    if get("determinize") and not get("observe"):
-        faults.append("a game that hides something (`determinize`) says what a seat may see (`observe`)")
-    if get("SYMMETRIES", 1) > 1 and not (get("transform") and get("transform_action")):
-        faults.append("SYMMETRIES needs `transform` and `transform_action`")
-    return faults
+KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "a record type": lambda value: isinstance(value, np.dtype),
+    "a whole number of at least 1": lambda value: type(value) is int and value >= 1,
+    "a whole number of at least 0": lambda value: type(value) is int and value >= 0,
+    "True or False": lambda value: isinstance(value, bool),
+    "a text": lambda value: isinstance(value, str),
+    "a tuple": lambda value: isinstance(value, tuple | list),
+    "a mapping": lambda value: isinstance(value, Mapping),
+    "any value": lambda value: True,
+    "a function": callable,
+    "a compiled function": callable,
+    "a mapping to compiled functions": lambda value: isinstance(value, Mapping),
+    "a tuple of encoders": lambda value: isinstance(value, tuple | list),
+}
+
+PARTS: Mapping[str, Sequence[str]] = {
+    "rules": ("rules",),
+    "people": ("text", "drawing", "scene", "record"),
+    "learning": ("evaluate", "encoders", "table_keys", "agents", "grade", "dataset"),
+}
+"""the parts, and the files of a game's folder that hold their names; a folder may have others"""
 
 
-def _no_problems(state: State) -> list[str]:
+class Name:
+    """An entry of the table: a descriptor of `Rules` that reads the name from the game when it is first needed."""
+
+    def __init__(self, file: str, kind: str, otherwise: Callable[[Rules], Any] | None) -> None:
+        self.name, self.file, self.kind, self.required = "", file, kind, otherwise is None
+        self.otherwise: Callable[[Rules], Any] = otherwise or _always(None)  # the value where a game defines none
+
+    def __set_name__(self, owner: type[Rules], name: str) -> None:
+        self.name = name
+
+    def __get__(self, rules: Rules | None, owner: type[Rules]) -> Any:
+        if rules is None:
+            return self
+        found = rules.defined(self)
+        faults = self.faults(found)
+        if faults:
+            raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
+        value = self.otherwise(rules) if found is None else found
+        vars(rules)[self.name] = value  # Python reads it from there from now on
+        return value
+
+    def faults(self, value: Any) -> list[str]:
+        """What is wrong with a value that a game defines; None is no value."""
+        if value is None:
+            return []
+        if not KINDS[self.kind](value):
+            return [f"{self.name} is {self.kind}, not {shorten(repr(value))}"]
+        inner = {
+            "a compiled function": lambda: {self.name: value},
+            "a mapping to compiled functions": lambda: {function.__name__: function for function in value.values()},
+            "a tuple of encoders": lambda: {each.write.__name__: each.write for each in value},
+        }.get(self.kind, dict[str, Any])
+        return [fault for name, function in inner().items() for fault in uncompiled(name, function)]
+
+
+def _required(kind: str, file: str = "rules") -> Any:
+    return Name(file, kind, None)
+
+
+def _optional(
+    kind: str, default: Any = None, file: str = "rules", otherwise: Callable[[Rules], Any] | None = None
+) -> Any:
+    return Name(file, kind, otherwise or (lambda rules: default))
+
+
+def _always(value: Any) -> Function:
+    return lambda *arguments: value
+
+
+def _without_last(function: Function) -> Function:
+    return lambda *arguments: function(*arguments[:-1])
+
+
+def _nothing(*arguments: Any) -> list[Any]:
     return []
 
 
-def _no_action(state: State, text: str, legal: Sequence[int]) -> list[int]:
-    return []
+NO_WORK = np.dtype([("unused", np.int8)], align=True)
+FILE_PREFIX = "plyground_file_"  # begins the names of modules that are game files
+
+_text = functools.partial(_optional, file="text")
+_drawing = functools.partial(_optional, file="drawing")
+_scene = functools.partial(_optional, file="scene")
+_agents = functools.partial(_optional, file="agents")
 
 
-def _no_reason(state: State) -> str:
-    return ""
+class Rules:
+    """A game's names, read and checked, with defaults for those that it does not define."""
+
+    # ---- rules: required ----
+    STATE: np.dtype[np.void] = _required("a record type")
+    """an aligned record type with the fields `to_move` (side 0 or 1) and `outcome`; it is absolute: "own" and
+    "opponent's" exist only in encoders"""
+    NUM_ACTIONS: int = _required("a whole number of at least 1")
+    """actions are the integers 0 .. NUM_ACTIONS - 1"""
+    MAX_LEGAL: int = _required("a whole number of at least 1")
+    """`legal` never writes more actions"""
+    MAX_PLIES: int = _required("a whole number of at least 1")
+    """every game has ended by then (a match stops there and counts a draw)"""
+    reset: Function = _required("a compiled function")
+    """`reset(state, rng)` receives a record that holds the settings and zeros, leaves a running game"""
+    legal: Function = _required("a compiled function")
+    """`legal(state, actions) -> n` writes the n legal actions in ascending order; n > 0 while the game runs, n = 0 when
+    it is over"""
+    play: Function = _required("a compiled function")
+    """`play(state, action, rng)` plays a legal action, sets `to_move` and `outcome`"""
+
+    # ---- rules: optional ----
+    SETTINGS: Mapping[str, Setting] = _optional("a mapping", {})
+    """{name: Setting}: each is also a field of STATE; `reset` and `play` obey it"""
+    OPENING_PLIES: int = _optional("a whole number of at least 0", 4)
+    """random plies that open a game of a match; otherwise 4"""
+    CHANCE: bool = _optional("True or False", False)
+    """True if `reset` or `play` draw from `rng`; otherwise False"""
+    SEATS: int = _optional("a whole number of at least 1", 2)
+    """how many seats; a seat's side is `seat % 2`; otherwise 2"""
+    seat: Function | None = _optional("a compiled function")
+    """`seat(state) -> int`: the seat that acts; otherwise `to_move`"""
+    determinize: Function | None = _optional("a compiled function")
+    """`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it may do
+    and is shown stays the same; otherwise nothing is hidden"""
+    HEAD: np.dtype[np.void] = _optional("a record type", otherwise=lambda rules: rules.STATE)
+    """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders read no
+    other; otherwise STATE"""
+    UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
+    """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
+    WORK: np.dtype[np.void] = _optional("a record type", NO_WORK)
+    """working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose content
+    means nothing between calls"""
+    mask: Function | None = _optional("a compiled function")
+    """`mask(state, mask)` writes the legal mask as `legal` implies it, where a game can do it faster"""
+    play_head: Function | None = _optional("a compiled function")
+    """`play_head(state, action, rng)`: `play` on a HEAD, without draws by repetition, clock or material; perft and
+    search then copy only heads"""
+    count_legal: Function | None = _optional("a compiled function")
+    """`count_legal(state, actions) -> n`: what `legal` returns; `actions` is scratch space; for perft"""
+    settle: Function | None = _optional("a compiled function")
+    """`settle(state)` computes what follows from a parsed arrangement without problems (outcome, counters); otherwise
+    `parse` fills everything"""
+    SYMMETRIES: int = _optional("a whole number of at least 1", 1)
+    """how many, with the identity; otherwise 1"""
+    transform: Function | None = _optional("a compiled function")
+    """`transform(state, k)` changes the record; playing and transforming commute"""
+    transform_action: Function | None = _optional("a compiled function")
+    """`transform_action(action, k) -> action`, a permutation"""
+
+    # ---- people: text and notation ----
+    text: Function = _required("a function", file="text")
+    """`text(state) -> str`, one line; `parse` reads an equal head back"""
+    parse: Function = _required("a function", file="text")
+    """`parse(text, state)` fills a record as `reset` gets it from any arrangement, or raises InvalidText"""
+    action_name: Function = _required("a function", file="text")
+    """`action_name(state, action) -> str`: different legal actions have different names"""
+    problems: Function = _text("a function", _nothing)
+    """`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states"""
+    LENIENT: bool = _text("True or False", False)
+    """True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False"""
+    from_array: Function | None = _text("a function")
+    """`from_array(array, state)` reads an array as `parse` reads a text"""
+    reason: Function = _text("a function", _always(""))
+    """`reason(state) -> str`: how the game ended; otherwise an empty text"""
+    read_action: Function = _text("a function", _nothing)
+    """`read_action(state, text, legal) -> [int]`: the legal actions that a spelling other than the name may mean"""
+    notation: Function = _text("a function", otherwise=lambda rules: _without_last(rules.action_name))
+    """`notation(state, action, legal) -> str`: the action as people write it, which `read_action` reads; otherwise its
+    name"""
+    typed_turn: Function | None = _text("a function")
+    """`typed_turn(text, side) -> [str]`: the action names of a turn of several actions, or InvalidText"""
+    view: Function = _text(
+        "a function", otherwise=lambda rules: rules.observe if rules.hidden else _without_last(rules.text)
+    )
+    """`view(state, seat) -> str`: the text as the seat may see it, which errors quote; otherwise `observe`, or `text`
+    where nothing is hidden"""
+    SIDES: tuple[str, str] = _text("a tuple", ("first", "second"))
+    """the sides' names; otherwise `first` and `second`"""
+    TYPING: str = _text("a text", "a move by its name")
+    """how a move is typed, in words; otherwise by its name"""
+    prompt: Function = _text("a function", _always("your move"))
+    """`prompt(state) -> str`: what a person is asked for; otherwise `your move`"""
+    UCI: bool = _text("True or False", False)
+    """True if texts are FENs and names are UCI moves: UCI engines can play; otherwise False"""
+
+    # ---- people: drawing, scenes, files ----
+    draw: Function = _drawing("a function", otherwise=lambda rules: rules.text)
+    """`draw(state) -> str`: a picture of characters; otherwise `text`"""
+    observe: Function = _drawing("a function", otherwise=lambda rules: _without_last(rules.draw))
+    """`observe(state, seat)`: the picture that the seat may see, required with `determinize`; otherwise `draw`"""
+    draw_choices: Function | None = _drawing("a function")
+    """`draw_choices(state, actions) -> str`: the picture for the player to move, with its choices marked"""
+    draw_last: Function | None = _drawing("a function")
+    """`draw_last(state, seat, action) -> str`: the picture for a seat, with the last action (-1: none) marked"""
+    STYLES: Mapping[str, str] = _drawing("a mapping", {})
+    """{pattern: style}: how a terminal colours what the patterns find in a picture"""
+    scene: Function | None = _scene("a function")
+    """`scene(state, seat) -> Scene` (`games/scene.py`): the position as plain data, as the seat may see it; otherwise
+    the picture of characters and a list of the legal actions"""
+    clicks: Function | None = _scene("a function")
+    """`clicks(state, action) -> [str]`: the cells and items by which a person plays an action; no path of a legal
+    action begins another's; defined together with `scene`"""
+    write_record: Function | None = _optional("a function", file="record")
+    """`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN;
+    otherwise a plain list of actions"""
+
+    # ---- learning ----
+    evaluate: Function | None = _optional("a compiled function", file="evaluate")
+    """`evaluate(state) -> float` in [-1, 1] for the side to move; otherwise there is no minimax"""
+    loudness: Function | None = _optional("a compiled function", file="evaluate")
+    """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
+    looks at louder ones first and, past its depth, follows only them"""
+    ENCODERS: tuple[Any, ...] = _optional("a tuple of encoders", (), file="encoders")
+    """each an `Encoder` (`games/encoder.py`): network inputs; the first is the default"""
+    KEYS: tuple[Any, ...] = _optional("a tuple", (), file="table_keys")
+    """each a `TableKey` (`games/table_key.py`): what a table learner looks values up by; where nothing is hidden, the
+    key `exact` is added"""
+    POLICIES: Mapping[str, Function] = _agents("a mapping to compiled functions", {})
+    """{name: `(state, rng) -> action`}: scripted agents, such as `greedy`"""
+    SCORERS: Mapping[str, Function] = _agents("a mapping to compiled functions", {})
+    """{name: `(state, action) -> score in [-1, 1]`}: teachers for the side to move"""
+    AGENTS: Mapping[str, Function] = _agents("a mapping", {})
+    """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
+    advise: Function | None = _agents("a function")
+    """`advise(position) -> str`: advice for a person, or an empty text"""
+    solve: Function | None = _agents("a function")
+    """`solve(position, seconds) -> {action: (score, words)}`: exact scores of all legal actions for the mover"""
+    grade: Function | None = _optional("a function", file="grade")
+    """`grade(game, agent, positions, seed, games, progress=None) -> Grade` (`arena/grade.py`): an agent measured by
+    exact play"""
+    DATASET: DatasetFormat = _optional("any value", file="dataset", otherwise=lambda rules: plain_dataset(rules.SIDES))
+    """a `DatasetFormat` (`games/dataset_format.py`): how a teacher's datasets write positions, sides and actions;
+    otherwise the field `position`, SIDES and the actions themselves"""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        package, _, own = module.__name__.rpartition(".")
+        self.folder = package if own == "rules" else ""
+
+    @property
+    def name(self) -> str:
+        """The name for messages: a game's module or, for a file of one's own, its path."""
+        module = self.module
+        return f"in {module.__file__}" if module.__name__.startswith(FILE_PREFIX) else module.__name__
+
+    def home(self, file: str) -> ModuleType | None:
+        """The module in which the game defines the names of a file; None where its folder has no such file."""
+        if not self.folder or file == "rules":
+            return self.module
+        if importlib.util.find_spec(f"{self.folder}.{file}") is None:
+            return None
+        return importlib.import_module(f"{self.folder}.{file}")
+
+    def defined(self, name: Name | str) -> Any:
+        """What the game itself defines for a name of the table, or None."""
+        entry = TABLE[name] if isinstance(name, str) else name
+        return getattr(self.home(entry.file), entry.name, None)
+
+    @functools.cached_property
+    def compiled(self) -> Mapping[str, Function]:
+        """The compiled functions that the game defines, by name."""
+        return {name: function for name in COMPILED if (function := getattr(self, name)) is not None}
+
+    @property
+    def SEARCHED(self) -> np.dtype[np.void]:  # noqa: N802
+        """The records that perft and search copy: as short as the game can play them."""
+        return self.HEAD if self.play_head else self.STATE
+
+    @property
+    def hidden(self) -> bool:
+        """Whether some seat does not see everything."""
+        return self.determinize is not None
+
+
+TABLE: Mapping[str, Name] = {name: entry for name, entry in vars(Rules).items() if isinstance(entry, Name)}
+COMPILED = tuple(name for name, entry in TABLE.items() if entry.kind == "a compiled function")
+
+
+@functools.cache
+def read(module: ModuleType) -> Rules:
+    """Read a game's module, or raise `BrokenGame` with everything that is missing or wrong."""
+    rules = Rules(module)
+    missing = [entry.name for entry in TABLE.values() if entry.required and rules.defined(entry) is None]
+    if missing:
+        raise BrokenGame(f"the game {rules.name} does not define {', '.join(missing)}")
+    here = [entry for entry in TABLE.values() if entry.file == "rules" or not rules.folder]  # others later
+    faults = [fault for entry in here for fault in entry.faults(rules.defined(entry))] or list(_faults(rules))
+    if faults:
+        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
+    return rules
+
+
+def _faults(rules: Rules) -> Iterator[str]:
+    """What is wrong between the names that a game defines."""
+    fields, leading = dict(rules.STATE.fields or {}), dict(rules.HEAD.fields or {})
+    needed = ["to_move", "outcome", *rules.SETTINGS]
+    if not rules.STATE.isalignedstruct:
+        yield "STATE must be an aligned record: np.dtype([...], align=True)"
+    yield from (f"STATE has no field {name!r}" for name in needed if name not in fields)
+    for name, where in leading.items():
+        if fields.get(name) != where:
+            yield f"HEAD's field {name!r} differs from STATE's"
+    yield from (f"HEAD has no field {name!r}" for name in needed if name in fields and name not in leading)
+    if rules.hidden and not rules.defined("observe"):
+        yield "a game that hides something (`determinize`) says what a seat may see (`observe`)"
+    if rules.SYMMETRIES > 1 and not (rules.transform and rules.transform_action):
+        yield "SYMMETRIES needs `transform` and `transform_action`"
+    if (rules.scene is None) != (rules.clicks is None):
+        yield "`scene` and `clicks` are defined together: clicks name the cells and items of the scene"
+
+
+def laws() -> dict[str, str]:
+    """Each name's law: the text below it in the table."""
+    (table,) = ast.parse(inspect.getsource(Rules)).body
+    assert isinstance(table, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for entry, below in itertools.pairwise(table.body):
+        if isinstance(entry, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            texts[ast.unparse(entry.target)] = " ".join(str(below.value.value).split())
+    return texts
+
+
+def documentation() -> str:
+    """The table in Markdown, a section for each part."""
+    lines, texts = list[str](), laws()
+    for part, files in PARTS.items():
+        lines += [f"### {part.capitalize()}", "", "| name | kind | file in a folder | law |", "|---|---|---|---|"]
+        for name, entry in TABLE.items():
+            if entry.file in files:
+                law = f"**required**; {texts[name]}" if entry.required else texts[name]
+                lines.append(f"| `{name}` | {entry.kind} | `{entry.file}.py` | {law} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(documentation())

@@ -1,7 +1,7 @@
 """A game's own generator of random numbers: 64 bits of state in an array of one, so that compiled code can advance it.
 
 The numbers are those of splitmix64: a counter in large odd steps, and a mixer that scatters it. Every game of a batch
-has its own generator, hence results depend on the seed alone: not on threads, nor on what the neighbours play.
+has its own generator, hence results depend on the seed alone: not on threads, nor on the other games.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def seeds(seed: int, n: int) -> NDArray[np.uint64]:
 
 
 def draw(rngs: NDArray[np.uint64], n: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`below` without the compiler: [N] a random integer of 0 .. n - 1 from each generator, which moves on."""
+    """`below` without the compiler: [N] a random integer of 0 .. n - 1 from each generator, which it advances."""
     with np.errstate(over="ignore"):
         rngs += STEP
         return (((scatter(rngs) >> S32) * n.astype(np.uint64)) >> S32).astype(np.int64)

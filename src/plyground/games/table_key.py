@@ -1,8 +1,8 @@
-"""What a table knows: a key turns a state and an action, as one seat may know them, into a few 64-bit words.
+"""Table keys: a key turns a state and an action, as one seat may know them, into a few 64-bit words.
 
-Like an encoder, a key has a name and a version, `patterns-v1`; what has learned with one says so. A game's keys stand
-in `table_keys.py` of its folder. Every game in which nothing is hidden has one more, `exact`: the whole state and the
-action.
+Like an encoder, a key has a name and a version, `patterns-v1`, which every checkpoint names. A game lists its keys as
+`KEYS = (TableKey(...), ...)`, in a folder in `table_keys.py`. Every game in which nothing is hidden has one more,
+`exact`: the whole state and the action.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
 
 import numpy as np
 
 from plyground.errors import InvalidValue, unknown
-from plyground.games.interface import Function, Rules, brought, read
+from plyground.games.interface import Function, Rules
 
 
 @dataclass(frozen=True, eq=False)
 class TableKey:
-    """The functions that fill the slots of `kernels/tabular.py`, and the same for people."""
+    """The functions that fill the slots of `kernels/tabular.py`, and how people read a key."""
 
     name: str
     version: int
@@ -41,7 +40,7 @@ class TableKey:
 
 
 def exact(rules: Rules) -> TableKey:
-    """All that a state holds, and the action: what the slots are without a key of the game's own."""
+    """The whole state and the action: the slots of `kernels/tabular.py` without a key of the game's own."""
 
     def words(key: tuple[int, ...]) -> tuple[str, str]:
         record = b"".join(word.to_bytes(8, "little") for word in key[:-1])
@@ -57,19 +56,17 @@ def exact(rules: Rules) -> TableKey:
 
 
 @functools.cache
-def _keys_of(module: ModuleType) -> Mapping[str, TableKey]:
-    rules, found = read(module), tuple(brought(module, "KEYS", "table_keys") or ())
-    if not rules.hidden:
-        found = (*found, exact(rules))
+def _keys_of(rules: Rules) -> Mapping[str, TableKey]:
+    found: list[TableKey] = [*rules.KEYS] if rules.hidden else [*rules.KEYS, exact(rules)]
     newest = {each.name: each for each in sorted(found, key=lambda each: each.version)}
     return {str(each): each for each in found} | newest
 
 
 def pick_key(rules: Rules, name: str = "") -> TableKey:
     """A game's key by its full name, or by its short one in its newest version; without a name its first."""
-    keys = _keys_of(rules.module)
+    keys = _keys_of(rules)
     if not keys:
-        raise InvalidValue(f"{rules.module.__name__} hides something from its players, and has no key for tables yet")
+        raise InvalidValue(f"the game {rules.name} hides something from its players and defines no table key: add KEYS")
     if name and name not in keys:
         raise unknown("table key", name, dict.fromkeys(str(each) for each in keys.values()))
     return keys[name] if name else next(iter(keys.values()))

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, adviser_of, ask, known, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, known, make, tell
 from plyground.errors import Error, IllegalAction
-from plyground.games.chess import pgn
 from plyground.games.interface import RUNNING, Outcome
 from plyground.games.rng import seeds
 from plyground.play import typed
@@ -143,7 +141,7 @@ class Session:
             agent.act(*none)
         if not self.start.over:
             self._advice()
-            self.start.copy().play(self.start.legal()[0])
+            self.start.play(self.start.legal()[0])
 
     # ---- moves ----
 
@@ -192,7 +190,7 @@ class Session:
 
     def _act(self, player: str, action: int) -> list[Event]:
         played = Played(player, action, typed.notation(self.position, action))
-        self.positions.append(self.position.copy().play(action))
+        self.positions.append(self.position.play(action))
         self.actions.append(action)
         return [played, *self._end()]
 
@@ -252,19 +250,18 @@ class Session:
         return [Message(". ".join(advice))]
 
     def _advice(self) -> list[str]:
-        advise = adviser_of(self.start.game)
+        advise = self.start.game.rules.advise
         return [advice] if advise is not None and (advice := advise(self.position)) else []
 
     def save(self, name: str) -> list[Event]:
         return [Saved(name, self.record())] if name else [Refused("save needs the name of a file: save game.txt")]
 
     def record(self) -> str:
-        """The game as PGN or, where that is not its notation, one line for each action."""
+        """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
         game, outcome = self.start.game, self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
-        players = ["you", self.name] if self.side == 0 else [self.name, "you"]
-        if game.word == "chess":
-            tags = {"Date": f"{date.today():%Y.%m.%d}", "White": players[0], "Black": players[1]}
-            return pgn.write(pgn.Record(self.start, self.actions, tags, pgn.RESULTS[outcome]))
+        players = ("you", self.name) if self.side == 0 else (self.name, "you")
+        if game.rules.write_record:
+            return game.rules.write_record(self.start, self.actions, players, outcome)
         sides = game.rules.SIDES
         results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
         reason = f" ({self.position.reason})" if self.position.over and self.position.reason else ""

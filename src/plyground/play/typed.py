@@ -70,7 +70,7 @@ def _one_by_one(start: Position, parts: Sequence[str]) -> list[int]:
         if len(found) != 1:
             return []
         actions += found
-        position = position.copy().play(found[0])
+        position = position.play(found[0])
     return actions
 
 

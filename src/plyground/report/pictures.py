@@ -1,4 +1,4 @@
-"""Pictures: boards and learning curves. Needs matplotlib (the extra `learn`)."""
+"""Pictures of positions, drawn from their scenes, and of ladders. Needs matplotlib (the extra `learn`)."""
 
 # matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
@@ -10,73 +10,124 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import matplotlib
-
-matplotlib.use("Agg")  # files only: there may be no screen
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
+from plyground.games.scene import Item, Scene, Zone
 from plyground.position import Position
+from plyground.report.figures import BLUE, ORANGE, label, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from plyground.arena.grade import Mistake
     from plyground.arena.ladder import Ladder
-    from plyground.games.connect_four.grade import Mistake
 
-BLUE, ORANGE, FRAME, HOLE = "#0072b2", "#e69f00", "#dfe6ee", "#ffffff"  # told apart by nearly every eye
+FRAME, HOLE = "#dfe6ee", "#ffffff"
+LEAST_WIDTH = 6  # columns that a picture has room for
+INK, MARK = "#222222", "#c0392b"
+PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
+SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 
 
 def save_board(path: Path, position: Position) -> None:
-    """One board as a picture."""
-    figure = Figure(figsize=(4.2, 3.9), layout="tight")
+    """One position as a picture (.png, .svg), as the seat that acts sees it."""
+    zones = position.scene().zones
+    width, height = max(LEAST_WIDTH, *(zone.columns for zone in zones)), sum(zone.rows + 1 for zone in zones)
+    figure = new_figure(0.5 * width + 0.7, 0.5 * height + 0.6)
     draw_board(figure.add_subplot(), position)
-    figure.savefig(path, dpi=100)
+    save_figure(path, figure)
 
 
 def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:
     """The boards on which an agent went wrong."""
-    figure = Figure(figsize=(16, 7.6), layout="tight")
-    figure.suptitle(f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
+    figure = new_figure(16, 7.6, f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
     for number, mistake in enumerate(mistakes, start=1):
         axes = figure.add_subplot(2, 5, number)
         draw_board(axes, mistake.position, {mistake.played: "✗", mistake.best: "✓"})
         side = mistake.position.game.rules.SIDES[mistake.position.to_move]
         axes.set_title(f"{side} moves: ✗ {mistake.words.replace(', ', chr(10) + '✓ ')}", fontsize=10)
-    figure.savefig(path, dpi=100)
+    save_figure(path, figure)
 
 
 def save_ladder(path: Path, ladder: Ladder) -> None:
     """Ratings with their 95% intervals, the strongest on top."""
     ratings, names = ladder.ratings(), ladder.agents
     order = [int(index) for index in ratings.elo.argsort()]
-    figure = Figure(figsize=(8, 1.2 + 0.4 * len(names)), layout="tight")
+    figure = new_figure(8, 1.2 + 0.4 * len(names))
     axes = figure.add_subplot()
     axes.errorbar(ratings.elo[order], range(len(names)), xerr=ratings.error[order], fmt="o", color=BLUE, capsize=4)
     axes.set_yticks(range(len(names)), [names[index] for index in order])
-    axes.set(xlabel="Elo, the mean of all is 0", title=f"{ladder.game}: {ladder.games} games for each two")
-    axes.grid(axis="x", alpha=0.3)
-    figure.savefig(path, dpi=100)
+    title = f"{ladder.game}: {ladder.games} games for each two"
+    label(axes, grid="x", xlabel="Elo, the mean of all is 0", title=title)
+    save_figure(path, figure)
 
 
-def draw_board(axes: Axes, position: Position, marks: Mapping[str, str] = MappingProxyType({})) -> None:
-    """A board of discs as discs, with signs where the discs of some moves would come to lie; any other as its text."""
+def draw_board(axes: Axes, position: Position, signs: Mapping[str, str] = MappingProxyType({})) -> None:
+    """A position as the seat that acts sees it, with signs where the items of some moves would come to lie."""
+    scene = position.scene()
+    before = {cell.name: cell.items for cell in scene.cells()}
+    places: dict[str, str] = {}
+    for move, sign in signs.items():
+        after = position.play(move).scene(position.seat).cells()
+        places |= {cell.name: sign for cell in after if len(cell.items) > len(before.get(cell.name, cell.items))}
+    draw_scene(axes, scene, places)
+
+
+def draw_scene(axes: Axes, scene: Scene, signs: Mapping[str, str] = MappingProxyType({})) -> None:
+    """A scene's zones below each other, the lower left cell of the first at (0, 0); signs by the cells' names."""
     axes.set_axis_off()
-    drawn = str(position)
-    if "●" not in drawn and "○" not in drawn:
-        axes.text(0.5, 0.5, drawn, family="monospace", ha="center", va="center", transform=axes.transAxes)
-        return
-    *rows, names = [line.split() for line in drawn.splitlines()]
-    axes.add_patch(Rectangle((-0.6, -0.6), len(names) + 0.2, len(rows) + 0.2, color=FRAME))
-    for y, row in enumerate(reversed(rows)):
-        for x, cell in enumerate(row):
-            colour = {"●": BLUE, "○": ORANGE}.get(cell, HOLE)
-            axes.add_patch(Circle((x, y), 0.42, color=colour))
-            if cell == "○":  # a ring, so that shape tells the sides apart too
-                axes.add_patch(Circle((x, y), 0.22, color=HOLE))
-    for x, name in enumerate(names):
-        axes.text(x, -0.95, name, ha="center", va="center")
-        if name in marks:
-            y, colour = sum(row[x] in "●○" for row in rows), (BLUE, ORANGE)[position.to_move]
-            axes.text(x, y, marks[name], ha="center", va="center", fontsize=20, color=colour)
-    axes.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.3, len(rows) - 0.3), aspect="equal")
+    top = scene.zones[0].rows - 1  # the first zone's rows end at 0
+    width = max(LEAST_WIDTH, *(zone.columns for zone in scene.zones))
+    for zone in scene.zones:
+        _draw_zone(axes, zone, top, signs)
+        top -= zone.rows + 1
+    axes.set(xlim=(-1.1, width - 0.3), ylim=(top - 0.2, scene.zones[0].rows - 0.3), aspect="equal")
+    axes.text(width / 2 - 0.5, top + 0.2, scene.status, ha="center", va="center", fontsize=9)
+
+
+def _draw_zone(axes: Axes, zone: Zone, top: float, signs: Mapping[str, str]) -> None:
+    discs = zone.rows > 1 and all(item.kind == "disc" for cell in zone.cells for item in cell.items)
+    if discs:
+        axes.add_patch(Rectangle((-0.6, -0.6), zone.columns + 0.2, zone.rows + 0.2, color=FRAME))
+    for place, cell in enumerate(zone.cells):
+        y, x = divmod(place, zone.columns)
+        if discs:
+            axes.add_patch(Circle((x, top - y), 0.42, color=HOLE))
+        elif zone.name == "board":
+            axes.add_patch(Rectangle((x - 0.5, top - y - 0.5), 1, 1, color=(HOLE, FRAME)[(x + y) % 2]))
+        for number, item in enumerate(cell.items):
+            _draw_item(axes, x, top - y, item, number, len(cell.items))
+        if cell.marks:
+            axes.add_patch(Circle((x, top - y), 0.46, fill=False, color=MARK, linewidth=2))
+        if cell.name in signs:
+            axes.text(x, top - y, signs[cell.name], ha="center", va="center", fontsize=20, color=MARK)
+    for x, name in enumerate(zone.column_labels):
+        axes.text(x, top - zone.rows + 0.05, name, ha="center", va="center")
+    for y, name in enumerate(zone.row_labels or ([zone.name] if zone.rows == 1 else [])):
+        axes.text(-0.7, top - y, name, ha="right" if zone.rows == 1 else "center", va="center", fontsize=9)
+
+
+def _draw_item(axes: Axes, x: float, y: float, item: Item, number: int, count: int) -> None:
+    """One of the `count` items of a cell: a disc, a chip, a piece, a card, a text, or its kind's name in a circle."""
+    kind, _, what = item.kind.partition(":")
+    if kind in ("disc", "chip"):
+        size, below = (0.42, y) if kind == "disc" else (0.27, y - 0.12)
+        axes.add_patch(Circle((x, below), size, color=(BLUE, ORANGE)[item.side or 0]))
+        if item.side:  # a ring, so that shape tells the sides apart too
+            axes.add_patch(Circle((x, below), size / 2, color=HOLE))
+    elif kind in PIECES:
+        place = x if count == 1 else x - 0.22 + 0.44 * number
+        figure = PIECES[kind][item.side or 0]
+        axes.text(place, y - 0.04, figure, ha="center", va="center", fontsize=22 if count == 1 else 13)
+    elif kind == "card":
+        back = what == "back"
+        face = "?" if back else f"{what[0].upper().replace('T', '10')}{SUITS[what[1]]}"
+        colour = MARK if what[-1] in "hd" and not back else INK
+        axes.add_patch(Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, facecolor=FRAME if back else HOLE, edgecolor=FRAME))
+        height, size = (y, 9) if count == 1 else (y + 0.3, 7)
+        axes.text(x, height, face, ha="center", va="center", fontsize=size, color=colour)
+    elif kind == "text":
+        axes.text(x, y, what, family="monospace", ha="left", va="center", fontsize=8)
+    else:
+        axes.add_patch(Circle((x, y), 0.42, facecolor=HOLE, edgecolor=(BLUE, ORANGE)[item.side or 0]))
+        axes.text(x, y, item.kind, ha="center", va="center", fontsize=6)

@@ -16,8 +16,6 @@ from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.errors import command
-from plyground.games.connect_four.grade import grade
-from plyground.games.connect_four.solver.solver import solves
 from plyground.learners.evaluation import evaluate
 from plyground.report import table
 from plyground.report.figures import COLOURS, SMALL, label, new_figure, save_figure
@@ -99,9 +97,9 @@ def _puzzles_solved(agent: Any) -> list[str]:
 
 def _graded(agent: Any) -> list[str]:
     """The perfect player's grade, where there is one."""
-    if not solves(agent.game):
+    if agent.game.rules.grade is None:
         return []
-    report = grade(agent.game, agent, 1000, games=0)
+    report = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0)
     whole = report.wdl["all"]
     return [
         f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "

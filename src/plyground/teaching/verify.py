@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")  # writes files, needs no display
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 
 from plyground.agents.agent import Agent, make, usual
 from plyground.agents.network import NetworkAgent, load_run
@@ -30,6 +26,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.report.figures import BLUE, GREY, ORANGE, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
@@ -38,7 +35,7 @@ from plyground.teaching.lines import Lines
 from plyground.teaching.losses import KS, measures, said
 
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
-COLOURS = {BEFORE: "#999999", AFTER: "#0072b2", TUNED: "#e69f00"}
+COLOURS = {BEFORE: GREY, AFTER: BLUE, TUNED: ORANGE}
 BATCH = 512
 LEARNER = "imitation"
 
@@ -171,7 +168,7 @@ def _match_row(stage: str, word: str, match: Match) -> str:
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:
     """Agreement with the teacher on the left, scores with intervals on the right."""
-    figure = Figure(figsize=(11, 4.2), layout="tight")
+    figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)
     words = list(dict.fromkeys(word for stage in stages for word in stage.matches))
     width = 0.8 / len(stages)
@@ -193,4 +190,4 @@ def save_picture(target: Path, stages: Sequence[Stage]) -> None:
     right.set(title="Wins and half the draws, 95% intervals", ylim=(0, 1.02))
     for axes in (left, right):
         axes.grid(axis="y", alpha=0.3)
-    figure.savefig(target, dpi=100)
+    save_figure(target, figure)

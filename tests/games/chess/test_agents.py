@@ -53,8 +53,7 @@ def test_a_winning_side_avoids_the_third_occurrence(rules: pg.Game) -> None:
     for word in ("greedy", "minimax:depth=2"):
         position = rules.position("7k/8/8/8/8/8/2Q5/K7 w - - 0 1")
         best = next(iter(choices(rules, word, position.text)))
-        twin = rules.position(position.text)
-        twin.play(best)
+        twin = rules.position(position.text).play(best)
         states = position.states.copy()
         after = int(twin.state["history"][twin.state["clock"]])
         states["clock"] = 20

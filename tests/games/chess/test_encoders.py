@@ -91,10 +91,10 @@ def test_special_planes_are_seen(rules: pg.Game) -> None:
     assert planes[13:17, 0, 0].tolist() == [0, 0, 0, 1]
     shuffled = rules.start()
     for move in ["Nf3", "Nf6", "Ng1", "Ng8"]:
-        shuffled.play(move)
+        shuffled = shuffled.play(move)
     assert shuffled.encode("planes")[17:, 0, 0].tolist() == pytest.approx([1, 0, 0.04])
     for move in ["Nf3", "Nf6", "Ng1", "Ng8"]:
-        shuffled.play(move)
+        shuffled = shuffled.play(move)
     assert shuffled.encode("planes")[17:, 0, 0].tolist() == pytest.approx([1, 1, 0.08])
     assert 838 not in shuffled.encode("index")[[37, 38]]
     assert shuffled.reason == "third occurrence"

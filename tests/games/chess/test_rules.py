@@ -17,8 +17,8 @@ import plyground as pg
 from conftest import JIT
 from plyground.checks import laws
 from plyground.games.chess import board as chess_board
-from plyground.games.chess import rules
 from plyground.games.chess.pgn import san
+from plyground.games.chess.text import text
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 FULL_SPEED = JIT and not numba.config.BOUNDSCHECK  # pyright: ignore
@@ -94,7 +94,7 @@ def test_random_games_agree_with_python_chess(variant: pg.Game, beginning: str) 
                 break
             compare_san(position, board)
             name = rng.choice(position.names())
-            position.play(name)
+            position = position.play(name)
             board.push_uci(name)
 
 
@@ -106,7 +106,7 @@ def test_shuffling_games_agree_on_repetition_and_clocks(variant: pg.Game, beginn
         board, position = chess.Board(BEGINNINGS[beginning]), variant.position(BEGINNINGS[beginning])
         while not position.over and (JIT or len(board.move_stack) < 30):
             name = _shuffle(board, rng, back=0.3 if number % 2 else 0.9)
-            position.play(name)
+            position = position.play(name)
             board.push_uci(name)
             assert (position.outcome.name, position.reason) == expected_end(
                 board, variant.settings["draws"] == "automatic"
@@ -142,7 +142,7 @@ def test_clocks_of_50_and_75_moves_are_reached(variant: pg.Game) -> None:
             moves = [move for move in board.legal_moves if not board.is_zeroing(move)] or list(board.legal_moves)
             move = rng.choice(moves)
             board.push(move)
-            position.play(move.uci())
+            position = position.play(move.uci())
             assert (position.outcome.name, position.reason) == expected_end(board, limit == 150)
         reasons.append(position.reason)
         if position.reason.endswith("move rule"):
@@ -200,7 +200,7 @@ def test_keys_of_different_positions_differ() -> None:
     sample = laws.sample(pg.load("chess"), 60 if JIT else 1, seed=3)
     keys: dict[int, str] = {}
     for state in sample.states[:: 1 if JIT else 20]:
-        placed = rules.text(state).rsplit(" ", 2)[0]
+        placed = text(state).rsplit(" ", 2)[0]
         key = int(state["history"][state["clock"]])
         assert keys.setdefault(key, placed) == placed
     assert len(set(keys.values())) == len(keys)
@@ -234,7 +234,7 @@ def test_the_judgement_does_not_care_about_colours() -> None:
     game = pg.load("chess")
     sample = laws.sample(game, 20 if JIT else 1, seed=9)
     for state in sample.states[:: 5 if JIT else 60]:
-        fen = rules.text(state)
+        fen = text(state)
         mirrored = chess.Board(fen).mirror().fen()
         assert _worth(game, fen) == _worth(game, mirrored)
 

@@ -70,15 +70,6 @@ def test_positions_come_from_the_seed_and_matter(connect_four: pg.Game) -> None:
     assert report.exact["all"].cases == report.positions == 60
 
 
-def test_positions_from_a_file(connect_four: pg.Game) -> None:
-    states = positions.read(connect_four, "# a comment\n4455 18\n\n1212121 -18\n444\n", "here")
-    assert states["ply"].tolist() == [4, 3]
-    with pytest.raises(pg.InvalidText, match="line 2 of here: no column '9'"):
-        positions.read(connect_four, "44\n49\n", "here")
-    with pytest.raises(pg.InvalidValue, match="no positions"):
-        positions.read(connect_four, "\n", "here")
-
-
 class Wrong:
     """Plays column 1 wherever it is."""
 

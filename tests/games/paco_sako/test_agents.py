@@ -21,7 +21,7 @@ def turn_of_greedy(position: pg.Position, seed: int = 0) -> pg.Position:
     """Let greedy play a whole turn."""
     agent, side, rngs = make("greedy", position.game), position.to_move, seeds(seed, 1)
     while position.to_move == side and not position.over:
-        position.play(int(agent.act(position.states.copy(), rngs)[0]))
+        position = position.play(int(agent.act(position.states.copy(), rngs)[0]))
     return position
 
 
@@ -52,17 +52,17 @@ def test_greedy_leaves_its_king_out_of_sako_and_then_prefers_unions(paco_sako: p
         while not position.over and compared < 100:
             if rng.random() < 0.2 and position.state["required"] == 0 and not analysis.chains(position).found:
                 worths = [worth(position, chain) for chain in analysis.turns(position).found]
-                after = turn_of_greedy(position.copy(), seed=game)
+                after = turn_of_greedy(position, seed=game)
                 assert safe_and_new(position, after) == max(worths)
                 compared += 1
-            position.play(rng.choice(position.names()))
+            position = position.play(rng.choice(position.names()))
     assert compared == 100
 
 
 def worth(position: pg.Position, chain: analysis.Chain) -> tuple[bool, bool]:
-    after = position.copy()
+    after = position
     for name in chain.actions:
-        after.play(name)
+        after = after.play(name)
     return safe_and_new(position, after)
 
 

@@ -16,6 +16,7 @@ from naive.paco_sako import Board
 from plyground.checks import laws
 from plyground.games.paco_sako import analysis, rules
 from plyground.games.paco_sako import text as texts
+from plyground.games.paco_sako.text import reason
 
 REQUIRED = ("Lift", "Place", "PromoteThenLift", "PromoteThenPlace", "PromoteThenFinish")
 SHORT = dict(zip(("L", "P", "pL", "pP", "pF"), REQUIRED, strict=True))
@@ -53,7 +54,7 @@ def set_up(entry: dict[str, Any]) -> pg.Position:
         with pytest.raises(pg.IllegalAction):
             set_up({"in": f"{start}; {' '.join(names)}"}).play(entry["err"].split()[1])
     for name in names:
-        position.play(name)
+        position = position.play(name)
     return position
 
 
@@ -176,7 +177,7 @@ def test_random_games_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
             assert texts.fen(position.state) == board.fen()
             assert names == board.legal()
             name = names[rng.integers(len(names))]
-            position.play(name)
+            position = position.play(name)
             board.play(name)
             assert (position.outcome.name, position.to_move) == (board.outcome, board.mover)
             assert position.game.position(position.text, strict=True) == position
@@ -191,7 +192,7 @@ def test_threats_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
         position, board = paco_sako.start(), Board()
         for _ in range(60):
             name = rng.choice(position.names())
-            position.play(name)
+            position = position.play(name)
             board.play(name)
             if position.over:
                 break
@@ -229,7 +230,7 @@ def test_a_released_rook_keeps_its_right_by_the_engines_rule_only(paco_sako: pg.
     for game, text, places in ((paco_sako, "H", 6), (clean, "-", 5)):
         position = game.position("4k3/2p5/8/8/4B3/8/8/4K2I w 0 H - -")
         for name in ["Le4", "Ph1", "Ph5", "Lc7", "Pc6", "Le1"]:
-            position.play(name)
+            position = position.play(name)
         assert position.text.split()[3] == text
         assert len(position.legal()) == places
         assert ("Pg1" in position.names()) == (game is paco_sako)
@@ -241,7 +242,7 @@ def test_the_repetition_limit_is_a_setting() -> None:
         shuffle = ["Lg1", "Pf3", "Lg8", "Pf6", "Lf3", "Pg1", "Lf6", "Pg8"] * 3
         for name in shuffle[:plies]:
             assert not position.over
-            position.play(name)
+            position = position.play(name)
         assert (position.outcome, position.reason) == (pg.Outcome.DRAW, "repetition")
         assert position.game.position(position.text) == position
     assert not pg.load("paco_sako", repetitions=0).position("startpos").over
@@ -259,8 +260,8 @@ def test_engine_numbers_are_from_1_and_mirrored_for_black(paco_sako: pg.Game) ->
 def test_every_finished_game_has_a_reason(paco_sako: pg.Game) -> None:
     sample = laws.sample(paco_sako, 60 if JIT else 2, seed=3)
     over = sample.after[sample.after["outcome"] != 0]
-    assert {rules.reason(state) for state in over} <= {"Paco Ŝako", "no legal action", "repetition", "no progress"}
-    assert all(rules.reason(state) for state in over)
+    assert {reason(state) for state in over} <= {"Paco Ŝako", "no legal action", "repetition", "no progress"}
+    assert all(reason(state) for state in over)
 
 
 # ---- searches ----
@@ -308,7 +309,7 @@ def test_winning_chains_win(paco_sako: pg.Game) -> None:
     for chain in analysis.chains(paco_sako.position(text)).found:
         position = paco_sako.position(text)
         for name in chain.actions:
-            position.play(name)
+            position = position.play(name)
         assert (position.outcome, position.reason) == (pg.Outcome.SECOND_WINS, "Paco Ŝako")
 
 

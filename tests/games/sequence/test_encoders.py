@@ -66,6 +66,6 @@ def _check_cards(seen: np.ndarray, state: np.void, seat: int) -> None:
 def test_the_last_moves_of_the_others_are_shown() -> None:
     position = pg.load("sequence").start(1)
     name = next(name for name in position.names() if name.startswith("place 2c e2"))
-    position.play(name)
+    position = position.play(name)
     assert np.argwhere(position.encode("planes")[planes.LAST]).tolist() == [[1, 4]]
     assert not position.encode("planes", seat=0)[planes.LAST].any()

@@ -24,7 +24,7 @@ def _after(word: str, plies: int, seed: int = 3) -> pg.Position:
     position, rng = pg.load(word).start(seed), np.random.default_rng(seed)
     for _ in range(plies):
         legal = position.legal()
-        position.play(legal[rng.integers(len(legal))])
+        position = position.play(legal[rng.integers(len(legal))])
     assert not position.over
     return position
 
@@ -46,7 +46,7 @@ def test_watching_the_actions_tells_as_much_as_the_record(word: str) -> None:
             legal = position.legal()
             action, owner = legal[rng.integers(len(legal))], position.seat
             watcher.watch(owner, position.name(action))
-            position.play(action)
+            position = position.play(action)
             state = position.state
             for seat in range(seats):
                 hand = known_hand(state, seat, seat)
@@ -60,7 +60,7 @@ def test_after_six_secret_cards_a_hand_is_open() -> None:
     position, rng = pg.load("sequence").start(2), np.random.default_rng(2)
     while not position.over and (position.state["drawn"][1, :6] != OPEN).any():
         legal = position.legal()
-        position.play(legal[rng.integers(len(legal))])
+        position = position.play(legal[rng.integers(len(legal))])
     assert not position.over
     assert sorted(known_hand(position.state, 0, 1)) == sorted(known_hand(position.state, 1, 1))
     for state in _redrawn(position, 0, 20):
@@ -131,7 +131,7 @@ def test_old_secrets_stay_among_old_places_after_a_reshuffle() -> None:
             seed += 1
             position = position.game.start(seed)
             continue
-        position.play(legal[rng.integers(len(legal))])
+        position = position.play(legal[rng.integers(len(legal))])
     states = _redrawn(position, 0, 500)
     old = position.state["drawn"][1:] == 0
     old &= position.state["hands"][1:] >= 0
@@ -151,7 +151,7 @@ def test_two_boxed_seats_know_each_other_when_the_discards_are_reshuffled() -> N
             position = position.game.start(seed)
             continue
         owner = position.seat
-        position.play(legal[rng.integers(len(legal))])
+        position = position.play(legal[rng.integers(len(legal))])
     assert known_hand(position.state, owner, 1 - owner) == known_hand(position.state, 1 - owner, 1 - owner)
     assert len(known_hand(position.state, 1 - owner, owner)) == 6  # all but the card drawn from the new deck
 

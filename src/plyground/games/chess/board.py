@@ -34,7 +34,7 @@ LAST_RANKS = np.uint64(0xFF000000000000FF)
 NO_SQUARE = -1
 
 PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS = range(6)  # the order of the record's `pieces`
-QUEENING_ACTIONS = 4096  # 64 * from + to; the actions behind are promotions to something less
+QUEENING_ACTIONS = 4096  # 64 * from + to; the later actions are promotions to a lesser piece
 
 Step = tuple[int, int]  # ranks up, files right
 UP_DOWN, LEFT_RIGHT = ((1, 0), (-1, 0)), ((0, 1), (0, -1))

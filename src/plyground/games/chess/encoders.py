@@ -1,6 +1,6 @@
-"""What a network sees of chess.
+"""Network inputs for chess.
 
-`planes` [20, 8, 8], for the seat that looks: its own pieces stand below, row 0 is its first rank. Black's board is
+`planes` [20, 8, 8], as the observing seat sees the board: its own pieces below, row 0 its first rank. Black's board is
 turned upside down (not left to right), and so are its actions (`slot`).
 
     0-5   own pawns, knights, bishops, rooks, queens, king
@@ -10,7 +10,7 @@ turned upside down (not left to right), and so are its actions (`slot`).
     17-18 this position has been on the board before: at least once, at least twice
     19    plies without capture or pawn move, as a share of 100
 
-`index` [40] says the same in numbers of a vocabulary, for a network with an embedding or for `expand`:
+`index` [40] is the same as tokens of a vocabulary, for a network with an embedding or for `expand`:
 
     0-831    a piece or the en-passant square: 64 * plane + square
     832-837  planes 13 to 18, all ones

@@ -1,8 +1,9 @@
-"""What a chess position is worth at a glance: material, places, mobility, the kings' safety. Whole numbers, a pawn 100.
-And which moves to look at first.
+"""The evaluation of a chess position: material, piece-square tables, mobility, king safety, in centipawns;
+and the order in which a search tries captures.
 
 Each term is counted for both sides alike, so that swapping the colours changes the sign and nothing else. Places and
-pawns have two values, one for the middle game and one for the end game; how many pieces are left says what counts.
+pawns have two values, one for the middle game and one for the end game; the number of pieces left
+interpolates between them.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def evaluate(state: State) -> float:
 
 @njit
 def side_score(state: State, side: int, phase: int) -> np.int64:
-    """All that one side has, each kind of piece in turn."""
+    """The sum of one side's terms, by kind of piece."""
     own, other = state["sides"][side], state["sides"][1 - side]
     occupied = own | other
     turned = np.uint64(56 * side)  # Black sees the board from the other side

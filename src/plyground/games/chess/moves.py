@@ -1,6 +1,6 @@
 """How chess pieces move: where each may go, what giving check and being pinned forbid, and a move carried out.
 
-Everything reads and changes the record of `chess.py`; `to_move` is the side whose moves these are.
+All functions read and change the record of `rules.py`; `to_move` is the side that moves.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plyground.errors import IllegalAction, InvalidText, shorten
 from plyground.game import Game, load
-from plyground.games.chess.text import san as move_text
+from plyground.games.chess.text import notation
 from plyground.games.interface import Outcome
 from plyground.position import Position
 
@@ -33,7 +33,7 @@ LINE = 80
 
 @dataclass
 class Record:
-    """One game: where it began, the actions played, and what stands in its head."""
+    """One game: its first position, the actions played, and its tags."""
 
     start: Position
     actions: list[int] = field(default_factory=list[int])
@@ -42,17 +42,18 @@ class Record:
 
     def positions(self) -> Iterator[Position]:
         """Every position from the first to the last."""
-        position = self.start.copy()
-        yield position.copy()
+        position = self.start
+        yield position
         for action in self.actions:
-            yield position.play(action).copy()
+            position = position.play(action)
+            yield position
 
 
 def san(position: Position, action: int) -> str:
     """A legal action in algebraic notation: Nf3, exd6, O-O, e8=Q#."""
-    after = position.copy().play(action)
+    after = position.play(action)
     sign = "#" if after.reason == "checkmate" else "+" if after.state["checkers"] else ""
-    return move_text(position.state, action, position.legal()) + sign
+    return notation(position.state, action, position.legal()) + sign
 
 
 # ---- reading ----
@@ -61,7 +62,7 @@ def san(position: Position, action: int) -> str:
 def read(source: str, game: Game | None = None) -> list[Record]:
     """Every game of a PGN text, or one error that names game, move and position.
 
-    Games among people go on after a third occurrence that nobody claims: unless another game is given, only the
+    Games between people continue after a third occurrence that nobody claims: unless another game is given, only the
     automatic draws end one.
     """
     rules = game or load("chess", draws="automatic")
@@ -111,7 +112,7 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
         start = game.position(tags.get("FEN", "startpos"))
     except InvalidText as error:
         raise InvalidText(f"game {number} of the PGN begins from an impossible position: {error}") from error
-    record, position = Record(start, [], tags, result), start.copy()
+    record, position = Record(start, [], tags, result), start
     for move in moves:
         try:
             action = position.action(move)
@@ -119,7 +120,7 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
             turn = f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}"
             raise InvalidText(f"game {number} of the PGN, move {turn} {shorten(move)}: {error}") from error
         record.actions.append(action)
-        position.play(action)
+        position = position.play(action)
     return record
 
 
@@ -127,13 +128,13 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
 
 
 def write(record: Record) -> str:
-    """One game as PGN; the result is the rules' where they ended it, else what the record says."""
-    position, words = record.start.copy(), list[str]()
+    """One game as PGN; the result is that of the rules where they ended it, otherwise that of the record."""
+    position, words = record.start, list[str]()
     for action in record.actions:
         if position.to_move == 0 or not words:
             words.append(f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}")
         words.append(san(position, action))
-        position.play(action)
+        position = position.play(action)
     result = RESULTS[position.outcome] if position.over else record.result
     tags = _tags(record, result)
     lines = [f'[{name} "{_escaped(value)}"]' for name, value in tags.items()]

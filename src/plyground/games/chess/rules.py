@@ -1,9 +1,9 @@
 """Chess by FIDE's rules. White is the first side.
 
-Six sets of squares for the kinds of pieces and two for the sides (`chess_board.py` draws the squares). The record
-also keeps what every move needs to know: who gives check, and which pieces are pinned to their king.
+Six sets of squares for the kinds of pieces and two for the sides (`board.py` draws the squares). The record
+also keeps what every move needs: the pieces that give check and the pieces that are pinned to their king.
 
-An action is 64 * from + to; a pawn that reaches the last rank becomes a queen. The 72 actions behind those are the
+An action is 64 * from + to; a pawn that reaches the last rank becomes a queen. The 72 actions after those are the
 promotions to something less: 4096 + 9 * file of the pawn + 3 * (0, 1, 2: to the left, straight on, to the right as
 White sits) + (0, 1, 2: knight, bishop, rook). Thus the first 4096 actions are a game in which every promotion is to a
 queen. Names are UCI moves: e2e4, e1g1, e7e8q.
@@ -36,7 +36,6 @@ from plyground.games.chess.board import (
     lowest,
     rook,
 )
-from plyground.games.chess.evaluate import evaluate, loudness
 from plyground.games.chess.moves import (
     answers,
     count_pawn_moves,
@@ -47,41 +46,8 @@ from plyground.games.chess.moves import (
     lesser_promotion,
     move,
 )
-from plyground.games.chess.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    draw_last,
-    observe,
-    parse,
-    problems,
-    read_action,
-    reason,
-    text,
-)
-from plyground.games.chess.text import san as notation
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import STEP, mix
-
-__all__ = [
-    "SIDES",
-    "STYLES",
-    "TYPING",
-    "action_name",
-    "draw",
-    "draw_last",
-    "evaluate",
-    "loudness",
-    "notation",
-    "observe",
-    "parse",
-    "problems",
-    "read_action",
-    "reason",
-    "text",
-]
 
 # ---- board ----
 
@@ -142,7 +108,7 @@ def reset(state: State, rng: Rng) -> None:
 
 @njit
 def settle(state: State) -> None:
-    """Work out what follows from an arrangement: checks and pins, the outcome, whether en passant is possible."""
+    """Compute what follows from an arrangement: checks and pins, the outcome, whether en passant is possible."""
     find_checks(state)
     if state["en_passant"] != NO_SQUARE and en_passant_pawns(state) == ZERO:
         state["en_passant"] = NO_SQUARE
@@ -155,7 +121,7 @@ def settle(state: State) -> None:
 
 @njit
 def play(state: State, action: int, rng: Rng) -> None:
-    """Move, and look whether the game is over."""
+    """Move, and find whether the game is over."""
     play_head(state, action, rng)
     count_repetitions(state)
     end_by_count(state)
@@ -253,7 +219,7 @@ def count_legal(state: State, actions: Actions) -> np.int64:
 
 @njit
 def has_legal_move(state: State) -> bool:
-    """Looks at the likely ones first."""
+    """Whether the side to move has any; tries the likely ones first."""
     side = state["to_move"]
     own, other = state["sides"][side], state["sides"][1 - side]
     if state["checkers"] == ZERO:

@@ -1,4 +1,4 @@
-"""How chess is written: positions as FEN, moves as UCI and SAN, boards as pictures. Plain Python: nothing compiles."""
+"""How chess is written: positions as FEN, moves as UCI and SAN. Plain Python: nothing compiles."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 SIDES = ("White", "Black")
 RIGHTS = "KQkq"
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}  # where king and rook of a castling right stand
+UCI = True
 TYPING = "a move such as e4, Nf3, O-O or e2e4"
-FIGURES = dict(zip("PNBRQKpnbrqk", "♙♘♗♖♕♔♟♞♝♜♛♚", strict=True))
-STYLES = {r"(?<= )[PNBRQK](?!\S)|[♙♘♗♖♕♔]": "bold blue", r"(?<= )([pnrqk]|b(?! c d))(?!\S)|[♟♞♝♜♛♚]": "bold yellow"}
 ENDINGS = ("", "checkmate", "stalemate", "insufficient material")
 COUNTED = (("third occurrence", "50-move rule"), ("fifth occurrence", "75-move rule"))  # by the setting `draws`
 
@@ -45,41 +44,12 @@ def reason(state: State) -> str:
 
 def text(state: State) -> str:
     """The position as FEN; an en-passant square stands there only where a pawn can legally capture."""
-    cells = _cells(state)
+    cells = letters(state)
     ranks = ["".join(cell or "." for cell in cells[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
     placed = re.sub(r"\.+", lambda dots: str(len(dots[0])), "/".join(ranks))
     rights = "".join(right for k, right in enumerate(RIGHTS) if int(state["castling"]) >> k & 1) or "-"
     passed = "-" if state["en_passant"] < 0 else SQUARES[int(state["en_passant"])]
     return f"{placed} {'wb'[int(state['to_move'])]} {rights} {passed} {state['clock']} {state['move_number']}"
-
-
-def draw(state: State) -> str:
-    """The board for the eye, White below; the mark is beside the side to move."""
-    cells, home = _cells(state), 7 * int(state["to_move"])
-    ranks = [
-        f"{rank + 1}  {' '.join(cell or '.' for cell in cells[8 * rank : 8 * rank + 8])}{'  *' if rank == home else ''}"
-        for rank in reversed(range(8))
-    ]
-    return "\n".join([*ranks, "   a b c d e f g h"])
-
-
-def observe(state: State, seat: int) -> str:
-    """The board as a side sits before it."""
-    return draw_last(state, seat, -1)
-
-
-def draw_last(state: State, seat: int, action: int) -> str:
-    """The board as a side sits before it, with the last move in brackets; below, who is to move."""
-    cells, side = _cells(state), int(state["to_move"])
-    moved = squares_of(action, 1 - side)[:2] if action >= 0 else ()
-    ranks, files = (range(7, -1, -1), range(8)) if seat == 0 else (range(8), range(7, -1, -1))
-
-    def shown(square: int) -> str:
-        return ("[{}]" if square in moved else " {} ").format(FIGURES.get(cells[square], "·"))
-
-    rows = [f"{rank + 1} {''.join(shown(8 * rank + file) for file in files)}".rstrip() for rank in ranks]
-    turn = reason(state) or f"{SIDES[side]} to move{', in check' if state['checkers'] else ''}"
-    return "\n".join([*rows, "   " + "  ".join("abcdefgh"[file] for file in files), turn])
 
 
 def parse(source: str, state: State) -> None:
@@ -205,13 +175,13 @@ def squares_of(action: int, side: int) -> tuple[int, int, str]:
 
 def action_name(state: State, action: int) -> str:
     """The UCI move: e2e4, e1g1, e7e8q."""
-    start, end, promoted = _promotion(state, action)
+    start, end, promoted = promotion(state, action)
     return f"{SQUARES[start]}{SQUARES[end]}{promoted.lower()}"
 
 
-def san(state: State, action: int, legal: Sequence[int]) -> str:
+def notation(state: State, action: int, legal: Sequence[int]) -> str:
     """The move in algebraic notation, without the sign for check or mate."""
-    cells, (start, end, promoted) = _cells(state), _promotion(state, action)
+    cells, (start, end, promoted) = letters(state), promotion(state, action)
     letter = cells[start].upper()
     if letter == "K" and abs(start - end) == 2:
         return "O-O" if end > start else "O-O-O"
@@ -233,7 +203,7 @@ def san(state: State, action: int, legal: Sequence[int]) -> str:
 
 def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
     """The legal moves that a text in algebraic notation may mean: Nf3, exd6, O-O, e8=Q+, also Ng1-f3 and 0-0."""
-    cells, castling, written = _cells(state), CASTLING.fullmatch(source), SAN.fullmatch(source)
+    cells, castling, written = letters(state), CASTLING.fullmatch(source), SAN.fullmatch(source)
     if castling:
         king = 4 + 56 * int(state["to_move"])
         action = 64 * king + king + (-2 if castling[2] else 2)
@@ -245,7 +215,7 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
         letter, file = "P", file or target[0]  # a pawn that captures says where it came from
     found: list[int] = []
     for action in legal:
-        start, end, becomes = _promotion(state, action)
+        start, end, becomes = promotion(state, action)
         came_from = letter or cells[start].upper(), file or SQUARES[start][0], rank or SQUARES[start][1]
         asked = *came_from, target, promoted or becomes
         if asked == (cells[start].upper(), *SQUARES[start], SQUARES[end], becomes):
@@ -253,7 +223,7 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
     return found
 
 
-def _promotion(state: State, action: int) -> tuple[int, int, str]:
+def promotion(state: State, action: int) -> tuple[int, int, str]:
     """From where to where an action goes, and the letter of what a pawn becomes."""
     start, end, promoted = squares_of(action, int(state["to_move"]))
     if not promoted and end // 8 in (0, 7) and int(state["pieces"][PAWNS]) >> start & 1:
@@ -269,7 +239,7 @@ def _sets(state: State) -> tuple[list[int], list[int]]:
     return [int(each) for each in state["pieces"]], [int(each) for each in state["sides"]]
 
 
-def _cells(state: State) -> list[str]:
+def letters(state: State) -> list[str]:
     """[64] the letter of the piece on each square, "" where there is none."""
     pieces, (_, black) = _sets(state)
     cells = [""] * 64

@@ -1,13 +1,16 @@
-"""Connect Four's own policies: win if possible, else block, else something sensible."""
+"""Connect Four's own agents: scripted ones (win if possible, else block, else something sensible) and the solver."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from plyground.games.connect_four.perfect import Perfect
 from plyground.games.connect_four.rules import COLUMN, COLUMNS, ZERO, playable, winning_cells
+from plyground.games.connect_four.solver.solver import in_words, perfect
 from plyground.games.interface import Rng, State
 from plyground.games.rng import below
+from plyground.position import Position
 
 
 @njit
@@ -55,3 +58,10 @@ def greedy(state: State, rng: Rng) -> int:
 
 
 POLICIES = {"greedy": greedy, "punisher": punisher}
+AGENTS = {"solver": Perfect}
+
+
+def solve(position: Position, seconds: float | None = None) -> dict[int, tuple[int, str]]:
+    """Each open column's exact score (see `Solver`) and what it means: "wins in 3 moves"."""
+    scores = perfect().move_scores(position.states, seconds)[0]
+    return {action: (int(scores[action]), in_words(int(scores[action]), position)) for action in position.legal()}

@@ -1,4 +1,4 @@
-"""What a network sees of Connect Four. Row 0 is the top row; "own" is the side of the seat that looks."""
+"""Network inputs for Connect Four. Row 0 is the top row; "own" is the side of the observing seat."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ I0, I1, I2, MINUS = np.int8(0), np.int8(1), np.int8(2), np.int8(-1)
 
 @njit
 def write_board(state: State, seat: int, out: Bytes) -> None:
-    """0 empty, 1 the first side, 2 the second, whoever looks."""
+    """0 empty, 1 the first side, 2 the second, for both seats."""
     first, second = state["stones"][0], state["stones"][1]
     for cell in range(CELLS):
         out[cell] = I1 if (first >> SHIFTS[cell]) & ONE else (I2 if (second >> SHIFTS[cell]) & ONE else I0)
@@ -70,7 +70,7 @@ def write_onehot(state: State, seat: int, out: Floats) -> None:
 
 @njit
 def write_features(state: State, seat: int, out: Floats) -> None:
-    """Four counts for the seat that looks, then the same four for the opponent:
+    """Four counts for the observing seat, then the same four for the opponent:
 
     stones in the centre column; open threats (empty cells that would complete four); blocks (cells that can be played
     now and stop a four of the other side); immediate wins (cells that can be played now and complete four).

@@ -1,20 +1,21 @@
 """How well an agent plays Connect Four, measured with the perfect player.
 
-On many positions every move is worth the same, and a random mover looks good. So accuracy is reported only where the
-choice matters, by win/draw/loss and by exact score, each over the positions with at least two different values, and
+In many positions every move has the same value, and a random mover seems good. So accuracy is reported only where
+the choice matters, by win/draw/loss and by exact score, each over the positions with at least two different values, and
 always next to what a random mover would reach on the same positions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent
-from plyground.arena.match import Match, play_match
+from plyground.arena.grade import Grade, Mistake, Share
+from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.games.connect_four import positions as sets
@@ -30,46 +31,6 @@ WORST = 10
 Records = NDArray[np.void]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Share:
-    """How often an agent did the right thing, and how often a random mover would have."""
-
-    cases: int
-    agent: float  # nan where there was no case
-    random: float
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """One bad move."""
-
-    position: Position = field(repr=False)
-    text: str
-    played: str
-    best: str
-    lost: int
-    words: str
-
-
-@dataclass(frozen=True)
-class Grade:
-    """An agent's report. Shares by phase: all, opening, middle, end."""
-
-    positions: int
-    wdl: dict[str, Share]
-    """moves that keep the win/draw/loss value, where moves differ in it"""
-    exact: dict[str, Share]
-    """moves with the best exact score, where moves differ in it"""
-    wins_taken: Share
-    threats_blocked: Share
-    """the opponent would have won at once, and one move prevents it"""
-    value_lost: Share
-    """mean exact score given away by a move, over all positions"""
-    mistakes: list[Mistake]
-    games: Match | None
-    """against the perfect player, from both sides"""
 
 
 def grade(
@@ -96,7 +57,7 @@ def grade(
     _check(game, agent, states, scores, actions)
     report = judged(game, states, scores, actions)
     if games:
-        match = play_match(game, agent, Perfect(solver), games, seed, progress=progress)
+        match = play_match(game, agent, Perfect(solver=solver), games, seed, progress=progress)
         report = replace(report, games=match)
     return report
 
@@ -120,7 +81,7 @@ def _check(game: Game, agent: Agent, states: Records, scores: NDArray[np.int64],
     legal = (actions >= 0) & (actions < 7)
     legal &= scores[np.arange(len(states)), actions % 7] != NO_MOVE
     for row in np.flatnonzero(~legal)[:1]:
-        refusal = Position(game, states[row : row + 1].copy()).refusal(int(actions[row]))
+        refusal = Position(game, states[row : row + 1]).refusal(int(actions[row]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
 
 
@@ -193,11 +154,15 @@ def _worst(
     order = np.lexsort((rows, -points, -result))[:WORST]
     mistakes: list[Mistake] = []
     for row in order[points[order] > 0]:
-        position, best = Position(game, states[row : row + 1].copy()), int(values[row].argmax())
+        position, best = Position(game, states[row : row + 1]), int(values[row].argmax())
         words = [in_words(int(values[row, action]), position) for action in (int(actions[row]), best)]
         mistakes.append(
             Mistake(
-                *(position, position.text, position.name(int(actions[row])), position.name(best), int(points[row])),
+                position=position,
+                text=position.text,
+                played=position.name(int(actions[row])),
+                best=position.name(best),
+                lost=int(points[row]),
                 words=f"{position.name(int(actions[row]))} {words[0]}, {position.name(best)} {words[1]}",
             )
         )

@@ -1,4 +1,4 @@
-"""Connect Four positions to grade agents on, made from a seed, so that nobody tunes to a fixed list."""
+"""Connect Four positions to grade agents on, made from a seed, so that an agent cannot be tuned to a fixed list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent, make
 from plyground.agents.simple import Random
-from plyground.errors import InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.games.connect_four.perfect import Perfect
 from plyground.games.interface import RUNNING
@@ -18,8 +17,8 @@ from plyground.games.rng import draw, seeds
 Records = NDArray[np.void]
 Player = Callable[[Records, int, NDArray[np.uint64]], NDArray[np.int32]]  # states, their ply, generators -> actions
 
-COSTLY = range(10, 13)  # just behind the book's last ply, exact scores of all moves take the solver longest
-SLOW = range(10, 15)  # there a greedy player stands in for the perfect one
+COSTLY = range(10, 13)  # just after the book's last ply, where exact scores of all moves take the solver longest
+SLOW = range(10, 15)  # plies at which a greedy player replaces the perfect one
 OPENING = 4  # plies at random, so that games differ
 SLIPS = 0.2  # how often a player errs on purpose
 
@@ -59,19 +58,3 @@ def _from_games(game: Game, n: int, player: Player, seed: int) -> Records:
     cheap = length - np.clip(length - COSTLY.start, 0, len(COSTLY))  # [n] plies to choose from
     chosen = draw(rngs, cheap)
     return course[np.where(chosen < COSTLY.start, chosen, chosen + len(COSTLY)), np.arange(n)]
-
-
-def read(game: Game, text: str, source: str) -> Records:
-    """[N] the positions of a text, one at the start of each line; the rest of a line is not looked at."""
-    records: list[Records] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.startswith("#"):
-            try:
-                position = game.position(line.split()[0])
-            except InvalidText as error:
-                raise InvalidText(f"line {number} of {source}: {error}") from None
-            if not position.over:
-                records.append(position.states)
-    if not records:
-        raise InvalidValue(f"{source} has no positions in which the game goes on")
-    return np.concatenate(records)

@@ -1,4 +1,4 @@
-"""Paco Ŝako's own policy: unite with the king, else stay out of Ŝako, else form unions. And advice for people."""
+"""Paco Ŝako's scripted agent: unite with the king, else stay out of Ŝako, else form unions. And advice for people."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ POLICIES = {"greedy": greedy}
 
 
 def advise(position: Position) -> str:
-    """What a person would like to know: a way to the king, or that the own one is in danger."""
+    """A way to the opponent's king, or a warning that the own king is in danger."""
     ways = analysis.chains(position)
     if ways.found:
         return f"Paco Ŝako: {ways.found[0]}"

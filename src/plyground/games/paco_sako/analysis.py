@@ -1,4 +1,4 @@
-"""What a position of Paco Ŝako holds: threats through chains, Ŝako, the ways to a king, Paco in 2, turns in words.
+"""Analysis of a Paco Ŝako position: threats through chains, Ŝako, the ways to a king, Paco in 2, turns in words.
 
 >>> game = pg.load("paco_sako")
 >>> [chain.actions for chain in chains(game.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")).found]
@@ -154,7 +154,7 @@ CHUNK = 5_000  # states whose turns are played out at once
 
 
 def _after_turns(game: Game, states: Records, ways: NDArray[np.int64]) -> tuple[Records, NDArray[np.int64]]:
-    """The states behind every turn, and how many sequences lead to each."""
+    """The states after every turn, and how many sequences lead to each."""
     ends: list[tuple[Records, NDArray[np.int64]]] = []
     while len(states):
         actions, counts = Batch(game, 1).legal_list(states)
@@ -182,12 +182,12 @@ def _merged(states: Records, ways: NDArray[np.int64]) -> tuple[Records, NDArray[
 
 def replay(position: Position, actions: Iterable[int | str]) -> list[str]:
     """A sequence of actions as turns in words: `['e2>e4', 'Bf1xNa6', '0-0']`; an unfinished turn comes last."""
-    now, written = position.copy(), list[str]()
+    now, written = position, list[str]()
     steps: list[tuple[np.void, int]] = []
     for move in actions:
         action, side = now.action(move), now.to_move
-        steps.append((now.copy().state, action))
-        now.play(action)
+        steps.append((now.state, action))
+        now = now.play(action)
         if now.to_move != side or now.over:
             written.append(turn_text(steps))
             steps = []

@@ -192,7 +192,7 @@ def swap(state: State, one: Whole, other: Whole) -> None:
 
 @njit
 def lift(state: State, square: Whole) -> None:
-    """Take up what stands on a square of the mover. A rook that leaves its corner takes a right along."""
+    """Take up what stands on a square of the mover. A rook that leaves its corner loses its right to castle."""
     for side in range(2):
         state["hand"][side] = kind_at(state, side, square)
         put(state, side, square, 0)
@@ -216,7 +216,7 @@ def place(state: State, square: Whole) -> bool:
     side = state["to_move"]
     kind, partner, origin = state["hand"][side], state["hand"][1 - side], np.int64(state["origin"])
     if kind == KING:
-        if abs(square - origin) == 2:  # castling; the rook's partner comes along
+        if abs(square - origin) == 2:  # castling; the rook's partner moves with it
             swap(state, origin - 4 if square < origin else origin + 3, (origin + square) // 2)
         state["rights"] &= ~(3 << (2 * side))
     elif kind == PAWN and (square - origin) % 8 != 0 and bit(square) & passed(state) != ZERO:

@@ -1,6 +1,6 @@
-"""What a network sees of Paco Ŝako: the tensor of layers, and the short list of indices that expands to it.
+"""Network inputs for Paco Ŝako: the tensor of layers, and the short list of indices that expands to it.
 
-Layers of 8x8, rank 1 first; "bottom" is the seat that looks (with perspective) or white (without):
+Layers of 8x8, rank 1 first; "bottom" is the observing seat (with perspective) or white (without):
 
      0- 5  pieces of the bottom player on the board: pawn, rook, knight, bishop, queen, king
      6-11  the same of the top player
@@ -180,8 +180,8 @@ def _encoders() -> list[Encoder]:
             seen += ["whether it must lift"] * chosen[1] + ["whether it must promote"] * chosen[2]
             meaning = f"{size} layers" if form == "tensor" else f"{size + 8} numbers that expand to {size} layers"
             meaning += f": {', '.join(seen)}"
-            dense = (f"{encoder_name('tensor', *chosen)}-v1", spread) if form == "index" else ("", None)
-            found.append(Encoder(name, 1, shape, dtype, write, meaning, None, None, *dense))
+            dense, expansion = (f"{encoder_name('tensor', *chosen)}-v1", spread) if form == "index" else ("", None)
+            found.append(Encoder(name, 1, shape, dtype, write, meaning, dense=dense, spread=expansion))
     return found
 
 

@@ -2,8 +2,8 @@
 
 A turn is a sequence of actions of one player: lift a piece, place it; where it takes over a union, the piece released
 there is in the hand and is placed in turn. Actions 0 .. 63 lift from a square, 64 .. 127 place on one (a1 = 0, b1 = 1,
-..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `paco_sako_board.py`, what
-chains can reach in `paco_sako_search.py`, the notations in `paco_sako_text.py`.
+..., h8 = 63), 128 .. 131 promote to rook, knight, bishop, queen. How pieces move is in `board.py`, what
+chains can reach in `search.py`, the notations in `text.py`.
 """
 
 from __future__ import annotations
@@ -15,47 +15,16 @@ from plyground.games.bits import ONE, lowest
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, Setting, State
 from plyground.games.paco_sako.board import BOARD, LIFT, NOWHERE, PLACE, ZERO, liftable, targets
 from plyground.games.paco_sako.search import WORK, act, castlings
-from plyground.games.paco_sako.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    draw_choices,
-    parse,
-    problems,
-    prompt,
-    read_action,
-    reason,
-    text,
-    typed_turn,
-)
 from plyground.games.rng import mix
 
-__all__ = [
-    "SIDES",
-    "STYLES",
-    "TYPING",
-    "WORK",
-    "action_name",
-    "draw",
-    "draw_choices",
-    "parse",
-    "problems",
-    "prompt",
-    "read_action",
-    "reason",
-    "text",
-    "typed_turn",
-]
+__all__ = ["WORK"]  # part of the contract
 
 # ---- board ----
 
 NUM_ACTIONS = 132
 MAX_LEGAL = 64
-MAX_PLIES = 30_000  # a chain may run in circles, so no number is a law; turns at least are bounded by progress
+MAX_PLIES = 30_000  # a chain may run in circles, so there is no exact bound; turns are bounded by progress
 OPENING_PLIES = 8  # two turns of each side
-LENIENT = True  # boards with few pieces, without kings, with untrue rights are read, as everybody writes them
 IDLE_LIMIT = 100
 
 FIELDS = [
@@ -110,7 +79,7 @@ def reset(state: State, rng: Rng) -> None:
 
 @njit
 def legal(state: State, actions: Actions, work: State) -> int:
-    """What may be done now: lift, place or promote, never two of them."""
+    """The legal actions: lifts, placements or promotions, never two kinds at once."""
     if state["outcome"] != RUNNING:
         return 0
     if state["required"] == LIFT:

@@ -1,6 +1,6 @@
-"""The notations of Paco Ŝako: the original engine's FEN, the exchange notation, turns as replays write them, pictures.
+"""The notations of Paco Ŝako: the original engine's FEN, the exchange notation, turns as replays write them.
 
-Everything here works on Python's own numbers: reading a text never waits for a compiler.
+All functions work on Python numbers: reading a text compiles nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from plyground.games.paco_sako.board import (
 SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 LETTERS = ".PRNBQK"
 SIDES = ("white", "black")
+LENIENT = True  # boards with few pieces, without kings, with untrue rights are read, as everybody writes them
 TYPING = "the square to lift, then the square to place, or the whole turn (e2e4)"
 UNIONS = {
     "a": "PP",
@@ -261,7 +262,7 @@ def _set_cells(state: State, board: Sequence[Cell]) -> None:
 
 
 def _conclude(state: State) -> None:
-    """Set the outcome that the board tells."""
+    """Set the outcome that follows from the board."""
     board, side = cells(state), int(state["to_move"])
     united = [any(cell[colour] == KING and all(cell) for cell in board) for colour in (0, 1)]
     if any(united):
@@ -329,7 +330,7 @@ def reason(state: State) -> str:
 
 
 def problems(state: State) -> list[str]:
-    """Everything that cannot come about in a game."""
+    """The reasons why no game reaches this state."""
     board = cells(state)
     hand = (int(state["hand"][0]), int(state["hand"][1]))
     found = [problem for side in (0, 1) for problem in _wrong_pieces(side, [*board, hand])]
@@ -457,42 +458,3 @@ def typed_turn(written: str, side: int) -> list[str]:
 
 def _unless_pawn(kind: int) -> str:
     return "" if kind == PAWN else LETTERS[kind]
-
-
-# ---- pictures ----
-
-FIGURES = (" ♙♖♘♗♕♔", " ♟♜♞♝♛♚")
-STYLES = {"[♙♖♘♗♕♔]": "bold blue", "[♟♜♞♝♛♚]": "bold yellow", r"\*": "bold green"}
-
-
-def draw(state: State) -> str:
-    """The board for the eye: white's piece left, black's right, both in a union; below, what the board cannot show."""
-    return _drawing(state, ())
-
-
-def draw_choices(state: State, actions: Sequence[int]) -> str:
-    """The board, with a star wherever the hand may be placed or, on an empty hand, reach."""
-    return _drawing(state, [action % 64 for action in actions if action < 128])
-
-
-def _drawing(state: State, starred: Sequence[int]) -> str:
-    def cell(square: int, white: int, black: int) -> str:
-        pieces = FIGURES[0][white] + FIGURES[1][black]
-        return ("*" if square in starred else " ") + ("· " if pieces == "  " else pieces)
-
-    board = [cell(square, *kinds) for square, kinds in enumerate(cells(state))]
-    rows = [f"{rank + 1} {' '.join(board[8 * rank : 8 * rank + 8])}".rstrip() for rank in reversed(range(8))]
-    return "\n".join([*rows, f"   {'   '.join('abcdefgh')}", _remarks(state)])
-
-
-def _remarks(state: State) -> str:
-    side, hand = int(state["to_move"]), [int(kind) for kind in state["hand"]]
-    remarks = [f"{SIDES[side]}: {prompt(state)}"] if state["outcome"] == RUNNING else [reason(state)]
-    if any(hand):
-        figures = f"{FIGURES[0][hand[0]]}{FIGURES[1][hand[1]]}".strip()
-        remarks.append(f"{figures} from {SQUARES[int(state['origin'])]} in the hand")
-    if state["promoting"] != NOWHERE:
-        remarks.append(f"the pawn on {SQUARES[int(state['promoting'])]} promotes")
-    if state["en_passant"] != NOWHERE:
-        remarks.append(f"en passant {SQUARES[int(state['en_passant'])]}")
-    return " · ".join(remarks)

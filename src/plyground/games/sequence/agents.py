@@ -1,7 +1,7 @@
-"""Sequence's own policies. Both read only what the seat to act may know: the board, its hand, the face-up cards.
+"""Sequence's scripted agents. Both read only what the seat to act may know: the board, its hand, the face-up cards.
 
-`greedy` scores the patterns that a move makes at once (`games/sequence_patterns.py`); `window` the lines of five that
-it fills. Both choose the move and the card to take apart from each other, and trade a dead card whenever they may.
+`greedy` scores the patterns that a move makes at once (`patterns.py`); `window` the lines of five that
+it fills. Both choose the move and the card to take separately, and trade a dead card whenever they may.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ TRADE_FIRST = 0.99
 
 @njit
 def window_score(state: State, action: int) -> float:
-    """In [-1, 1]: what `window` thinks of an action, the card that it takes included."""
+    """In [-1, 1]: the score of an action by `window`, with the card that it takes."""
     if action >= DECLINE:
         return 0.0 if action == PASS else -1.0
     slot, move, side = action // MOVES, action % MOVES, state["to_move"]

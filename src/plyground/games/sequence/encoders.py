@@ -1,7 +1,7 @@
-"""What a network sees of Sequence. Everything is told from the seat that looks, and of hands only what it may know.
+"""Network inputs for Sequence, from the observing seat's point of view, with only the cards that it may know.
 
 Known are its own cards, the face-up ones, the discards, and of another hand the cards that everybody saw it take. The
-*pool* is all the rest: both copies of each kind less those. Whoever counts cards can say no more.
+*pool* is all the rest: both copies of each kind less those, which is all that counting cards can tell.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PLANES = FLAGS + 7
 
 @njit
 def write_features(state: State, seat: int, out: Floats) -> None:
-    """How often each pattern occurs, own and the opponent's: `games/sequence_patterns.py`."""
+    """How often each pattern occurs, own and the opponent's: `patterns.py`."""
     state_vector(state, seat % 2, out)
 
 
@@ -140,8 +140,12 @@ def write_flags(state: State, seat: int, out: Floats) -> None:
 
 ENCODERS = (
     Encoder(
-        *("planes", 1, (PLANES, SIZE, SIZE), np.float32, write_planes),
-        "chips and locked chips of both sides; corners; last moves; playable cells; cards by where they are; flags",
+        name="planes",
+        version=1,
+        shape=(PLANES, SIZE, SIZE),
+        dtype=np.float32,
+        write=write_planes,
+        meaning="chips and locked chips of both sides; corners; last moves; playable cells; cards by place; flags",
     ),
     Encoder("features", 1, (len(STATE_VECTOR),), np.float32, write_features, f"counts of {', '.join(STATE_VECTOR)}"),
 )

@@ -2,8 +2,9 @@
 
 A *group* is some own chips within five neighbouring cells, with at most two empty cells between the first and the last.
 It counts only if those five cells can still become a sequence: no chip of the other side among them, and at most one
-chip that is locked already. A corner is a chip of whoever looks. How many chips it has, whether it is unbroken, and
-whether the cells just before and behind it are empty, make its class (o own, x other, _ empty, | edge, # corner):
+chip that is locked already. A corner counts as an own chip for both sides. The number of chips, whether the group is
+unbroken, and whether the cells just before and behind it are empty, make its class (o own, x other, _ empty, | edge,
+# corner):
 
     LIVE_ONE     _o_                           one chip, both neighbours empty
     SLEEP_TWO    _oox  _o_o_  |oo_  #o_        two chips, with a gap or an end that is not empty

@@ -1,11 +1,12 @@
 """Sequence: play a card, put a chip on one of its two cells; five chips in a line are a sequence, two of them win.
 
-Two rule sets. `course` (a university course's variant): six cards each, five more lie face up, and who plays one takes
-one of those, so that only the first six are ever secret; a forced question before the move whether to trade a dead
-card; the four hearts in the middle win at once; no reshuffling. `boxed`: seven cards (six with four seats), drawn in
-secret, dead cards exchanged if one likes, discards reshuffled. Two seats, or four in two teams: side = seat % 2.
+Two rule sets. `course` (a university course's variant): six cards each; five more lie face up, and a player takes one
+of them for each card played, so that only the first six are ever secret; before the move a player with a dead card must
+say whether to trade it; the four hearts in the middle win at once; no reshuffling. `boxed`: seven cards (six with four
+seats), drawn in secret; dead cards may be exchanged; discards are reshuffled. Two seats, or four in two teams: side =
+seat % 2.
 
-`sequence_cards.py` has the cards, the board and the numbers of the actions; `sequence_text.py` the words. The rules as
+`cards.py` has the cards, the board and the numbers of the actions; `text.py` the words. The rules as
 implemented, with every judgement call: docs/rules/sequence.md.
 """
 
@@ -53,21 +54,6 @@ from plyground.games.sequence.cards import (
     WIN,
     hand_size,
 )
-from plyground.games.sequence.text import (
-    SIDES,
-    STYLES,
-    TYPING,
-    action_name,
-    draw,
-    observe,
-    parse,
-    problems,
-    reason,
-    text,
-    view,
-)
-
-__all__ = ["SIDES", "STYLES", "TYPING", "action_name", "draw", "observe", "parse", "problems", "reason", "text", "view"]
 
 # ---- what a state is ----
 
@@ -96,7 +82,7 @@ STATE = np.dtype(
         ("deck_size", np.int8),
         ("discards_size", np.int8),
         ("sequences", np.int8, (MOST_SEATS,)),  # what each seat completed; a team has the sum
-        ("last", np.int16, (MOST_SEATS,)),  # each seat's last move (see `sequence_cards`), DECLINE or PASS; first -1
+        ("last", np.int16, (MOST_SEATS,)),  # each seat's last move (see `cards.py`), DECLINE or PASS; first -1
         ("took", np.int8, (MOST_SEATS,)),  # the face-up card it took then, or NO_CARD
         ("turn", np.int8),  # the seat that acts
         ("traded", np.int8),  # whether it has answered the trade question in this turn
@@ -117,7 +103,7 @@ deal_size = njit(hand_size)
 
 @njit
 def seat(state: State) -> int:
-    """Who acts."""
+    """The seat that acts."""
     return state["turn"]
 
 
@@ -201,7 +187,7 @@ def is_dead(state: State, card: int) -> bool:
 
 @njit
 def legal(state: State, actions: Actions) -> int:
-    """The moves the hand allows, each with every different card that can be taken; see `sequence_cards`."""
+    """The moves the hand allows, each with every different card that can be taken; see `cards.py`."""
     if state["outcome"] != RUNNING:
         return 0
     held, boxed = hand_set(state, state["turn"]), state["rules"] == BOXED

@@ -1,4 +1,4 @@
-"""What a table knows of Sequence.
+"""Table keys for Sequence.
 
 `patterns`: how often each of eleven patterns occurs on the board, and which of them an action makes or breaks.
 `cards`: what an action leaves behind. Patterns in fewer classes, own and theirs; the cells on which either side can
@@ -332,13 +332,23 @@ def _read_cards(key: tuple[int, ...]) -> tuple[str, str]:
 SHARED = {"effect_of": effect_of, "draw_of": draw_of, "draw_reward": draw_reward}
 KEYS = (
     TableKey(
-        *("patterns", 1, 2, {"state_key": patterns_of_state, "action_key": patterns_of_action, **SHARED}),
-        "how often each pattern occurs on the board, and which an action makes or breaks",
-        *(_read_patterns, _square, (SIZE, SIZE)),
+        name="patterns",
+        version=1,
+        words=2,
+        functions={"state_key": patterns_of_state, "action_key": patterns_of_action, **SHARED},
+        meaning="how often each pattern occurs on the board, and which an action makes or breaks",
+        read=_read_patterns,
+        square=_square,
+        board=(SIZE, SIZE),
     ),
     TableKey(
-        *("cards", 1, 2, {"state_key": cards_of_state, "action_key": cards_of_action, **SHARED}),
-        "patterns in classes; unseen cards by use, known cards of the opponents, discards",
-        *(_read_cards, _square, (SIZE, SIZE)),
+        name="cards",
+        version=1,
+        words=2,
+        functions={"state_key": cards_of_state, "action_key": cards_of_action, **SHARED},
+        meaning="patterns in classes; unseen cards by use, known cards of the opponents, discards",
+        read=_read_cards,
+        square=_square,
+        board=(SIZE, SIZE),
     ),
 )

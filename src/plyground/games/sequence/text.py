@@ -1,4 +1,4 @@
-"""Sequence in words: texts of whole states and of what one seat sees, names of actions, and the drawn board.
+"""Sequence in words: texts of whole states and of what one seat sees, names of actions.
 
 A state is one line of words, the board first, then `key=value`:
 
@@ -21,7 +21,6 @@ from plyground.games.sequence.cards import (
     ALL_CARDS,
     BOXED,
     CARDS,
-    CELL_OF,
     CELLS,
     COPIES,
     CORNER,
@@ -29,7 +28,6 @@ from plyground.games.sequence.cards import (
     DECLINE,
     EMPTY,
     HEARTS,
-    LAYOUT,
     LOCKED,
     MOST_RESHUFFLES,
     MOVES,
@@ -39,8 +37,6 @@ from plyground.games.sequence.cards import (
     PASS,
     SIZE,
     SLOTS,
-    SQUARES,
-    TRADES,
     WIN,
     cell_name,
     hand_size,
@@ -83,15 +79,15 @@ def reason(state: State) -> str:
     outcome = int(state["outcome"])
     if outcome == RUNNING:
         return ""
-    totals = _totals(state)
-    if max(totals) >= WIN:
-        winner = totals.index(max(totals))
+    both = totals(state)
+    if max(both) >= WIN:
+        winner = both.index(max(both))
         heart = state["rules"] != BOXED and all(int(state["cells"][cell]) == LOCKED + winner for cell in HEARTS)
         return "the heart block" if heart else "two sequences"
     return "nobody can move" if state["passes"] >= state["seats"] else "no cards left to take"
 
 
-def _totals(state: State) -> list[int]:
+def totals(state: State) -> list[int]:
     """The two teams' sequences."""
     return [int(state["sequences"][side]) + int(state["sequences"][side + 2]) for side in (0, 1)]
 
@@ -101,13 +97,13 @@ def _totals(state: State) -> list[int]:
 
 def text(state: State) -> str:
     """The whole state, which `parse` reads back."""
-    hands = [_hand(state, seat) for seat in _seats(state)]
+    hands = [_hand(state, seat) for seat in seats_of(state)]
     return _line(state, hands, _cards(state["deck"]))
 
 
 def view(state: State, seat: int) -> str:
     """What one seat knows, in the same form: unknown cards as `??`, the deck as a number."""
-    hands = [_hand(state, owner, hide=owner != seat) for owner in _seats(state)]
+    hands = [_hand(state, owner, hide=owner != seat) for owner in seats_of(state)]
     return _line(state, hands, str(state["deck_size"]))
 
 
@@ -119,8 +115,8 @@ def _line(state: State, hands: list[str], deck: str) -> str:
         f"display={_cards(state['display'])}",
         f"deck={deck}",
         f"discards={_cards(state['discards'])}",
-        f"sequences={','.join(str(state['sequences'][seat]) for seat in _seats(state))}",
-        f"last={','.join(last_name(state, seat).replace(' ', '-') for seat in _seats(state))}",
+        f"sequences={','.join(str(state['sequences'][seat]) for seat in seats_of(state))}",
+        f"last={','.join(last_name(state, seat).replace(' ', '-') for seat in seats_of(state))}",
     ]
     words += [f"{key}={state[key]}" for key in ("traded", "passes", "reshuffles") if state[key]]
     return " ".join(words)
@@ -132,7 +128,7 @@ def rows(state: State) -> list[str]:
     return [marks[k : k + SIZE] for k in range(0, CELLS, SIZE)]
 
 
-def _seats(state: State) -> range:
+def seats_of(state: State) -> range:
     return range(int(state["seats"]))
 
 
@@ -160,7 +156,7 @@ def known_hand(state: State, seat: int, owner: int) -> list[str]:
 def pool(state: State, seat: int) -> Counter[str]:
     """The cards that `seat` has not located: in the deck or secret in other hands, with the number of copies."""
     left = Counter(COPIES * CARDS)
-    for owner in _seats(state):
+    for owner in seats_of(state):
         left.subtract(known_hand(state, seat, owner))
     for pile in ("display", "discards"):
         left.subtract(CARDS[int(card)] for card in state[pile] if card != NO_CARD)
@@ -291,7 +287,7 @@ READERS: dict[str, Callable[[str, str, State], None]] = {
 
 
 def _set_outcome(state: State) -> None:
-    red, blue = _totals(state)
+    red, blue = totals(state)
     empty = state["rules"] != BOXED and state["display_size"] == 0
     over = red >= WIN or blue >= WIN or empty or state["passes"] >= state["seats"]
     state["outcome"] = RUNNING if not over else DRAW if red == blue else FIRST_WINS + (blue > red)
@@ -315,7 +311,7 @@ def problems(state: State) -> list[str]:
     chips = sum(cell not in (EMPTY, CORNER) for cell in state["cells"])
     if not state["reshuffles"] and chips > state["discards_size"]:
         found.append(f"{chips} chips on the board, but only {state['discards_size']} cards were played")
-    for side, total in enumerate(_totals(state)):
+    for side, total in enumerate(totals(state)):
         locked = any(cell == LOCKED + side for cell in state["cells"])
         if locked != (total > 0):
             found.append(f"{SIDES[side]} has {total} sequences and {'some' if locked else 'no'} locked chips")
@@ -332,65 +328,3 @@ def _card_problems(state: State) -> list[str]:
     if few:
         found.append(f"missing cards: {shorten(' '.join(few), 60)} (each is there {COPIES} times)")
     return found
-
-
-# ---- drawing ----
-
-NAMES = LAYOUT.split()
-CHIPS = " ●○◆◇ "  # in the order of the cells' numbers; diamonds are locked
-STYLES = {
-    r"[2-9tqka][shdc][●◆]": "bold red",
-    r"[2-9tqka][shdc][○◇]": "bold blue",
-    r"★": "bold yellow",
-    r"\b[2-9tjqka][hd]\b(?![●○◆◇])": "magenta",
-    r"\b[2-9tjqka][sc]\b(?![●○◆◇])": "green",
-    r"(?<=\[)[2-9tqka][shdc].(?=\])": "reverse",
-}
-
-
-def draw(state: State) -> str:
-    """The board and everything on the table, all hands open."""
-    return _picture(state, lambda seat: [CARDS[card] for card in state["hands"][seat][: state["held"][seat]]])
-
-
-def observe(state: State, seat: int) -> str:
-    """What a seat sees: its own hand, and of the others the cards that it knows."""
-
-    def seen(owner: int) -> list[str]:
-        cards = known_hand(state, seat, owner)
-        return cards + ["??"] * (int(state["held"][owner]) - len(cards))
-
-    return _picture(state, seen, seat)
-
-
-def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None = None) -> str:
-    """Ten rows of cards with chips beside them; the last chip of each seat in brackets."""
-    marked = {_last_cell(state, seat) for seat in _seats(state)}
-    lines = ["     " + "    ".join("abcdefghij")]
-    for row in range(SIZE):
-        cells = "".join(_cell(state, SIZE * row + column, marked) for column in range(SIZE))
-        lines.append(f"{row + 1:2} {cells}".rstrip())
-    red, blue = _totals(state)
-    lines += ["", f"sequences: red ● {red}, blue ○ {blue}   cards in the deck: {state['deck_size']}"]
-    if state["rules"] != BOXED:
-        lines.append(f"face up: {' '.join(CARDS[int(card)] for card in state['display'] if card != NO_CARD)}".rstrip())
-    for seat in _seats(state):
-        who = f"{SIDES[seat % 2]}, seat {seat}{' (you)' if seat == looking else ''}"
-        turn = " to move" if seat == state["turn"] and state["outcome"] == RUNNING else ""
-        last = f"   last: {last_name(state, seat)}" if last_name(state, seat) else ""
-        lines.append(f"{who}{turn}: {' '.join(hand(seat))}{last}")
-    return "\n".join(lines)
-
-
-def _cell(state: State, cell: int, marked: set[int]) -> str:
-    """Five characters."""
-    if cell in CORNERS:
-        return "  ★  "
-    inside = f"{NAMES[cell]}{CHIPS[state['cells'][cell]]}"
-    return f"[{inside}]" if cell in marked else f" {inside} "
-
-
-def _last_cell(state: State, seat: int) -> int:
-    """The cell of a seat's last placing or removing, or -1."""
-    move = int(state["last"][seat])
-    return int(CELL_OF[move % SQUARES]) if 0 <= move < TRADES else -1

@@ -17,6 +17,7 @@ from naive.solver import move_score
 from plyground.agents.agent import make
 from plyground.arena.match import openings
 from plyground.errors import InvalidValue
+from plyground.games.connect_four import text
 from plyground.games.connect_four.solver.book import SHIPPED, Book, read, shipped
 from plyground.games.connect_four.solver.make_book import boards
 from plyground.games.connect_four.solver.solver import NO_MOVE, OutOfTime, Solver, in_words, perfect
@@ -104,7 +105,7 @@ def test_500_random_positions_agree_with_bitbully(connect_four: pg.Game) -> None
         states = random_positions(connect_four, 20, ply)
         scores = ours.move_scores(states).astype(int)
         for row in range(len(states)):
-            columns = connect_four.rules.module.columns(states[row])
+            columns = text.columns(states[row])
             board = bitbully.bitbully_core.BoardCore()
             assert all(board.play(int(column) - 1) for column in columns)
             theirs = oracle.scoreMoves(board)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import JIT, TINY
+from conftest import JIT, TESTS, TINY
 from plyground.checks import laws
 from plyground.errors import BrokenGame
 
@@ -51,7 +49,14 @@ BREAKS = [  # which law, and an edit that breaks it
     ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
-    ("judgement", "hops", "lead = (state", "lead = 2 * (state"),
+    ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
+    ("scenes_keep_secrets", "every_name", "state['secrets'][seat]}\", seat)", "state['secrets'][1 - seat]}\", seat)"),
+    ("scenes_are_plain", "every_name", '(row("piles", piles),', '(row("piles", [*piles, piles[0]]),'),
+    ("scenes_are_plain", "every_name", '", seat),))', '", state["to_move"]),))'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '["left"]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '[f"pile{action}"]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '["left", "right"][: 1 + action]\n'),
+    ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", "[]\n"),
     (
         "slots_are_permutations",
         "hops",
@@ -73,7 +78,7 @@ def test_a_text_that_forgets_a_field_is_told_by_its_name(tmp_path: Path) -> None
 @pytest.mark.once
 @pytest.mark.parametrize(("law", "name", "right", "wrong"), BREAKS)
 def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, tmp_path: Path) -> None:
-    source = Path(next(path for path in TINY if name in path)).read_text()
+    source = (TESTS / "tiny_games" / f"{name}.py").read_text()
     assert source.count(right) == 1, "the test's edit no longer fits the game"
     path = tmp_path / f"{name}.py"
     path.write_text(source.replace(right, wrong))
@@ -108,7 +113,8 @@ def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Ga
     }[edit]
     assert source.count(right) == 1
     path = tmp_path / "mirrored.py"
-    path.write_text(source.replace(right, wrong))
+    people = "from plyground.games.connect_four.text import action_name, parse, text"
+    path.write_text(f"{source.replace(right, wrong)}\n\n{people}\n")
     with pytest.raises(BrokenGame, match="symmetry 1"):
         laws.symmetries(laws.sample(pg.load(str(path)), 5))
 
@@ -120,40 +126,6 @@ def test_a_game_that_never_ends_is_caught(tmp_path: Path) -> None:
     path.write_text(source)
     with pytest.raises(BrokenGame, match="still runs after MAX_PLIES = 3"):
         laws.sample(pg.load(str(path)), 20)
-
-
-def test_missing_names_are_listed_at_once() -> None:
-    module = types.ModuleType("half_a_game")
-    module.STATE = np.dtype([("to_move", np.int8), ("outcome", np.int8)], align=True)  # type: ignore[attr-defined]
-    with pytest.raises(BrokenGame, match="half_a_game does not define NUM_ACTIONS, MAX_LEGAL, MAX_PLIES, reset, legal"):
-        pg.load(module)
-
-
-def test_a_record_without_alignment_or_fields_is_refused(tmp_path: Path) -> None:
-    source = (
-        Path(TINY[0])
-        .read_text()
-        .replace('("outcome", np.int8)', '("result", np.int8)')
-        .replace("align=True", "align=False")
-    )
-    path = tmp_path / "packed.py"
-    path.write_text(source)
-    with pytest.raises(BrokenGame, match=r"aligned record.*no field 'outcome'"):
-        pg.load(str(path))
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("MAX_PLIES = CARDS, 4", 'MAX_PLIES = "8", 4', "NUM_ACTIONS is a whole number of at least 1, not '8'"),
-        ("def observe(", "def observed(", "says what a seat may see"),
-    ],
-)
-def test_a_wrong_module_is_refused(tmp_path: Path, right: str, wrong: str, message: str) -> None:
-    path = tmp_path / "wrong.py"
-    path.write_text(Path(TINY[0]).read_text().replace(right, wrong))
-    with pytest.raises(BrokenGame, match=message):
-        pg.load(str(path))
 
 
 @pytest.mark.once

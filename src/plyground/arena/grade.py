@@ -1,0 +1,69 @@
+"""Grades: an agent measured by exact play. A game that is solved makes them (`grade` in the contract)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.arena.match import Match
+from plyground.errors import InvalidText, InvalidValue
+from plyground.game import Game
+from plyground.position import Position
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often an agent did the right thing, and how often a random mover would have."""
+
+    cases: int
+    agent: float  # nan where there was no case
+    random: float
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One bad move."""
+
+    position: Position = field(repr=False)
+    text: str
+    played: str
+    best: str
+    lost: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Grade:
+    """An agent's report. Shares by phase: all, opening, middle, end."""
+
+    positions: int
+    wdl: dict[str, Share]
+    """moves that keep the win/draw/loss value, where moves differ in it"""
+    exact: dict[str, Share]
+    """moves with the best exact score, where moves differ in it"""
+    wins_taken: Share
+    threats_blocked: Share
+    """the opponent would have won at once, and one move prevents it"""
+    value_lost: Share
+    """mean exact score given away by a move, over all positions"""
+    mistakes: list[Mistake]
+    games: Match | None
+    """against the perfect player, from both sides"""
+
+
+def read_positions(game: Game, text: str, source: str) -> NDArray[np.void]:
+    """[N] the positions of a text, one at the start of each line; the rest of a line is ignored."""
+    records: list[NDArray[np.void]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                position = game.position(line.split()[0])
+            except InvalidText as error:
+                raise InvalidText(f"line {number} of {source}: {error}") from None
+            if not position.over:
+                records.append(position.states)
+    if not records:
+        raise InvalidValue(f"{source} has no positions in which the game goes on")
+    return np.concatenate(records)

@@ -1,0 +1,16 @@
+"""A game of chess as a PGN file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from plyground.games.chess import pgn
+from plyground.games.interface import Outcome
+from plyground.position import Position
+
+
+def write_record(start: Position, actions: Sequence[int], players: tuple[str, str], outcome: Outcome) -> str:
+    """The game as PGN, dated today; `outcome` counts where the rules have not ended the game (a resignation)."""
+    tags = {"Date": f"{date.today():%Y.%m.%d}", "White": players[0], "Black": players[1]}
+    return pgn.write(pgn.Record(start, list(actions), tags, pgn.RESULTS[outcome]))

@@ -1,0 +1,17 @@
+"""Grades: positions to grade on, from a text."""
+
+from __future__ import annotations
+
+import pytest
+
+import plyground as pg
+from plyground.arena.grade import read_positions
+
+
+def test_positions_from_a_file(connect_four: pg.Game) -> None:
+    states = read_positions(connect_four, "# a comment\n4455 18\n\n1212121 -18\n444\n", "here")
+    assert states["ply"].tolist() == [4, 3]
+    with pytest.raises(pg.InvalidText, match="line 2 of here: no column '9'"):
+        read_positions(connect_four, "44\n49\n", "here")
+    with pytest.raises(pg.InvalidValue, match="no positions"):
+        read_positions(connect_four, "\n", "here")

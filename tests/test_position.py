@@ -1,0 +1,91 @@
+"""A position is a value: playing makes another one, equal ones are interchangeable, errors change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+
+
+def test_playing_leaves_the_position_as_it_was(game: pg.Game) -> None:
+    start = game.start(seed=4)
+    bytes_before, rng_before = start.states.tobytes(), start.rngs.copy()
+    after = [start.play(action) for action in start.legal()]
+    assert all(position != start for position in after)
+    assert start.states.tobytes() == bytes_before
+    assert np.array_equal(start.rngs, rng_before)
+    assert start.play(start.legal()[0]) == after[0]
+
+
+def test_a_position_keeps_its_own_copy_of_the_states(connect_four: pg.Game) -> None:
+    states = connect_four.position("44").states.copy()
+    position = pg.Position(connect_four, states)
+    states["ply"] = 9
+    assert position == connect_four.position("44")
+
+
+def test_equal_positions_are_one_member_of_a_set(connect_four: pg.Game) -> None:
+    positions = {connect_four.position(moves) for moves in ("4453", "5344", "44")}
+    assert len(positions) == 2
+    assert connect_four.position("44") != "44"
+    chess = pg.load("chess")
+    there_and_back = chess.start()
+    for move in ("Nf3", "Nf6", "Ng1", "Ng8"):
+        there_and_back = there_and_back.play(move)
+    other_clocks = chess.position(there_and_back.text)
+    assert there_and_back == other_clocks  # it has occurred twice, the one that was read once
+    assert hash(there_and_back) == hash(other_clocks)
+    assert there_and_back.state["repetitions"] != other_clocks.state["repetitions"]
+
+
+def test_a_position_plays_by_number_and_by_name(connect_four: pg.Game) -> None:
+    position = connect_four.start().play(3).play("4").play(" 5 ")
+    assert position == connect_four.position("445")
+    assert position.to_move == 1
+    assert str(position.outcome) == f"{position.outcome}" == "RUNNING"
+    assert position.legal() == [0, 1, 2, 3, 4, 5, 6]
+    assert position.names() == list("1234567")
+    assert position.reason == ""
+
+
+@pytest.mark.parametrize("move", ["8", "", "d4", 7, -1, "4 4", np.int64(9), "x" * 10_000])
+def test_an_illegal_move_says_what_is_legal(connect_four: pg.Game, move: int | str) -> None:
+    position = connect_four.position("444444")
+    with pytest.raises(pg.IllegalAction, match="legal: 1, 2, 3, 5, 6, 7") as caught:
+        position.play(move)
+    assert len(str(caught.value)) < 400
+    assert position == connect_four.position("444444")
+
+
+def test_nothing_can_be_played_when_the_game_is_over(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.IllegalAction, match=r"the game is over \(FIRST_WINS\)"):
+        connect_four.position("1212121").play("3")
+
+
+def test_a_game_of_chance_repeats_with_its_seed() -> None:
+    duel = pg.load(TINY[0])
+    assert duel.start(seed=3) == duel.start(seed=3)
+    assert len({duel.start(seed).text for seed in range(20)}) > 10
+    one, other = duel.start(seed=3), duel.start(seed=3)
+    while not one.over:
+        move = one.names()[0]
+        one = one.play(move)
+        other = other.play(move)
+        assert one == other
+
+
+@pytest.mark.parametrize("move", [True, 2.0, None, [1]])
+def test_what_is_neither_number_nor_name_is_refused(connect_four: pg.Game, move: object) -> None:
+    with pytest.raises(pg.IllegalAction, match="a move is an action's number or its name"):
+        connect_four.start().play(move)  # type: ignore[arg-type]
+    assert connect_four.start().play(np.int32(3)).text.endswith("...x...")  # type: ignore[arg-type]
+
+
+def test_a_refusal_does_not_tell_what_is_hidden() -> None:
+    position = pg.load(TINY[0]).start(seed=1)
+    with pytest.raises(pg.IllegalAction) as caught:
+        position.play("card9")
+    assert position.text not in str(caught.value)
+    assert "legal: card" in str(caught.value)
