@@ -1,4 +1,4 @@
-"""Teachers: deterministic judgements, policies on a scale where a pawn matters, chess in 4096 actions."""
+"""Teachers: deterministic scores, policies on a scale where a pawn matters, chess in 4096 actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
-from plyground.agents.teacher import UNIT, Teacher, in_view, make_teacher, teachers_of
+from plyground.agents.teacher import UNIT, Teacher, make_teacher, teachers_of
 from plyground.checks import laws
 from plyground.games.rng import seeds
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.compiled
 
 
 class Given:
-    """Judges as it is told."""
+    """Returns the scores it was given."""
 
     def __init__(self, scores: list[float]) -> None:
         self.given = np.array([scores])
@@ -43,7 +43,7 @@ def test_a_pawn_matters(connect_four: pg.Game) -> None:
     pawn = 100 / 600  # what chess's `evaluate` says of one
     teacher = Teacher(connect_four, Given([pawn, 0.0, 0.0, 0.0, 0.0]), "given")
     states = connect_four.start().states
-    chances = [float(teacher.lessons(states, 5, tau).policy[0, 0]) for tau in (100.0, 1.0, 0.3)]
+    chances = [float(teacher.lessons(states, 5, temperature).policy[0, 0]) for temperature in (100.0, 1.0, 0.3)]
     assert chances == pytest.approx([0.20, 0.78, 1.0], abs=0.01)
 
 
@@ -63,14 +63,14 @@ def test_chess_is_seen_in_4096_actions_and_the_exact_move_is_kept() -> None:
     chess = pg.load("chess")
     position = chess.position("8/5P1k/8/6p1/6p1/8/5R2/K5R1 w - - 0 1")  # both a queen and a rook can be made on f8
     actions = np.array([position.legal()], np.int32)
-    view = in_view(chess, position.states, actions)
+    view = chess.rules.DATASET.actions(position.states, actions)
     assert view.max() < 4096
     assert sorted(np.unique(view[view != actions])) == [position.action("f7f8q")]
     knight = chess.position("8/5P1k/8/6pp/6pn/6qr/8/K7 w - - 0 1")
     black = chess.position("4k3/8/8/8/8/8/5p2/3K2N1 b - - 0 1")
     for each, name in ((knight, "f7f8n"), (black, "f2g1r")):
         action = np.array([[each.action(name)]], np.int32)
-        assert in_view(chess, each.states, action)[0, 0] == each.action(name[:4] + "q")
+        assert chess.rules.DATASET.actions(each.states, action)[0, 0] == each.action(name[:4] + "q")
 
 
 def test_an_under_promotion_that_mates_is_the_best_move() -> None:
@@ -80,7 +80,7 @@ def test_an_under_promotion_that_mates_is_the_best_move() -> None:
     found = teacher.lessons(position.states, 5, 1.0)
     exact = [position.name(int(action)) for action in found.moves[0]]
     assert len(set(found.top[0].tolist())) == 5
-    actions, scores = teacher.judge.scores(position.states)
+    actions, scores = teacher.scorer.scores(position.states)
     best = position.name(int(actions[0, np.argmax(np.where(actions[0] >= 0, scores[0], -np.inf))]))
     assert exact[0] == best
     assert found.top[0, 0] < 4096
@@ -125,7 +125,7 @@ def test_a_teacher_never_changes_its_mind() -> None:
 
 
 def test_who_cannot_teach() -> None:
-    with pytest.raises(pg.InvalidValue, match="nobody can teach"):
+    with pytest.raises(pg.InvalidValue, match="has no teacher: it has neither"):
         make_teacher(pg.load(TINY[0]))
     with pytest.raises(pg.Error, match="no teacher of chess 'solver'"):
         make_teacher(pg.load("chess"), "solver")

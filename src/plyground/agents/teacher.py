@@ -1,11 +1,12 @@
-"""The teacher: judges every legal action of a position, and says so in numbers that a network can learn from.
+"""A teacher scores every legal action of a position, and turns the scores into a policy that a network can learn.
 
-Whatever can judge all actions can teach: minimax on a game's `evaluate`, Connect Four's solver, or a scorer that a game
-brings along (`SCORERS = {"window": window_score}`). It is deterministic: of equal actions the lowest is best.
+Anything that scores all actions can teach: minimax with a game's `evaluate`, an agent of the game with `scores`
+(Connect Four's solver), or a scorer (`SCORERS = {"window": window_score}`). It is deterministic: of equal actions the
+lowest is best.
 
-Scores are values in [-1, 1] for the side to move; forced wins and losses lie beyond, the sooner the larger. A policy is
-the softmax over the `top` best actions, `exp(score / (tau * UNIT))`. In a balanced chess position a pawn is worth 0.17,
-that is 2.7 units: at tau = 1 one action that is a pawn better than four others gets 78%.
+Scores are values in [-1, 1] for the side to move; forced wins and losses lie outside, the sooner the further. The
+policy is the softmax over the `top` best actions, `exp(score / (temperature * UNIT))`. In a balanced chess position a
+pawn is worth 0.17, that is 2.7 units: at temperature 1, one action that is a pawn better than four others gets 78%.
 """
 
 from __future__ import annotations
@@ -24,35 +25,35 @@ from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
 from plyground.search.minimax import Minimax
 
-UNIT = 1 / 16  # the difference of value that matters at tau = 1
+UNIT = 1 / 16  # the difference of value that matters at temperature 1
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
 
 
-class Judge(Protocol):
-    """Whoever can do this can teach."""
+class ActionScorer(Protocol):
+    """What a teacher needs."""
 
     def scores(self, states: Records) -> tuple[Ints, Floats]:
-        """[N, MAX_LEGAL] the legal actions, ascending and then -1, and what each is worth to the side to move."""
+        """[N, MAX_LEGAL] the legal actions, ascending and then -1, and their scores for the side to move."""
         ...
 
 
 class Lessons(NamedTuple):
-    """What a teacher says about positions, a row for each. Actions are numbered as the game's DATASET numbers them."""
+    """A teacher's evaluation of positions, one row each. Actions are numbered as the game's DATASET numbers them."""
 
     valid: Ints  # [N, M] all legal actions, ascending, then -1
     top: Ints  # [N, K] the best ones, best first, then -1
     moves: Ints  # [N, K] the exact actions they stand for
-    policy: Floats  # [N, K] the teacher's chances of playing them
-    values: Floats  # [N] what the best is worth, in [-1, 1]
+    policy: Floats  # [N, K] the teacher's probabilities of playing them
+    values: Floats  # [N] the value of the best, in [-1, 1]
 
 
 class Teacher:
-    """Plays its best action; `lessons` says what it thinks of the others."""
+    """An agent that plays its best action; `lessons` also returns its policy over the others."""
 
-    def __init__(self, game: Game, judge: Judge, name: str) -> None:
-        self.game, self.judge, self.name = game, judge, name
+    def __init__(self, game: Game, scorer: ActionScorer, name: str) -> None:
+        self.game, self.scorer, self.name = game, scorer, name
 
     def __str__(self) -> str:
         return self.name
@@ -60,16 +61,16 @@ class Teacher:
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> Ints:
         return self.lessons(states, 1, 1.0).moves[:, 0]
 
-    def lessons(self, states: Records, top: int, tau: float | Floats) -> Lessons:
-        """The `top` best actions of each running state [N] and a policy over them; `tau` is one number or [N]."""
-        actions, scores = self.judge.scores(states)
+    def lessons(self, states: Records, top: int, temperature: float | Floats) -> Lessons:
+        """The `top` best actions of each running state [N] and a policy over them; temperature: a number or [N]."""
+        actions, scores = self.scorer.scores(states)
         width = max(1, int((actions >= 0).sum(1).max(initial=0)))
         actions, scores = actions[:, :width], np.where(actions >= 0, scores, -np.inf)[:, :width]
         view = self.game.rules.DATASET.actions(states, actions)
         scores = _without_twins(view, actions, scores)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :top]  # actions ascend: of equal ones the lowest is first
         best = np.take_along_axis(scores, order, 1)  # [N, K]
-        weights = np.exp((best - best[:, :1]) / (UNIT * np.reshape(tau, (-1, 1))))
+        weights = np.exp((best - best[:, :1]) / (UNIT * np.reshape(temperature, (-1, 1))))
         there = best > -np.inf
         chosen, moves = (np.where(there, np.take_along_axis(each, order, 1), -1) for each in (view, actions))
         values = np.clip(best[:, 0], -1.0, 1.0)
@@ -77,7 +78,7 @@ class Teacher:
 
 
 def _without_twins(view: Ints, actions: Ints, scores: Floats) -> Floats:
-    """The scores, minus infinity for all but the best of several actions that look the same."""
+    """The scores, minus infinity for all but the best of several actions with one number in the dataset."""
     scores = scores.copy()
     for row in np.flatnonzero((view != actions).any(1)):
         for twin in np.unique(view[row][view[row] != actions[row]]):
@@ -96,11 +97,11 @@ def _distinct(view: Ints) -> Ints:
     return rows
 
 
-# ---- who judges ----
+# ---- scorers ----
 
 
 class Scorer:
-    """A compiled function `(state, action) -> score in [-1, 1]`."""
+    """Scores with a compiled function `(state, action) -> score in [-1, 1]`."""
 
     def __init__(self, game: Game, name: str, score: Function, threads: int) -> None:
         self.game, self.threads = game, threads
@@ -123,28 +124,28 @@ def _score_kernels(legal: Function, score: Function, subject: str) -> Any:
 
 
 def teachers_of(game: Game) -> list[str]:
-    """The names of a game's teachers: whatever scores every legal action."""
+    """The names of a game's teachers: all that score every legal action."""
     scoring = [name for name, agent in game.rules.AGENTS.items() if hasattr(agent, "scores")]
     return ["minimax"] * can_search(game) + scoring + list(game.rules.SCORERS)
 
 
 def make_teacher(
-    game: Game, word: str = "", depth: int = 2, quiescence: int = 4, table: int = 0, threads: int = 0
+    game: Game, name: str = "", depth: int = 2, quiescence: int = 4, table: int = 0, threads: int = 0
 ) -> Teacher:
-    """The teacher that a word names (default: the game's first); the numbers are minimax's.
+    """The teacher of this name (default: the game's first); the numbers are minimax's.
 
-    Captures are followed beyond the depth where the game says what they are.
+    Quiescence is used where the game defines `loudness`.
     """
     names, threads = teachers_of(game), threads or available()
     if not names:
-        raise InvalidValue(f"nobody can teach {game}: it has neither `evaluate`, nor a solver, nor a scorer")
-    word = word or names[0]
-    if word not in names:
-        raise unknown(f"teacher of {game}", word, names)
-    if word == "minimax":
+        raise InvalidValue(f"{game} has no teacher: it has neither `evaluate`, nor a solver, nor a scorer")
+    name = name or names[0]
+    if name not in names:
+        raise unknown(f"teacher of {game}", name, names)
+    if name == "minimax":
         loud = "loudness" in game.rules.compiled
         minimax = Minimax(game, depth, quiescence if loud else 0, table, threads=threads)
         return Teacher(game, minimax, str(minimax))
-    if word in game.rules.AGENTS:
-        return Teacher(game, game.rules.AGENTS[word](game), word)
-    return Teacher(game, Scorer(game, word, game.rules.SCORERS[word], threads), word)
+    if name in game.rules.AGENTS:
+        return Teacher(game, game.rules.AGENTS[name](game), name)
+    return Teacher(game, Scorer(game, name, game.rules.SCORERS[name], threads), name)
