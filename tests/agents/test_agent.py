@@ -118,7 +118,7 @@ def test_an_agent_that_cannot_play_a_game_says_what_it_needs(connect_four: pg.Ga
     for spec in ("minimax:depth=2", "greedy"):
         with pytest.raises(pg.InvalidValue, match=r"cannot play .*: it needs .* nothing is hidden .*; known: random$"):
             make(spec, duel)
-    with pytest.raises(pg.InvalidValue, match="the agent solver cannot play chess: it needs a solved game"):
+    with pytest.raises(pg.UnknownName, match="no agent for chess 'solver'"):
         make("solver", pg.load("chess"))
     with pytest.raises(pg.InvalidValue, match="it needs a pretrained network"):
         make("trained", duel)
@@ -128,7 +128,7 @@ def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg
     table = entries(connect_four)
     assert list(table)[:3] == ["random", "greedy", "punisher"]
     assert set(AGENTS) < set(table)
-    assert known(connect_four) == ["random", "greedy", "punisher", "minimax:depth=3", "trained", "solver"]
+    assert known(connect_four) == ["random", "greedy", "punisher", "solver", "minimax:depth=3", "trained"]
     for name, entry in table.items():
         assert len(entry.meaning) > 5, name
         assert entry.path or [make(spec, connect_four) for spec in entry.examples(connect_four)], name

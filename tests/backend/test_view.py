@@ -55,7 +55,7 @@ def test_records_are_seen_like_rows_of_bytes(word: str, device: str) -> None:
         assert np.shares_memory(rows.numpy(), arrays.states)
     network = make_network("8", view.shape, view.outputs).to(view.device)
     agent = NetworkAgent(view, network)
-    assert agent.choose(tensors.states).tolist() == agent.act(arrays.states, arrays.rngs).tolist()
+    assert agent.choose(tensors.states, torch.zeros(5)).tolist() == agent.act(arrays.states, arrays.rngs).tolist()
 
 
 def test_a_network_with_few_outputs_sees_the_first_ones(connect_four: pg.Game, device: str) -> None:

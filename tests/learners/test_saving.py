@@ -35,9 +35,9 @@ NETWORK: dict[str, Any] = {**COMMON, "network": "8", "threads": 1, "batch_size":
 CONFIGS: dict[str, Any] = {
     "dqn": DQN(**NETWORK, buffer_size=2000),
     "dqn, everything": DQN(
-        **{**NETWORK, "game": "connect_four"}, buffer_size=80, target_update_interval=20, prioritized_replay=True, dueling=True, double_dqn=True,
+        **{**NETWORK, "game": "connect_four"}, buffer_size=80, prioritized_replay=True, dueling=True, double_dqn=True,
         opponents=("0.4 self", "0.3 snapshot", "0.3 greedy"), snapshot_interval=1, opening_plies=3, shaping_coef=0.1,
-        imitation_coef=0.1,
+        imitation_coef=0.1, target_update_interval=20,
     ),
     "dqn, otherwise": DQN(
         **{**NETWORK, "game": TINY[1]}, buffer_size=400, exploration="boltzmann", bootstrap="own_turn", tau=0.01,
@@ -48,7 +48,9 @@ CONFIGS: dict[str, Any] = {
     "a2c": short("a2c", **OTHERWISE, games_per_cycle=20),
     "reinforce": short("reinforce", **EVERYTHING, games_per_cycle=20),
     "tabular": Tabular(**COMMON, opening_plies=2, opponents=("1 self", "1 random")),
-    "tabular, sarsa": Tabular(**{**COMMON, "game": "sequence", "games_per_cycle": 1}, key="cards", method="sarsa", prior=5.0),
+    "tabular, sarsa": Tabular(
+        **{**COMMON, "game": "sequence", "games_per_cycle": 1}, key="cards", method="sarsa", prior=5.0,
+    ),
     "imitation": Imitation(game="connect_four", data=("four.ndjson",), network="8", threads=1, batch_size=4),
 }  # fmt: skip
 

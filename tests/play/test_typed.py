@@ -37,7 +37,7 @@ def test_a_whole_turn_of_paco_sako_is_read_and_the_position_stays(text: str) -> 
     lift, place = typed.read(position, text)
     assert position == pg.load("paco_sako").start()
     assert position.name(lift) == "Le2"
-    assert position.copy().play(lift).name(place) == "Pe4"
+    assert position.play(lift).name(place) == "Pe4"
 
 
 def test_a_text_that_is_no_whole_turn_is_refused() -> None:

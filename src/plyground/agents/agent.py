@@ -1,15 +1,13 @@
 """Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
 An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
-`trained` (a pretrained network), `solver`, `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry
-for each name. A game adds scripted agents of its own, `POLICIES = {"greedy": greedy}`, each a compiled function
-`(state, rng) -> action`; without one of that name, `greedy` plays a move that wins at once, or else the one with the
-best `evaluate`.
+`trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry for each
+name; a game adds its own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted agent `greedy`, that
+is the move that wins at once, or else the one with the best `evaluate`.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +21,7 @@ from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
+from plyground.games.interface import Function
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
@@ -103,17 +102,19 @@ def _run(game: Game, path: str, options: Options) -> Agent:
     return learning(path, game, which)
 
 
-def _own_entries(game: Game) -> dict[str, Entry]:
-    """The rows of the agents that a game defines: compiled functions (POLICIES) and classes (AGENTS)."""
-    scripted = {name: functools.partial(ScriptedAgent, game, name, each) for name, each in game.rules.POLICIES.items()}
-    others = {name: functools.partial(each, game) for name, each in game.rules.AGENTS.items()}
-    meanings = {name: each.__doc__ for name, each in {**game.rules.POLICIES, **game.rules.AGENTS}.items()}
-    return {name: _own_entry(name, make, meanings[name]) for name, make in {**scripted, **others}.items()}
+def _own_agents(game: Game) -> dict[str, Entry]:
+    """The rows of the agents that a game defines: scripted ones, and classes."""
 
+    def entry(name: str, made: Callable[[Game], Agent], documented: Any) -> Entry:
+        meaning = (documented.__doc__ or f"the game's own {name}").strip().splitlines()[0]
+        return Entry(lambda game, path, options: made(game), lambda _: [name], meaning)
 
-def _own_entry(name: str, make: Callable[[], Agent], meaning: str | None) -> Entry:
-    text = (meaning or f"the game's own {name}").strip().splitlines()[0]
-    return Entry(lambda game, path, options: make(), lambda _: [name], text)
+    def scripted(name: str, function: Function) -> Callable[[Game], Agent]:
+        return lambda game: ScriptedAgent(game, name, function)
+
+    functions, classes = game.rules.POLICIES, game.rules.AGENTS
+    found = {name: entry(name, scripted(name, function), function) for name, function in functions.items()}
+    return found | {name: entry(name, kind, kind) for name, kind in classes.items()}
 
 
 def can_search(game: Game) -> bool:
@@ -177,8 +178,8 @@ AGENTS = {
 
 
 def entries(game: Game) -> dict[str, Entry]:
-    """The table for one game, with its scripted agents."""
-    own = _own_entries(game)
+    """The table for one game, with the agents that it defines itself."""
+    own = _own_agents(game)
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 

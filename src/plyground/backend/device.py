@@ -112,6 +112,11 @@ def require() -> None:
         raise InvalidValue(f"no GPU can be used: {reason}")
 
 
+def is_gpu(name: str) -> bool:
+    """Whether a device's name is that of a GPU."""
+    return name == "cuda"
+
+
 def choose(spec: str) -> tuple[str, str]:
     """The device that `cpu`, `cuda` or `auto` means here, and the message about the choice; empty for `cpu`."""
     if spec not in ("cpu", "cuda", "auto"):

@@ -128,7 +128,7 @@ def solve(
     spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
     rules = load(spec)
     if rules.rules.solve is None:
-        raise InvalidValue(f"there is no solver for {rules}: only connect_four is solved")
+        raise InvalidValue(f"there is no solver for {rules}; connect_four has one")
     start = rules.position(rest[0] if rest else "startpos")
     stop_at_once()
     if start.over:
@@ -169,7 +169,7 @@ def grade(
     _check_picture(picture)
     rules = load(spec)
     if rules.rules.grade is None:
-        raise InvalidValue(f"there is no perfect player for {rules}: only connect_four is solved")
+        raise InvalidValue(f"grades need a solved game, such as connect_four; {rules} is not solved")
     player = make(agent, rules)
     stop_at_once()
     given = number

@@ -16,21 +16,24 @@ from plyground.errors import command
 from plyground.position import Position
 
 
-def show_solved(position: Position, scores: Mapping[int, tuple[int, str]], as_json: bool) -> None:
-    """A position with the exact score of each legal action, for the side to move, and its meaning in words."""
-    score = max(value for value, _ in scores.values())
-    best = [position.name(action) for action, (value, _) in scores.items() if value == score]
+def show_solved(position: Position, solved: Mapping[int, tuple[int, str]], as_json: bool) -> None:
+    """A position and the exact value of each of its moves for the side to move."""
+    score = max(value for value, _ in solved.values())
+    best = [position.name(action) for action, (value, _) in solved.items() if value == score]
     if as_json:
-        values = {position.name(action): value for action, (value, _) in scores.items()}
-        print(json.dumps({"position": position.text, "score": score, "scores": values, "best": best}))
+        scores = {position.name(action): value for action, (value, _) in solved.items()}
+        print(json.dumps({"position": position.text, "score": score, "scores": scores, "best": best}))
         return
     console.print(board(position))
-    mover = position.game.rules.SIDES[position.to_move]
-    table = Table("move", "score", "for the side to move", title=f"{mover} moves", title_justify="left")
-    for action, (value, words) in scores.items():
+    table = Table("move", "score", "for the side to move", title=f"{_side(position)} moves", title_justify="left")
+    for action, (value, words) in solved.items():
         style = "bold" if value == score else ""
         table.add_row(position.name(action), f"{value:+d}" if value else "0", words, style=style)
     console.print(table)
+
+
+def _side(position: Position) -> str:
+    return position.game.rules.SIDES[position.to_move]
 
 
 def show_grade(report: Grade, agent: str, as_json: bool) -> None:
@@ -53,9 +56,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
     row("score lost by a move, mean", report.value_lost, percent=False)
     console.print(table)
     for number, mistake in enumerate(report.mistakes, start=1):
-        console.print(
-            f"\nmistake {number}: {mistake.words} ({mistake.position.game.rules.SIDES[mistake.position.to_move]} moves)"
-        )
+        console.print(f"\nmistake {number}: {mistake.words} ({_side(mistake.position)} moves)")
         console.print(board(mistake.position))
         console.print(f"position: {mistake.text}", soft_wrap=True)
     if report.mistakes:

@@ -71,7 +71,9 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     ) -> None:
         if made_with:
             _say_other_versions(chosen or "", made_with)
-        config = _with_game(config, [word for word in words if word != name], table.get("game"), profile)
+        config = _with_game(
+            config, words[1:] if name in words[:1] else words, entry.config.game, table.get("game"), profile
+        )
         full = resolve(_with_end(config, entry.learner.limits, arguments), _say)
         path = out or _next(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
@@ -120,14 +122,13 @@ def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
         _say(f"{name} was made with {', '.join(others)}: numbers may differ.")
 
 
-def _with_game(config: Any, words: Sequence[str], of_profile: str | None, profile: str) -> Any:
+def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str | None, profile: str) -> Any:
     """The config with the game that was given as a word."""
     games = [word for word in words if is_game(word)]
     odd = [word for word in words if word not in games]
     if odd or len(games) > 1:
         raise InvalidValue(f"train takes LEARNER [GAME]; {' '.join(odd or games)!r} is neither")
-    kind: Any = type(config)
-    if games and config.game not in (games[0], of_profile or kind.game):
+    if games and config.game not in (games[0], of_profile or default):
         raise InvalidValue(f"two games are named: {games[0]} and --game {config.game}")
     config = replace(config, game=games[0]) if games else config
     if of_profile and config.game != of_profile:

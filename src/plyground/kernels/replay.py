@@ -39,7 +39,7 @@ def generator_of(seed: np.uint64, k: int) -> np.uint64:
 def n_step_return(
     row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
-    """A ply's n-step return for the side that acted in it, the bootstrap discount (the factor of the next state's value
+    """A ply's n-step return for the side that acted in it, the bootstrap factor (the factor of the next state's value
     as the side to move there sees it), and the row of the ply that led to the next state.
 
     The next state's value is negated when the side to move is not the side that acted; gamma applies only where the

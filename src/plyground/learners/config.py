@@ -164,7 +164,7 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     if message:
         notify(message)
     view, chosen = View(game, config.encoder, config.outputs), config.threads
-    if not chosen and device != "cpu":
+    if not chosen and devices.is_gpu(device):
         chosen = 1
     elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
         network = make_network(config.network, view.shape, view.outputs)

@@ -1,44 +1,22 @@
 """Saving and loading of training state: one mechanism for every learner.
 
-A learner names its parts once, `parts() -> {name: object}`. A part is a network, an optimizer, a torch generator, a
-tensor or array, a dataclass of plain values, a dict of parts, or an object with `state()` and `load_state()`, which
-returns and takes parts again. `save` writes tensors in groups (one safetensors file each) and everything else as JSON;
-`load` puts every value back in place, after all of them were checked.
+A learner names its parts once, `parts() -> {name: part}`; `backend/parts.py` says what a part may be. `save` writes
+tensors in groups (one safetensors file each) and everything else as JSON; `load` puts every value back in place.
 """
-
-# torch's own types are incomplete:
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
-from typing import Any, Protocol, cast, runtime_checkable
+from dataclasses import asdict
+from typing import Any, Protocol
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
-
+from plyground.backend.parts import Arrays, Parts, dump, restore
 from plyground.errors import InvalidValue
 from plyground.runs.directory import Checkpoint, Run
 from plyground.runs.settings import differences
 
 GROUPS = {"network": "network", "table": "table", "replay": "replay", "games": "replay", "rollout": "replay"}
 OTHER_PARTS = "training"  # the group of all other parts
-
-Arrays = dict[str, NDArray[Any]]
-Parts = Mapping[str, Any]
-
-
-@runtime_checkable
-class Stateful(Protocol):
-    """An object that says itself what its parts are, because they change in size or form."""
-
-    def state(self) -> Parts: ...
-
-    def load_state(self, state: Mapping[str, Any]) -> None: ...
 
 
 class Saved(Protocol):
@@ -51,93 +29,6 @@ class Saved(Protocol):
     def identity(self) -> dict[str, str]: ...
 
     def parts(self) -> Parts: ...
-
-
-# ---- to and from arrays and JSON ----
-
-
-def dump(name: str, part: Any, arrays: Arrays, plain: dict[str, Any]) -> None:
-    """Add a part's tensors to `arrays` and its other values to `plain`, both by full name."""
-    if isinstance(part, Tensor):
-        arrays[name] = part.detach().cpu().numpy()
-    elif isinstance(part, np.ndarray):
-        arrays[name] = part
-    elif isinstance(part, torch.Generator):
-        arrays[name] = part.get_state().numpy()
-    elif is_dataclass(part) and not isinstance(part, Stateful):
-        plain[name] = asdict(cast(Any, part))
-    elif (inside := _inside(part)) is not None:
-        for key, value in inside.items():
-            dump(f"{name}.{key}", value, arrays, plain)
-    else:
-        plain[name] = part
-
-
-def _inside(part: Any) -> Parts | None:
-    """The parts of a part; none of a plain value."""
-    if isinstance(part, nn.Module):
-        return part.state_dict()
-    if isinstance(part, torch.optim.Optimizer):
-        rates = [group["lr"] for group in part.param_groups]
-        return {"rates": rates, **{str(k): slot for k, slot in part.state_dict()["state"].items()}}
-    if isinstance(part, Stateful):
-        return part.state()
-    return part if isinstance(part, Mapping) else None
-
-
-def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> None:
-    """Put saved values back into a part, in place."""
-    if isinstance(part, Tensor):
-        with torch.no_grad():
-            part.copy_(_fitting(name, arrays, tuple(part.shape)).to(part.dtype))
-    elif isinstance(part, np.ndarray):
-        part[...] = _fitting(name, arrays, part.shape).numpy()
-    elif isinstance(part, torch.Generator):
-        part.set_state(torch.from_numpy(_found(name, arrays).copy()))
-    elif isinstance(part, torch.optim.Optimizer):
-        _restore_optimizer(part, _below(name, {**arrays, **plain}))
-    elif isinstance(part, Stateful):
-        part.load_state(_below(name, {**arrays, **plain}))
-    elif is_dataclass(part):
-        for each in fields(part):
-            setattr(part, each.name, _found(name, plain)[each.name])
-    else:
-        for key, value in (_inside(part) or {}).items():
-            restore(f"{name}.{key}", value, arrays, plain)
-
-
-def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
-    """Adam keeps two tensors and a step for each parameter, once it has made a step."""
-    slots: dict[int, dict[str, Tensor]] = {}
-    for key, values in saved.items():
-        place, _, slot = key.partition(".")
-        if slot:
-            tensor = torch.from_numpy(values.copy())
-            slots.setdefault(int(place), {})[slot] = tensor.reshape(()) if slot == "step" else tensor
-    part.load_state_dict({**part.state_dict(), "state": slots})
-    for group, rate in zip(part.param_groups, _found("rates", saved), strict=True):
-        group["lr"] = rate
-
-
-def _below(name: str, saved: Mapping[str, Any]) -> dict[str, Any]:
-    """All saved values whose names begin with `name.`, without it."""
-    return {key.removeprefix(f"{name}."): value for key, value in saved.items() if key.startswith(f"{name}.")}
-
-
-def _found(name: str, saved: Mapping[str, Any]) -> Any:
-    if name not in saved:
-        raise InvalidValue(f"the checkpoint lacks {name}")
-    return saved[name]
-
-
-def _fitting(name: str, arrays: Arrays, shape: tuple[int, ...]) -> Tensor:
-    found = _found(name, arrays)
-    if found.shape != shape:
-        raise InvalidValue(f"the checkpoint's {name} has the shape {found.shape}, not {shape}")
-    return torch.from_numpy(found.copy())
-
-
-# ---- to and from a run ----
 
 
 def save(learner: Saved, run: Run, step: int) -> Checkpoint:

@@ -11,6 +11,7 @@ import torch
 
 from plyground.agents.agent import Agent, make
 from plyground.backend.clock import Clock
+from plyground.backend.device import is_gpu
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
 from plyground.learners import evaluation, saving, threads
@@ -182,5 +183,5 @@ def _write_games(learner: Learner, run: Run) -> None:
 def _adapt_threads(learner: Learner) -> None:
     """In a run that a clock ends, follow the load of the machine."""
     config, model = learner.config, getattr(learner, "model", None)
-    if config.seconds and model is not None and not config.threads and model.view.device_name == "cpu":
+    if config.seconds and model is not None and not config.threads and not is_gpu(model.view.device_name):
         threads.prepare_torch(threads.faster(model.network, model.view, config.batch_size))

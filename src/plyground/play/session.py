@@ -257,10 +257,10 @@ class Session:
         return [Saved(name, self.record())] if name else [Refused("save needs the name of a file: save game.txt")]
 
     def record(self) -> str:
-        """The game in its own file format, such as PGN; without one, a line for each action."""
+        """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
         game, outcome = self.start.game, self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        if game.rules.write_record is not None:
+        if game.rules.write_record:
             return game.rules.write_record(self.start, self.actions, players, outcome)
         sides = game.rules.SIDES
         results = ("not finished", "a draw", *(f"{side} wins" for side in sides))

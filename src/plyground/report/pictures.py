@@ -10,14 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import matplotlib
-
-matplotlib.use("Agg")  # files only: there may be no screen
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from plyground.games.scene import Item, Scene, Zone
 from plyground.position import Position
+from plyground.report.figures import BLUE, ORANGE, label, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from plyground.arena.grade import Mistake
     from plyground.arena.ladder import Ladder
 
-BLUE, ORANGE, FRAME, HOLE = "#0072b2", "#e69f00", "#dfe6ee", "#ffffff"  # also told apart by colour-blind people
+FRAME, HOLE = "#dfe6ee", "#ffffff"
 LEAST_WIDTH = 6  # columns that a picture has room for
 INK, MARK = "#222222", "#c0392b"
 PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
@@ -36,34 +33,33 @@ def save_board(path: Path, position: Position) -> None:
     """One position as a picture (.png, .svg), as the seat that acts sees it."""
     zones = position.scene().zones
     width, height = max(LEAST_WIDTH, *(zone.columns for zone in zones)), sum(zone.rows + 1 for zone in zones)
-    figure = Figure(figsize=(0.5 * width + 0.7, 0.5 * height + 0.6), layout="tight")
+    figure = new_figure(0.5 * width + 0.7, 0.5 * height + 0.6)
     draw_board(figure.add_subplot(), position)
-    figure.savefig(path, dpi=100)
+    save_figure(path, figure)
 
 
 def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:
     """The boards on which an agent went wrong."""
-    figure = Figure(figsize=(16, 7.6), layout="tight")
-    figure.suptitle(f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
+    figure = new_figure(16, 7.6, f"The worst mistakes of {agent}" if mistakes else f"{agent} made no mistake")
     for number, mistake in enumerate(mistakes, start=1):
         axes = figure.add_subplot(2, 5, number)
         draw_board(axes, mistake.position, {mistake.played: "✗", mistake.best: "✓"})
         side = mistake.position.game.rules.SIDES[mistake.position.to_move]
         axes.set_title(f"{side} moves: ✗ {mistake.words.replace(', ', chr(10) + '✓ ')}", fontsize=10)
-    figure.savefig(path, dpi=100)
+    save_figure(path, figure)
 
 
 def save_ladder(path: Path, ladder: Ladder) -> None:
     """Ratings with their 95% intervals, the strongest on top."""
     ratings, names = ladder.ratings(), ladder.agents
     order = [int(index) for index in ratings.elo.argsort()]
-    figure = Figure(figsize=(8, 1.2 + 0.4 * len(names)), layout="tight")
+    figure = new_figure(8, 1.2 + 0.4 * len(names))
     axes = figure.add_subplot()
     axes.errorbar(ratings.elo[order], range(len(names)), xerr=ratings.error[order], fmt="o", color=BLUE, capsize=4)
     axes.set_yticks(range(len(names)), [names[index] for index in order])
-    axes.set(xlabel="Elo, the mean of all is 0", title=f"{ladder.game}: {ladder.games} games for each two")
-    axes.grid(axis="x", alpha=0.3)
-    figure.savefig(path, dpi=100)
+    title = f"{ladder.game}: {ladder.games} games for each two"
+    label(axes, grid="x", xlabel="Elo, the mean of all is 0", title=title)
+    save_figure(path, figure)
 
 
 def draw_board(axes: Axes, position: Position, signs: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -105,10 +101,10 @@ def _draw_zone(axes: Axes, zone: Zone, top: float, signs: Mapping[str, str]) -> 
             axes.add_patch(Circle((x, top - y), 0.46, fill=False, color=MARK, linewidth=2))
         if cell.name in signs:
             axes.text(x, top - y, signs[cell.name], ha="center", va="center", fontsize=20, color=MARK)
-    for x, label in enumerate(zone.column_labels):
-        axes.text(x, top - zone.rows + 0.05, label, ha="center", va="center")
-    for y, label in enumerate(zone.row_labels or ([zone.name] if zone.rows == 1 else [])):
-        axes.text(-0.7, top - y, label, ha="right" if zone.rows == 1 else "center", va="center", fontsize=9)
+    for x, name in enumerate(zone.column_labels):
+        axes.text(x, top - zone.rows + 0.05, name, ha="center", va="center")
+    for y, name in enumerate(zone.row_labels or ([zone.name] if zone.rows == 1 else [])):
+        axes.text(-0.7, top - y, name, ha="right" if zone.rows == 1 else "center", va="center", fontsize=9)
 
 
 def _draw_item(axes: Axes, x: float, y: float, item: Item, number: int, count: int) -> None:

@@ -97,10 +97,9 @@ def _puzzles_solved(agent: Any) -> list[str]:
 
 def _graded(agent: Any) -> list[str]:
     """The perfect player's grade, where there is one."""
-    grade = agent.game.rules.grade
-    if grade is None:
+    if agent.game.rules.grade is None:
         return []
-    report = grade(agent.game, agent, 1000, games=0)
+    report = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0)
     whole = report.wdl["all"]
     return [
         f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "
