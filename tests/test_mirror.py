@@ -28,14 +28,11 @@ NOT_YET: set[str] = {
     "cli/ctrl_c.py",
     "cli/reports.py",
     "cli/terminal.py",
-    "games/connect_four/solver/book.py",
-    "games/connect_four/solver/kernels.py",
-    "games/connect_four/solver/make_book.py",
     "games/dataset_format.py",
     "games/paco_sako/board.py",
     "games/paco_sako/kernels.py",
     "games/paco_sako/search.py",
-    "kernels/table.py",
+    "kernels/expand.py",
     "kernels/tabular.py",
     "learners/config.py",
     "learners/cycle.py",
@@ -46,7 +43,6 @@ NOT_YET: set[str] = {
     "learners/state.py",
     "learners/training.py",
     "report/table.py",
-    "search/alpha_beta.py",
     "specs.py",
 }
 """modules whose test file is still to be written; an entry that is no longer needed fails too"""
