@@ -105,7 +105,7 @@ def test_pairs_by_hand() -> None:
 
 def test_pairs_need_enough_actions() -> None:
     assert make_network("b1c4-pairs", (3, 2, 2), 18)(torch.randn(5, 3, 2, 2)).shape == (5, 18)
-    with pytest.raises(Error, match="two of 42 squares"):
+    with pytest.raises(Error, match="pair of 42 squares"):
         make_network("b1c4-pairs", (2, 6, 7), 7)
 
 
