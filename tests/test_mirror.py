@@ -7,9 +7,8 @@ import pytest
 from source import FILES, TESTS, check_exceptions, name_of
 
 pytestmark = pytest.mark.once
-DATA, LOOP, CUDA = (
+DATA, CUDA = (
     "data types alone, which the tests of the modules beside it use",
-    "one loop around a game's function; test_batch, games/test_laws and agents/test_agent run it on every game",
     "one loop around the CPU's body; kernels/test_ptx compiles it, backend/test_games compares it with the CPU",
 )
 ELSEWHERE = {
@@ -17,7 +16,6 @@ ELSEWHERE = {
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
     "kernels/slots.py": "stubs, which every kernel replaces; kernels/test_cache fills them",
-    **{f"kernels/{name}.py": LOOP for name in ("choose", "encode", "evaluate", "mask", "rules", "score", "symmetry")},
     **{f"kernels/cuda_{name}.py": CUDA for name in ("advantages", "choose", "encode", "evaluate", "expand", "mask")},
     **{f"kernels/cuda_{name}.py": CUDA for name in ("replay", "rules")},
 }
