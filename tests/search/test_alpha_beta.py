@@ -13,8 +13,8 @@ from naive.minimax import naive_minimax
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.search import alpha_beta
-from plyground.search.alpha_beta import AT_LEAST, AT_MOST, BOUND, EXACT
-from plyground.search.arrays import ENTRY, NODE
+from plyground.search.alpha_beta import AT_LEAST, AT_MOST, EXACT
+from plyground.search.arrays import NODE
 from plyground.search.minimax import Minimax
 
 LOW, HIGH = -0.25, 0.5
@@ -32,11 +32,7 @@ def node(**fields: float) -> np.void:
     ("best", "bound"), [(0.5, AT_LEAST), (0.7, AT_LEAST), (-0.25, AT_MOST), (-0.9, AT_MOST), (0.1, EXACT)]
 )
 def test_an_entry_says_whether_its_value_is_exact_or_a_bound(best: float, bound: np.uint64) -> None:
-    entry, done = np.zeros(1, ENTRY)[0], node(best=best)
-    alpha_beta.store(done, entry)
-    assert entry["value"] == best
-    assert entry["key"] & BOUND == bound
-    assert entry["key"] & ~BOUND == done["key"]
+    assert alpha_beta.bound_of(node(best=best)) == bound
 
 
 @pytest.mark.parametrize(
@@ -50,12 +46,8 @@ def test_an_entry_says_whether_its_value_is_exact_or_a_bound(best: float, bound:
     ],
 )
 def test_a_bound_is_used_only_outside_the_window(bound: np.uint64, value: float, known: bool) -> None:
-    asked, entry = node(), np.zeros(1, ENTRY)[0]
-    entry["key"], entry["value"] = asked["key"] | bound, value
-    assert alpha_beta.probe(asked, entry)[0] == known
-    asked["key"] = np.uint64(13 << 2)
-    assert not alpha_beta.probe(asked, entry)[0], "an entry of another position"
-    assert not alpha_beta.probe(asked, np.zeros(1, ENTRY)[0])[0], "an empty entry"
+    assert alpha_beta.suffices(node(), bound, value) == known
+    assert not alpha_beta.suffices(node(), np.uint64(0), value), "an empty entry"
 
 
 @pytest.mark.parametrize(("same_side", "window"), [(True, (LOW, HIGH)), (False, (-HIGH, -LOW))])

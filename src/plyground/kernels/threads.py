@@ -16,9 +16,9 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = CHUNK) -> None:
-    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows."""
-    parts = max(1, min(threads, rows // chunk))
+def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = 0) -> None:
+    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows (0: CHUNK)."""
+    parts = max(1, min(threads, rows // (chunk or CHUNK)))
     if parts == 1:
         work(slice(0, rows))
         return
