@@ -12,7 +12,6 @@ from conftest import ROOT
 from plyground.agents.agent import known, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.match import play_match
-from plyground.errors import UnknownName
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.slim import slim
@@ -32,7 +31,7 @@ def test_it_plays_well(folder: Path) -> None:
 
 def test_games_without_one_say_what_there_is() -> None:
     for word in ("sequence", "chess:draws=automatic"):
-        with pytest.raises(UnknownName, match=r"no agent for .* 'trained'; .*known: random"):
+        with pytest.raises(pg.InvalidValue, match=r"trained cannot play .*: it needs a pretrained network; known: random"):
             make("trained", pg.load(word))
 
 
