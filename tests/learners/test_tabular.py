@@ -238,7 +238,7 @@ def test_it_solves_three_in_a_row(method: Any) -> None:
     while learner.cycle.progress() < 1:
         learner.state.progress = progress(learner)
         learner.iterate()
-    game, agent = learner.game, learner.agent()
+    game, agent = learner.game, learner.model.agent()
     assert play_match(game, agent, make("minimax:depth=9", game), 200, seed=3, opening_plies=0).losses == 0
     assert losses_against_everything(game, agent) == 0
     assert play_match(game, agent, make("random", game), 200, seed=3).score > 0.85
@@ -273,16 +273,16 @@ def test_the_best_table_is_kept_while_the_other_goes_on() -> None:
     learner = TabularLearner(resolve(THREE))
     for _ in range(50):
         learner.iterate()
-    learner.versions.keep_best()
+    learner.model.keep_best()
     batch = pg.Batch(learner.game, 64, seed=3)
     for _ in range(3):
         batch.step(batch.random_actions())
-    before = learner.versions.best_agent().act(batch.states, np.zeros(64, np.uint64))
-    assert (before == learner.agent().act(batch.states, np.zeros(64, np.uint64))).all()
+    before = learner.model.best_agent().act(batch.states, np.zeros(64, np.uint64))
+    assert (before == learner.model.agent().act(batch.states, np.zeros(64, np.uint64))).all()
     for _ in range(300):
         learner.iterate()
-    assert (before == learner.versions.best_agent().act(batch.states, np.zeros(64, np.uint64))).all()
-    assert (before != learner.agent().act(batch.states, np.zeros(64, np.uint64))).any()
+    assert (before == learner.model.best_agent().act(batch.states, np.zeros(64, np.uint64))).all()
+    assert (before != learner.model.agent().act(batch.states, np.zeros(64, np.uint64))).any()
 
 
 def test_a_run_begins_with_what_another_learned(three: Path) -> None:
