@@ -205,14 +205,13 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 
     A notice says what has changed in the code since the checkpoint was made.
     """
-    fingerprints.warn(fingerprints.notice(Path(path), which, game))
     if read_config(Path(path)).get("learner") == "tabular":
-        from plyground.agents.tabular import load_run as load_table
-
-        return load_table(path, game, which)
-    from plyground.agents.network import load_run as load_network  # imports torch
-
-    return load_network(path, game, which)
+        from plyground.agents.tabular import load_run as load
+    else:
+        from plyground.agents.network import load_run as load  # imports torch
+    agent = load(path, game, which)
+    fingerprints.warn(fingerprints.notice(Path(path), which, game))
+    return agent
 
 
 def _whole_number(agent: str, option: str, value: str) -> int:
