@@ -176,7 +176,7 @@ def test_scripted_agents_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) ->
     states, rngs = batch.on.to_records(batch.states).copy(), batch.rngs.cpu().numpy().copy()
     turn = ~games.own_turns().cpu().numpy()
     actions = torch.full((6,), -1, dtype=torch.int32, device=TORCH_CUDA)
-    games._answer(actions, [])  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    games._answer(actions, [])  # pyright: ignore[reportPrivateUsage]
     assert 0 < turn.sum() < 6
     own = rngs[turn]
     assert actions.cpu().numpy()[turn].tolist() == agent.act(states[turn], own).tolist()
@@ -195,7 +195,6 @@ def test_an_illegal_action_ends_the_run(kind: Any, device: str) -> None:
     config = kind(device=device, outputs=1, num_envs=4, batch_size=4, threads=1, **own)
     learner = learned(config, 6)
     with pytest.raises(pg.IllegalAction, match="row 0: 0 is not legal"):
-        learner.iterate()
         learner.iterate()
 
 
