@@ -1,4 +1,4 @@
-"""The networks that come with Plyground: small, whole, and players."""
+"""Networks as agents, and the pretrained networks: small, whole, and players."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import plyground as pg
 from conftest import ROOT
 from plyground.agents.agent import known, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.match import play_match
+from plyground.backend.view import View
 from plyground.errors import UnknownName
+from plyground.learners import training
+from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
+from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.slim import slim
 
@@ -22,12 +27,13 @@ pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_it_plays_well(folder: Path) -> None:
+def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) -> None:
+    """All three score 0.98 or more in 40 games; an agent of 0.75 scores 0.9 in one of 60 such matches."""
     game = pg.load(folder.name)
     assert "trained" in known(game)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
     find_checkpoint(folder, "best").verify()
-    assert play_match(game, make("trained", game), make("random", game), 8, seed=1, max_plies=200).score >= 0.75
+    assert play_match(game, make("trained", game), make("random", game), 40, seed=1, max_plies=200).score >= 0.9
 
 
 def test_games_without_one_say_what_there_is() -> None:
@@ -37,18 +43,46 @@ def test_games_without_one_say_what_there_is() -> None:
 
 
 def test_the_least_of_a_run_plays_like_the_run(tmp_path: Path, connect_four: pg.Game) -> None:
-    learner = DQNLearner(DQN(network="16", concurrency=4, memory=200, warm_up=100, batch=8, threads=1))
+    config = DQN(network="16", num_envs=4, buffer_size=200, learning_starts=100, batch_size=8, threads=1)
+    learner = DQNLearner(resolve(config))
     for _ in range(30):
-        learner.advance()
+        learner.iterate()
     config = {"learner": "dqn", "game": "connect_four", "encoder": "planes-v1", "network": "16", "outputs": 7}
     with create(tmp_path / "run", config) as run:
-        learner.save(run)
+        training.save(learner, run)
     slim(tmp_path / "run", tmp_path / "least")
     assert {path.name for path in (tmp_path / "least").iterdir()} == {"config.toml", "best.json", "checkpoints"}
     batch = pg.Batch(connect_four, 50)
     batch.random_play(9)
     whole, least = (make(f"run:{tmp_path / name}", connect_four) for name in ("run", "least"))
     assert isinstance(least, NetworkAgent)
-    values = [agent.network(agent.view.observe(batch.states)).detach().numpy() for agent in (whole, least)]  # pyright: ignore
+    rows = least.view.rows(batch.states)
+    values = [agent.network(agent.view.observe(rows)).detach().numpy() for agent in (whole, least)]  # pyright: ignore
     assert np.allclose(*values, atol=1e-2)
     assert not np.array_equal(*values)
+
+
+class TurnedView(View):
+    """A view whose outputs stand for the actions backwards for the second seat."""
+
+    def __init__(self, game: pg.Game) -> None:
+        super().__init__(game, "")
+        self._slots[1] = self._slots[1].flip(0)
+        self._actions, self.turned = self._slots.argsort(dim=1).int(), True
+
+
+def test_an_encoder_that_turns_actions() -> None:
+    game = pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
+    view, plain = TurnedView(game), View(game, "")
+    states = view.rows(np.concatenate([game.position("x........").states, game.position("xo.......").states]))
+    assert view.legal(states)[1].tolist() == plain.legal(states)[1].tolist(), "the first side's turn"
+    assert view.legal(states)[0].tolist() == plain.legal(states)[0].tolist()[::-1]
+    actions = torch.tensor([3, 4], dtype=torch.int32)
+    assert view.output_of(states, actions).tolist() == [5, 4]
+    assert view.action_of(states, view.output_of(states, actions)).tolist() == [3, 4]
+
+
+def test_an_agent_without_states_has_no_actions(connect_four: pg.Game) -> None:
+    view = View(connect_four, "")
+    agent = NetworkAgent(view, make_network("8", view.shape, view.outputs))
+    assert agent.act(pg.Batch(connect_four, 3).states[:0], np.zeros(0, np.uint64)).shape == (0,)

@@ -18,7 +18,7 @@ def available() -> int:
 
 
 def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = 0) -> None:
-    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows."""
+    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows (0: CHUNK)."""
     parts = max(1, min(threads, rows // (chunk or CHUNK)))
     if parts == 1:
         work(slice(0, rows))

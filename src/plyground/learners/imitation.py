@@ -28,12 +28,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from plyground.agents.network import NetworkAgent
 from plyground.agents.teacher import UNIT
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
-from plyground.learners.cycle import Event
+from plyground.learners.evaluation import Event
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs
@@ -198,13 +197,6 @@ class ImitationLearner:
         return {name: value / len(self.held_out) for name, value in sums.items()}
 
     # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds; the network as others use it, with outputs that are values."""

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
-from plyground.learners.losses import entropy, masked
-from plyground.networks import Network, Valued
+from plyground.networks import Network, Valued, entropy, masked
 
 KS = (1, 3, 5)  # match@k is reported for these
 

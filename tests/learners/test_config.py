@@ -1,0 +1,116 @@
+"""Configs: bounds, defaults that depend on game and machine, and what is refused before a run begins."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.backend.device import problem
+from plyground.errors import Error
+from plyground.learners import LEARNERS, find_learner
+from plyground.learners.config import DEFAULT_CYCLES, Bounds, RunConfig, check_bounds, resolve
+from plyground.learners.dqn import DQN
+from plyground.learners.imitation import Imitation
+from plyground.learners.tabular import Tabular
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+def test_defaults_are_filled_in(connect_four: pg.Game) -> None:
+    found = resolve(DQN(game="connect_four", threads=1))
+    assert found.cycles == DEFAULT_CYCLES
+    assert found.eval_opponents[0] == "random"
+    assert "greedy" in found.eval_opponents
+    assert found.outputs == connect_four.num_actions
+    assert found.encoder == str(connect_four.encoder(""))
+    assert resolve(found) == found, "what config.toml states is resolved already"
+
+
+def test_a_table_has_a_key_and_neither_network_nor_threads() -> None:
+    found = resolve(Tabular(game="sequence"))
+    assert found.key == "patterns-v1"
+    assert not hasattr(found, "threads")
+
+
+def test_a_timed_run_has_no_limit_of_cycles_and_measures_threads_later() -> None:
+    found = resolve(DQN(game=ROW, seconds=5.0))
+    assert (found.cycles, found.threads) == (0, 0)
+    assert resolve(DQN(game=ROW, seconds=5.0, cycles=3, threads=1)).cycles == 3
+    assert resolve(DQN(game=ROW)).threads >= 1, "measured"
+
+
+def test_an_epoch_is_the_cycle_of_imitation() -> None:
+    assert Imitation(data=("x",), epochs=7).cycles == 7
+
+
+def test_the_choice_of_a_device_is_said() -> None:
+    said: list[str] = []
+    found = resolve(DQN(game=ROW, device="auto", threads=1), said.append)
+    assert len(said) == 1
+    assert said[0].startswith(f"device: {found.device} (")
+    assert found.device == ("cpu" if problem() else "cuda")
+    resolve(DQN(game=ROW, device="cpu", threads=1), said.append)
+    assert len(said) == 1, "nothing was to be chosen"
+    with pytest.raises(Error, match="no device 'gpu'; known: cpu, cuda, auto"):
+        resolve(DQN(game=ROW, device="gpu"))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (DQN(game="conect_four"), "connect_four"),
+        (DQN(game=ROW, eval_opponents=("rondom",)), "random"),
+        (DQN(game=ROW, opponents=("1 self", "1 gredy")), "greedy"),
+        (DQN(game=ROW, encoder="plans"), "plans"),
+        (DQN(game=ROW, network="16-x"), "16-x"),
+        (DQN(game=ROW, outputs=10), "has 1 to 9 outputs, not 10"),
+        (Tabular(game="sequence", key="card"), "cards"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_names_that_do_not_exist_are_refused_before_the_run(config: Any, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        resolve(config)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"eval_games": 1}, "eval_games is a number of at least 2, not 1"),
+        ({"eval_games": 7}, "eval_games is even, not 7: matches are played in pairs"),
+        ({"keep_last": 0}, "keep_last is a number of at least 1"),
+        ({"checkpoint_interval": 0}, "checkpoint_interval is a number of at least 1"),
+        ({"seconds": float("inf")}, "seconds is a number of at least 0, not inf"),
+        ({"seconds": -1.0}, "seconds is a number of at least 0"),
+        ({"seed": -1}, "seed is a number of at least 0"),
+        ({"seed": 2**63}, r"seed is below 2\*\*63"),
+        ({"gamma": 1.01}, "gamma is at most 1, not 1.01"),
+        ({"num_envs": 0}, "num_envs is a number of at least 1"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused_by_name(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        replace(DQN(), **change)
+
+
+def test_bounds_come_from_the_annotation() -> None:
+    check_bounds(RunConfig(seconds=3.5))
+    assert Bounds(1) == (1, float("inf"))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_is_found_by_name_with_a_config_whose_settings_have_help(name: str) -> None:
+    entry = find_learner(name)
+    assert entry.meaning
+    assert hasattr(entry.learner, "iterate")
+    names = {field.name for field in fields(entry.config)}
+    assert {"game", "seed", "init"} <= names
+
+
+def test_an_unknown_learner_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(Error, match="did you mean 'dqn'"):
+        find_learner("dqm")
