@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 import plyground as pg
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
