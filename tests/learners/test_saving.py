@@ -71,6 +71,7 @@ WORKING_MEMORY = {
     "learner.rollout.games.batch._games": "as above",
     "learner.rollout.games.batch.next_states": "as above",
     "learner.*._rooms": "working memory of a search",
+    "learner.*._buffers": "the same",
     "learner.scratch": "working memory of the table's kernels",
     "learner.actions": "written in every row before they are played",
     "learner.minibatches": "an iterator that follows from seed, epoch and position",
