@@ -14,7 +14,6 @@ from plyground.agents.agent import known, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.match import play_match
 from plyground.backend.view import View
-from plyground.errors import UnknownName
 from plyground.learners import training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
@@ -38,7 +37,7 @@ def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) ->
 
 def test_games_without_one_say_what_there_is() -> None:
     for word in ("sequence", "chess:draws=automatic"):
-        with pytest.raises(UnknownName, match=r"no agent for .* 'trained'; .*known: random"):
+        with pytest.raises(pg.InvalidValue, match=r"trained cannot play .*: it needs a pretrained network; known: "):
             make("trained", pg.load(word))
 
 

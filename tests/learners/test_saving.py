@@ -16,6 +16,7 @@ from torch import nn
 
 import plyground as pg
 from conftest import TINY
+from plyground.backend import parts
 from plyground.backend.device import Cpu
 from plyground.backend.games import DeviceGame
 from plyground.errors import Error
@@ -278,9 +279,9 @@ def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monke
 
 def test_a_tensor_of_another_shape_is_refused_by_name() -> None:
     arrays: dict[str, Any] = {}
-    saving.dump("part", {"x": torch.zeros(3)}, arrays, {})
+    parts.dump("part", {"x": torch.zeros(3)}, arrays, {})
     with pytest.raises(Error, match=r"the checkpoint's part.x has the shape \(3,\), not \(4,\)"):
-        saving.restore("part", {"x": torch.zeros(4)}, arrays, {})
+        parts.restore("part", {"x": torch.zeros(4)}, arrays, {})
 
 
 def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:
