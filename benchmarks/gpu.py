@@ -199,7 +199,7 @@ def measure_encoders() -> None:
 # ---- a learner ----
 
 
-PARTS = ("rules", "encoding", "network", "replay")
+PARTS: tuple[str, ...] = ("rules", "encoding", "network", "replay")
 LEARNERS = {"512-256": 1 << 15, "128-128": 1 << 16}
 """networks, and games side by side"""
 

@@ -55,8 +55,12 @@ class Batch:
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        begin, game = self.game.kernels().begin_all, self.game
-        self._run(lambda games: begin(games, self._fresh, game.work()), self._games)
+        kernels, game = self.game.kernels(), self.game
+
+        def run(games: Games) -> None:
+            kernels.begin_all(games, self._fresh, game.work())
+
+        self._run(run, self._games)
         self.plies[:] = 0
         self._copy_heads()
 

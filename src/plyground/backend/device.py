@@ -271,26 +271,28 @@ class Cuda:
         converted = [_simulated(self.converted(argument)) for argument in arguments]
         how = kernel[blocks, threads, _wrapped_stream(_stream()), shared]
         try:
-            if SIMULATED:
-                how(*converted)
-            else:
-                compiled = self._compiled(kernel, converted)
-                compiled.launch(converted, how.griddim, how.blockdim, how.stream, how.sharedmem)
+            self._launch(kernel, how, converted)
         except Exception as error:  # the driver allocates the threads' local memory at a launch
             if "OUT_OF_MEMORY" not in str(error):
                 raise
             advice = "a kernel found no memory for its threads: use fewer rows at once"
             raise InvalidValue(f"{_fullness()}; {advice}") from error
 
-    def _compiled(self, kernel: Any, arguments: list[Any]) -> Any:
-        """A kernel compiled for arguments of these types. numba's own launch would infer the type of every array in a
-        NamedTuple each time, in Python, which takes longer than most kernels."""
+    def _launch(self, kernel: Any, how: Any, arguments: list[Any]) -> None:
+        """Launch a kernel; from the second time on, what numba compiled for arguments of these types.
+
+        numba's own launch infers the type of every array in a NamedTuple each time, in Python, which takes longer than
+        most kernels.
+        """
         key = kernel, *map(_type_of, arguments)
-        found = self._kernels.get(key)
-        if found is None:
+        compiled = self._kernels.get(key)
+        if compiled is not None:
+            compiled.launch(arguments, how.griddim, how.blockdim, how.stream, how.sharedmem)
+            return
+        how(*arguments)
+        if not SIMULATED:
             types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-            found = self._kernels[key] = kernel.compile(types)
-        return found
+            self._kernels[key] = kernel.overloads.get(types)
 
     def _working_memory(self, dtype: np.dtype[np.void], threads: int) -> Any:
         """[threads] records for the kernels of one stream, which run one after the other."""

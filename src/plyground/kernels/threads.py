@@ -40,7 +40,7 @@ def over_parts(work: Callable[..., None], rows: int, threads: int, *arrays: Any)
 
 
 def _part(arrays: Any, part: slice) -> Any:
-    return arrays._make(each[part] for each in arrays) if isinstance(arrays, tuple) else arrays[part]
+    return arrays._make(each[part] for each in arrays) if hasattr(arrays, "_fields") else arrays[part]
 
 
 @functools.cache
