@@ -269,7 +269,7 @@ class Cuda:
         if not blocks:
             return
         converted = [_simulated(self.converted(argument)) for argument in arguments]
-        how = kernel[blocks, threads, _wrapped_stream(_stream()), shared]
+        how = _configured(kernel, blocks, threads, stream(), shared)
         try:
             self._launch(kernel, how, converted)
         except Exception as error:  # the driver allocates the threads' local memory at a launch
@@ -296,7 +296,7 @@ class Cuda:
 
     def _working_memory(self, dtype: np.dtype[np.void], threads: int) -> Any:
         """[threads] records for the kernels of one stream, which run one after the other."""
-        most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, _stream())
+        most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, stream())
         work = self._work.get(key)
         if work is None or len(work) < most:
             work = self._work[key] = self.empty((most, dtype.itemsize), torch.uint8).zero_()
@@ -328,9 +328,17 @@ def _most_threads(work: np.dtype[np.void]) -> int:
     return min(MOST_THREADS, max(LARGEST_BLOCK, fitting // LARGEST_BLOCK * LARGEST_BLOCK))
 
 
-def _stream() -> int:
-    """Torch's current stream."""
-    return 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
+def stream() -> int:
+    """Torch's current stream, as a pointer. `torch.cuda.current_stream` takes as long as a launch."""
+    if SIMULATED:
+        return 0
+    return torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())  # pyright: ignore[reportPrivateUsage]
+
+
+@functools.lru_cache(4096)
+def _configured(kernel: Any, blocks: int, threads: int, pointer: int, shared: int) -> Any:
+    """A kernel with its launch configuration."""
+    return kernel[blocks, threads, _wrapped_stream(pointer), shared]
 
 
 @functools.lru_cache(64)
