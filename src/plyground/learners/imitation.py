@@ -34,14 +34,13 @@ from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
 from plyground.learners.cycle import Event
+from plyground.learners.lessons import Lesson, keep_held_out, lessons, measures, pack, policy_loss, said, split
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
 from plyground.teaching.dataset import BadLines, rejected_lines
-from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import measures, policy_loss, said
 
 FINAL_RATE = 0.05  # share of the learning rate that is left at the end
 MAX_GRAD_NORM = 10.0

@@ -26,13 +26,12 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.learners.lessons import KS, Records, lessons, measures, read_held_out, said
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
-from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import KS, measures, said
 
 LEARNER = "imitation"
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"

@@ -1,4 +1,8 @@
-"""A dataset on its way into a network: read and checked once, kept as records in a file, split, drawn in batches."""
+"""What imitation learns from and is measured by: a dataset's examples as batches for a network, loss and measures.
+
+In losses and measures: `logits` [B, A], `legal` [B, A], `top` [B, K] the teacher's actions as outputs (0 where there
+are fewer) and `policy` [B, K] their probabilities (0 there).
+"""
 
 # torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
@@ -15,10 +19,13 @@ import numpy as np
 import safetensors.numpy
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
+from plyground.learners.losses import entropy, masked
+from plyground.networks import Network, Valued
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.teaching.dataset import BadLines, read_dataset
@@ -27,6 +34,7 @@ from plyground.teaching.lines import Lines
 Records = NDArray[np.void]
 Rows = NDArray[np.int64]
 MANY_HELD_OUT = 20_000  # as many are kept with a run
+KS = (1, 3, 5)  # match@k is reported for these
 
 
 def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
@@ -110,3 +118,45 @@ def read_held_out(folder: Path, lines: Lines) -> Records:
         return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
     except (OSError, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None
+
+
+# ---- loss and measures ----
+
+
+def said(network: nn.Module, shown: Tensor, best: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """What a network says: logits [B, A], its outputs times `scale`; and the value [B] of the actions `best` [B].
+
+    Logits are UNIT to one value, the teacher's own scale. A network with a value head says the state's value apart, and
+    its outputs are logits as they are.
+    """
+    if isinstance(network, Network) and isinstance(network.head, Valued):
+        return network.with_value(shown)
+    logits = network(shown) * scale
+    return logits, UNIT * logits.gather(1, best[:, None])[:, 0]
+
+
+def policy_loss(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor, smooth: float) -> Tensor:
+    """[B] cross-entropy to the teacher's policy over the legal actions; `smooth` of it is spread evenly over them."""
+    logs = torch.log_softmax(masked(logits, legal), 1)
+    teacher = _expected(policy, logs.gather(1, top))
+    even = torch.where(legal, logs, 0.0).sum(1) / legal.sum(1)
+    return -(1 - smooth) * teacher - smooth * even
+
+
+def _expected(policy: Tensor, values: Tensor) -> Tensor:
+    """[B] the mean of `values` [B, K] under the policy; what has no chance may be infinite."""
+    return torch.where(policy > 0, policy * values, 0.0).sum(1)
+
+
+def measures(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor) -> dict[str, Tensor]:
+    """[B] each: whether the teacher's best action is among the network's k best, the Kullback-Leibler divergence from
+    the teacher to the network, the network's entropy over legal actions and that of an even choice."""
+    values = masked(logits, legal)
+    best = values.gather(1, top[:, :1])  # [B, 1]
+    indices = torch.arange(values.shape[1], device=values.device)
+    ahead = ((values > best) | ((values == best) & (indices < top[:, :1]))).sum(1)  # of equal ones the lowest is played
+    logs = torch.log_softmax(values, 1)
+    found = {f"match@{k}": (ahead < k).float() for k in KS}
+    found["kl"] = _expected(policy, policy.log() - logs.gather(1, top))
+    found["entropy"], found["even_entropy"] = entropy(logits, legal), legal.sum(1).float().log()
+    return found
