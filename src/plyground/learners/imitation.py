@@ -34,7 +34,7 @@ from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
 from plyground.learners.cycle import Event
-from plyground.learners.lessons import Lesson, keep_held_out, lessons, measures, pack, policy_loss, said, split
+from plyground.learners.lessons import Lesson, keep_held_out, lessons, mean_measures, pack, policy_loss, said, split
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs
@@ -185,16 +185,8 @@ class ImitationLearner:
 
     def measure(self) -> dict[str, float]:
         """The means over the held-out examples."""
-        sums: dict[str, float] = {}
-        for lesson in lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size)):
-            with torch.inference_mode():
-                logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
-                given = logits, lesson.legal, lesson.top, lesson.policy
-                found = {"loss": policy_loss(*given, self.config.label_smoothing), **measures(*given)}
-                found["value_error"] = (values - lesson.values).abs()
-            for name, each in found.items():
-                sums[name] = sums.get(name, 0.0) + each.double().sum().item()
-        return {name: value / len(self.held_out) for name, value in sums.items()}
+        batches = lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size))
+        return mean_measures(self.network, batches, 1.0, self.config.label_smoothing)
 
     # ---- for the training loop ----
 
@@ -286,8 +278,7 @@ class EpochCycle:
         else:
             learner.epoch.without_gain += 1
         place = {"step": state.step, "updates": state.updates, "epoch": state.cycle, "epochs": learner.config.epochs}
-        sizes = {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}
-        return [{"event": "epoch", **place, **sizes, **learned, **held_out, "seconds": state.seconds}]
+        return [{"event": "epoch", **place, **self.experience(), **learned, **held_out, "seconds": state.seconds}]
 
     def summary(self) -> str:
         return f"{self.learner.epoch.examples:,} of {len(self.learner.rows):,} examples"

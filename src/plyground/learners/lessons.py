@@ -9,9 +9,9 @@ are fewer) and `policy` [B, K] their probabilities (0 there).
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,10 +78,8 @@ class Lesson:
 def lesson(view: View, examples: Records) -> Lesson:
     states = view.rows(view.game.heads(np.ascontiguousarray(examples["state"])))
     width = int((examples["top"] >= 0).sum(1).max())
-    actions, policy, values = (
-        torch.from_numpy(np.ascontiguousarray(each)).to(view.device)
-        for each in (examples["top"][:, :width], examples["policy"][:, :width], examples["value"])
-    )
+    parts = examples["top"][:, :width], examples["policy"][:, :width], examples["value"]
+    actions, policy, values = (torch.from_numpy(np.ascontiguousarray(each)).to(view.device) for each in parts)
     columns = [view.output_of(states, actions[:, k].clamp(min=0)) for k in range(width)]
     top = torch.where(actions >= 0, torch.stack(columns, 1), 0)
     if int(top.max()) >= view.outputs:
@@ -92,14 +90,12 @@ def lesson(view: View, examples: Records) -> Lesson:
 def lessons(view: View, examples: Records, rows: Rows, batch: int) -> Iterator[Lesson]:
     """All rows in batches; the next one is prepared while one is used."""
     with ThreadPoolExecutor(1) as ahead:
-        coming = None
+        coming = deque[Future[Lesson]]()
         for start in range(0, len(rows), batch):
-            wanted = functools.partial(lesson, view, examples[rows[start : start + batch]])
-            ready, coming = coming, ahead.submit(wanted)
-            if ready is not None:
-                yield ready.result()
-        if coming is not None:
-            yield coming.result()
+            coming.append(ahead.submit(lesson, view, examples[rows[start : start + batch]]))
+            if len(coming) > 1:
+                yield coming.popleft().result()
+        yield from (last.result() for last in coming)
 
 
 # ---- the examples that are kept with a run ----
@@ -160,3 +156,18 @@ def measures(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor) -> dict
     found["kl"] = _expected(policy, policy.log() - logs.gather(1, top))
     found["entropy"], found["even_entropy"] = entropy(logits, legal), legal.sum(1).float().log()
     return found
+
+
+def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
+    """The means of loss, measures and the error of the best action's value over all examples of the batches."""
+    sums, count = dict[str, float](), 0
+    for taught in batches:
+        with torch.inference_mode():
+            logits, values = said(network, taught.shown, taught.top[:, 0], scale)
+            given = logits, taught.legal, taught.top, taught.policy
+            found = {"loss": policy_loss(*given, smooth), **measures(*given)}
+            found["value_error"] = (values - taught.values).abs()
+        count += len(values)
+        for name, each in found.items():
+            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
+    return {name: value / count for name, value in sums.items()}

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from plyground.agents.agent import Agent, make, usual
 from plyground.agents.network import NetworkAgent, load_run
@@ -26,7 +25,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
-from plyground.learners.lessons import KS, Records, lessons, measures, read_held_out, said
+from plyground.learners.lessons import KS, Records, lessons, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
@@ -102,15 +101,7 @@ def verify(
 
 def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
     """The means over examples; an agent's outputs are values on the teacher's scale (1 / UNIT to logits)."""
-    sums: dict[str, float] = {}
-    for taught in lessons(agent.view, examples, np.arange(len(examples)), BATCH):
-        with torch.inference_mode():
-            logits, values = said(agent.network, taught.shown, taught.top[:, 0], 1 / UNIT)
-            found = measures(logits, taught.legal, taught.top, taught.policy)
-            found["value_error"] = (values - taught.values).abs()
-        for name, each in found.items():
-            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
-    return {name: value / len(examples) for name, value in sums.items()}
+    return mean_measures(agent.network, lessons(agent.view, examples, np.arange(len(examples)), BATCH), 1 / UNIT)
 
 
 # ---- for people ----
@@ -146,14 +137,10 @@ def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
     found = stage.held_out
     first = found[matched[0]]
     radius = Z95 * math.sqrt(first * (1 - first) / positions)
-    cells = [f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
+    cells = [stage.name, f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
     cells += [f"{found[name]:.1%}" for name in matched[1:]]
-    cells += [
-        f"{found['kl']:.3f}",
-        f"{found['entropy']:.2f} ({found['even_entropy']:.2f})",
-        f"{found['value_error']:.3f}",
-    ]
-    return f"| {stage.name} | {' | '.join(cells)} |"
+    cells += [f"{found['kl']:.3f}", f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"]
+    return f"| {' | '.join(cells)} | {found['value_error']:.3f} |"
 
 
 def _match_row(stage: str, spec: str, match: Match) -> str:
