@@ -17,7 +17,6 @@ import functools
 import json
 import logging
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
 
 def of_table(game: Game, key: TableKey) -> dict[str, str]:
     """The fingerprints of a checkpoint that holds a table."""
-    return {"rules": _rules(game), "key": code_fingerprint(key.words, _sorted(key.functions))}
+    return {"rules": _rules(game), "key": code_fingerprint(key.words, sorted(key.functions.items()))}
 
 
 def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
@@ -88,18 +87,13 @@ def stamp(run: Path) -> None:
 
 def _rules(game: Game) -> str:
     rules: Any = game.rules
-    functions = {name: function for name, function in rules.compiled.items() if name not in NOT_RULES}
-    sizes = [getattr(rules, name) for name in SIZES]
-    return code_fingerprint(sizes, _sorted(game.settings), _sorted(functions))
+    functions = sorted((name, function) for name, function in rules.compiled.items() if name not in NOT_RULES)
+    return code_fingerprint([getattr(rules, name) for name in SIZES], sorted(game.settings.items()), functions)
 
 
 def _encoder(encoder: Encoder) -> str:
     dense = encoder.spread or encoder.expand
     return code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
-
-
-def _sorted(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return sorted(table.items())
 
 
 if __name__ == "__main__":

@@ -41,9 +41,8 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(item) for item in value) + "]"  # pyright: ignore
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return json.dumps(value, ensure_ascii=False).replace(
-        "\x7f", "\\u007f"
-    )  # TOML must escape DEL, JSON need not; all else is equal
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("\x7f", "\\u007f")  # TOML must escape DEL, JSON need not; all else is equal
 
 
 def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settings:
@@ -78,13 +77,8 @@ def _fitting(value: Any, hint: Any, what: str) -> Any:
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The differences between two tables, one sentence each."""
-    keys = dict.fromkeys((*old, *new))
-    absent = "nothing"
-    return [
-        f"{key}: {new.get(key, absent)!r} instead of {old.get(key, absent)!r}"
-        for key in keys
-        if old.get(key, absent) != new.get(key, absent)
-    ]
+    values = {key: (old.get(key, "nothing"), new.get(key, "nothing")) for key in (*old, *new)}
+    return [f"{key}: {now!r} instead of {before!r}" for key, (before, now) in values.items() if before != now]
 
 
 # ---- profiles ----
