@@ -36,9 +36,8 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
-            raise InvalidValue(
-                f"SPRT compares a smaller with a larger Elo difference, not {self.elo0} with {self.elo1}"
-            )
+            given = f"{self.elo0} with {self.elo1}"
+            raise InvalidValue(f"SPRT compares a smaller with a larger Elo difference, not {given}")
         if not 0 < self.error < 0.5:
             raise InvalidValue(f"the error probability lies between 0 and 0.5, not {self.error}")
 
@@ -49,14 +48,12 @@ class Sprt:
 
     def ratio(self, pairs: NDArray[np.float64]) -> float:
         """The log-likelihood ratio of the mean scores of pairs [N], each 0 to 1."""
-        n = len(pairs)
-        if n == 0:
+        if not len(pairs):
             return 0.0
         # Two pseudo-pairs, a win and a loss: the variance of a short series of equal results would be 0.
-        seen = np.concatenate([pairs, [0.0, 1.0]])
-        variance = float(seen.var())
+        variance = float(np.concatenate([pairs, [0.0, 1.0]]).var())
         low, high = expected_score(self.elo0), expected_score(self.elo1)
-        return n * (high - low) * (2 * float(pairs.mean()) - low - high) / (2 * variance)
+        return len(pairs) * (high - low) * (2 * float(pairs.mean()) - low - high) / (2 * variance)
 
     def verdict(self, pairs: NDArray[np.float64]) -> Verdict:
         ratio = self.ratio(pairs)

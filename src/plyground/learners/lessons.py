@@ -39,13 +39,10 @@ KS = (1, 3, 5)  # match@k is reported for these
 
 def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    try:
-        with target.open("wb") as file:
-            for path in paths:
-                for found, _ in read_dataset(path, lines, bad_lines, processes):
-                    file.write(found.tobytes())
-    except OSError as error:
-        raise InvalidValue(f"cannot write {target}: {error.strerror}") from None
+    with files.plain_os_errors(f"write {target}"), target.open("wb") as file:
+        for path in paths:
+            for found, _ in read_dataset(path, lines, bad_lines, processes):
+                file.write(found.tobytes())
     if target.stat().st_size == 0:
         raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
     return np.memmap(target, lines.dtype, "r")

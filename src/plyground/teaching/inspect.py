@@ -15,7 +15,7 @@ from plyground.teaching.dataset import BadLines, read_all, rejected_lines
 from plyground.teaching.lines import Lines
 
 DECIDED, CLEAR = 0.999, 0.5  # values from which a game is decided, or one side clearly ahead
-PHASES = {"opening": 20, "middle game": 60, "late": math.inf}  # plies up to which each lasts
+PHASES = {"opening": (0, 20), "middle game": (20, 60), "late": (60, math.inf)}  # first ply, and the one after the last
 
 
 def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
@@ -50,12 +50,8 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
 
 
 def _phases(plies: NDArray[np.int32]) -> str:
-    words: list[str] = []
-    begun = 0.0
-    for name, end in PHASES.items():
-        words.append(f"{name} (from ply {begun:.0f}) {((plies >= begun) & (plies < end)).mean():.0%}")
-        begun = end
-    return ", ".join(words)
+    shares = {name: ((plies >= first) & (plies < end)).mean() for name, (first, end) in PHASES.items()}
+    return ", ".join(f"{name} (from ply {PHASES[name][0]}) {share:.0%}" for name, share in shares.items())
 
 
 def _results(path: Path) -> str:
