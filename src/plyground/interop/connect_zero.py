@@ -23,6 +23,8 @@ from torch import Tensor, nn
 
 from plyground.errors import IllegalAction, InvalidValue
 
+Rng = torch.Generator | None
+Device = str | torch.device
 ROWS, COLS = 6, 7
 WEIGHTS = torch.tensor([2.0 ** (7 * column + ROWS - 1 - row) for row in range(ROWS) for column in range(COLS)]).double()
 """(42,) the bit of each cell, as a power of two"""
@@ -37,14 +39,14 @@ class RandomPlayer(nn.Module):
 
 @overload
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: Literal[False] = False, generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: Literal[False] = False, generator: Rng = None
 ) -> int: ...
 @overload
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: Literal[True], generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: Literal[True], generator: Rng = None
 ) -> tuple[int, Tensor]: ...
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: bool = False, generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: bool = False, generator: Rng = None
 ) -> int | tuple[int, Tensor]:
     """A column 0-6 sampled from the model's probabilities over open columns; with `output_probs` also those (7,)."""
     _check_board(board, 2)
@@ -108,12 +110,7 @@ def _bitboards(cells: Tensor) -> Tensor:
     return (cells.flatten(1).double() @ WEIGHTS.to(cells.device)).long()
 
 
-def play(
-    model1: nn.Module,
-    model2: nn.Module,
-    device: str | torch.device = "cpu",
-    generator: torch.Generator | None = None,
-) -> int:
+def play(model1: nn.Module, model2: nn.Module, device: Device = "cpu", generator: Rng = None) -> int:
     """One game, `model1` begins: 1 or 2 for the winner, 0 for a draw."""
     models, mover = (model1, model2), 0
     board = torch.zeros((ROWS, COLS), dtype=torch.int8, device=device)
@@ -134,8 +131,8 @@ def play_batch(
     *,
     both: bool = False,
     gamma: float | None = None,
-    device: str | torch.device = "cpu",
-    generator: torch.Generator | None = None,
+    device: Device = "cpu",
+    generator: Rng = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Many games at once, half begun by each model: states (N, 6, 7) int8, moves (N,) int64, returns (N,) float32.
 

@@ -15,26 +15,7 @@ import numpy as np
 
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import load
-from plyground.games.sequence.cards import (
-    BY_JH,
-    CARDS,
-    CELL_OF,
-    CHIP,
-    COPIES,
-    CORNERS,
-    DECLINE,
-    LOCKED,
-    MOVE_CARD,
-    MOVES,
-    NO_CARD,
-    NUMBER_OF,
-    PASS,
-    SIZE,
-    SLOTS,
-    SQUARES,
-    TRADES,
-    hand_size,
-)
+from plyground.games.sequence import cards
 from plyground.games.sequence.text import parse, rows
 from plyground.position import Position
 
@@ -44,8 +25,8 @@ CASE_KEYS = (
     *("players", "to_move", "red", "blue", "red_locked", "blue_locked", "hand", "display"),
     *("team_sequences_before", "trade_used", "deck_empty"),
 )
-HELD = hand_size(0, 2)
-DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * COPIES
+HELD = cards.hand_size(0, 2)
+DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * cards.COPIES
 """the order in which the framework builds its deck"""
 RESEEDINGS = 1000
 EMPTY_BOARD = "#________#/" + "__________/" * 8 + "#________#"
@@ -76,8 +57,8 @@ class CourseSequence:
         state = course.position.state
         parse(EMPTY_BOARD, state)
         for side, colour in enumerate(("red", "blue")):
-            _set_chips(state, case[colour], CHIP + side)
-            _set_chips(state, case[f"{colour}_locked"], LOCKED + side)
+            _set_chips(state, case[colour], cards.CHIP + side)
+            _set_chips(state, case[f"{colour}_locked"], cards.LOCKED + side)
         for agent, count in case["team_sequences_before"].items():
             state["sequences"][int(agent)] = count
         turn = int(case["to_move"])
@@ -146,23 +127,19 @@ class CourseSequence:
     def legal_actions(self) -> list[Action]:
         """The framework's legal actions in its order: hand, cells, display; equal cards give equal actions."""
         legal = self.position.legal()
-        moves = [move for move in legal if move < MOVES]  # with the first face-up card; the others allow the same
+        moves = [move for move in legal if move < cards.MOVES]  # with the first face-up card; the others allow the same
         listed: list[Action] = []
         for card in self.hands[self.to_move]:
             for move in moves:
-                if CARDS[MOVE_CARD[move]] == card:
+                if cards.CARDS[cards.MOVE_CARD[move]] == card:
                     listed += [_dictionary(move, draft) for draft in self.display]
-        if DECLINE in legal:
-            listed.append(dict.fromkeys(KEYS) | {"type": "trade"})
-        if PASS in legal:
-            listed.append(dict.fromkeys(KEYS) | {"type": "pass"})
-        return listed
+        return listed + [_dictionary(move, "") for move in legal if move >= cards.DECLINE]
 
     def apply(self, action: Action) -> None:
         """Play a legal action, given as a dictionary."""
         number = self._number(action)
         self._random.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
-        if number < DECLINE:
+        if number < cards.DECLINE:
             self._shuffle()
         self.position = self.position.play(number)
         self.actions_played += 1
@@ -171,16 +148,11 @@ class CourseSequence:
         """The action's number in the compiled rules; an error names its faults."""
         _check(action)
         for move in self.position.legal():
-            if move >= DECLINE:
-                named = dict.fromkeys(KEYS) | {"type": "trade" if move == DECLINE else "pass"}
-            else:
-                named = _dictionary(move % MOVES, self.display[move // MOVES])
-            if named == action:
+            if _dictionary(move, "" if move >= cards.DECLINE else self.display[move // cards.MOVES]) == action:
                 return move
-        raise IllegalAction(
-            f"{shorten(str(dict(action)), 120)} is not legal for agent {self.to_move}, who holds "
-            f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
-        )
+        seen = f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
+        what = f"{shorten(str(dict(action)), 120)} is not legal"
+        raise IllegalAction(f"{what} for agent {self.to_move}, who holds {seen}")
 
     # ---- the framework's generator ----
 
@@ -196,24 +168,25 @@ class CourseSequence:
             self._random.shuffle(deck)
             return [deck.pop() for _ in range(count)]
 
-        _set_pile(state, "display", deal(SLOTS))
+        _set_pile(state, "display", deal(cards.SLOTS))
         _set_hands(state, [deal(HELD) for _ in range(seats)])
         _set_pile(state, "deck", deck)
 
     def _shuffle(self) -> None:
         """Shuffle the deck, as the framework does before each card that it turns up."""
-        state = self.position.state
-        cards = _names(state["deck"])
-        self._random.shuffle(cards)
-        _set_pile(state, "deck", cards)
+        deck = _names(self.position.state["deck"])
+        self._random.shuffle(deck)
+        _set_pile(self.position.state, "deck", deck)
 
 
 def _dictionary(move: int, draft: str) -> Action:
-    """A move of the compiled rules as the framework's dictionary."""
-    kind = "trade" if move >= TRADES else "remove" if move // SQUARES >= BY_JH else "place"
-    cell = int(CELL_OF[move % SQUARES])
-    coords = None if kind == "trade" else divmod(cell, SIZE)
-    return {"play_card": CARDS[MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
+    """A move of the compiled rules, with the card that is taken from the display, as the framework's dictionary."""
+    if move >= cards.DECLINE:
+        return dict.fromkeys(KEYS) | {"type": "trade" if move == cards.DECLINE else "pass"}
+    move %= cards.MOVES
+    kind = "trade" if move >= cards.TRADES else "remove" if move // cards.SQUARES >= cards.BY_JH else "place"
+    coords = None if kind == "trade" else divmod(int(cards.CELL_OF[move % cards.SQUARES]), cards.SIZE)
+    return {"play_card": cards.CARDS[cards.MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
 
 
 def _check(action: object) -> None:
@@ -225,7 +198,7 @@ def _check(action: object) -> None:
     wrong += [f"there is no key {shorten(repr(key))}" for key in given if key not in KEYS]
     for key in ("play_card", "draft_card"):
         card = given.get(key)
-        if card is not None and not (isinstance(card, str) and card in NUMBER_OF):
+        if card is not None and not (isinstance(card, str) and card in cards.NUMBER_OF):
             wrong.append(f"{key} is no card: {shorten(repr(card))}")
     if given.get("type") not in ("place", "remove", "trade", "pass") and "type" in given:
         wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(given['type']))}")
@@ -239,38 +212,38 @@ def _check(action: object) -> None:
 # ---- filling a record ----
 
 
-def _names(cards: Iterable[int]) -> list[str]:
-    return [CARDS[card] for card in cards if card != NO_CARD]
+def _names(numbers: Iterable[int]) -> list[str]:
+    return [cards.CARDS[card] for card in numbers if card != cards.NO_CARD]
 
 
-def _set_pile(state: np.void, name: str, cards: Sequence[str]) -> None:
-    state[name] = NO_CARD
-    state[name][: len(cards)] = [NUMBER_OF[card] for card in cards]
-    state[f"{name}_size"] = len(cards)
+def _set_pile(state: np.void, name: str, pile: Sequence[str]) -> None:
+    state[name] = cards.NO_CARD
+    state[name][: len(pile)] = [cards.NUMBER_OF[card] for card in pile]
+    state[f"{name}_size"] = len(pile)
 
 
 def _set_hands(state: np.void, hands: Sequence[Sequence[str]]) -> None:
     """Set hands that no other seat knows."""
     for seat, hand in enumerate(hands):
-        state["hands"][seat][: len(hand)] = [NUMBER_OF[card] for card in hand]
+        state["hands"][seat][: len(hand)] = [cards.NUMBER_OF[card] for card in hand]
         state["held"][seat] = len(hand)
 
 
 def _set_chips(state: np.void, places: Iterable[Sequence[int]], mark: int) -> None:
     for row, column in places:
-        cell = SIZE * row + column
-        if not (0 <= row < SIZE and 0 <= column < SIZE) or cell in CORNERS:
+        cell = cards.SIZE * row + column
+        if not (0 <= row < cards.SIZE and 0 <= column < cards.SIZE) or cell in cards.CORNERS:
             raise InvalidValue(f"no chip can lie at {(row, column)}: it is a corner or off the board")
         state["cells"][cell] = mark
 
 
-def _without(deck: Sequence[str], cards: Sequence[str]) -> list[str]:
+def _without(deck: Sequence[str], taken: Sequence[str]) -> list[str]:
     """The deck without these cards, each of which must be in it."""
     left = list(deck)
-    for card in cards:
-        if card not in NUMBER_OF:
+    for card in taken:
+        if card not in cards.NUMBER_OF:
             raise InvalidValue(f"no card {shorten(repr(card))}; a card is a rank 2-9 t j q k a and a suit s h d c")
         if card not in left:
-            raise InvalidValue(f"three copies of {card} in hand and display; there are {COPIES}")
+            raise InvalidValue(f"three copies of {card} in hand and display; there are {cards.COPIES}")
         left.remove(card)
     return left

@@ -11,6 +11,7 @@ matches against the untrained network, `random`, `greedy` and the teacher, with 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,6 @@ def verify(
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
-    max_plies: int | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> str:
     """Measure, write verify.md and verify.png into the run, and return the page."""
@@ -80,9 +80,8 @@ def verify(
     game, lines = after.view.game, Lines(after.view.game)
     held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
-    opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
-    opponents |= {spec: make(spec, game) for spec in usual(game)}
-    opponents["teacher"] = teacher
+    scripted = {spec: make(spec, game) for spec in usual(game)}
+    opponents: dict[str, Agent] = {"untrained": agents[BEFORE], **scripted, "teacher": teacher}
     stages: list[Stage] = []
     for name, agent in agents.items():
         say(f"{name}: {len(held_out)} held-out positions")
@@ -91,7 +90,7 @@ def verify(
         for spec, opponent in against.items():
             if opponent is not agent:
                 say(f"{name}: {games} games against {spec}")
-                matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED, max_plies=max_plies)
+                matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED)
         stages.append(Stage(name, agent, found, matches))
     text = page(run, stages, len(held_out), str(teacher), games)
     files.write_whole(run / "verify.md", text.encode())
@@ -109,28 +108,23 @@ def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
 
 def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games: int) -> str:
     """The page as Markdown."""
-    agent = stages[0].agent
-    matched = [f"match@{k}" for k in KS]
-    lines = [
+    view, matched = stages[0].agent.view, [f"match@{k}" for k in KS]
+    agreement = [_held_out_row(stage, matched, positions) for stage in stages]
+    played = [_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()]
+    paragraphs = [
         f"# {run.name}: learned from {teacher}",
-        "",
-        f"{agent.view.game}, encoder {agent.view.encoder}. All play without search: the best legal action.",
-        "",
+        f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
         f"On {positions:,} held-out positions (95% interval of match@1 in brackets):",
-        "",
-        f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |",
-        "|---|" + "---|" * (len(matched) + 3),
-        *(_held_out_row(stage, matched, positions) for stage in stages),
-        "",
+        _table(f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |", agreement),
         f"{games} games each, every opening from both sides:",
-        "",
-        "| | against | score | 95% interval | wins, draws, losses | plies | how games ended |",
-        "|---|---|---|---|---|---|---|",
-        *(_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()),
-        "",
+        _table("| | against | score | 95% interval | wins, draws, losses | plies | how games ended |", played),
         "![scores and matches](verify.png)",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _table(header: str, rows: Sequence[str]) -> str:
+    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *rows])
 
 
 def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
@@ -145,11 +139,11 @@ def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
 
 def _match_row(stage: str, spec: str, match: Match) -> str:
     low, high = match.interval
-    endings = ", ".join(f"{name} {count}" for name, count in sorted(match.endings.items(), key=lambda item: -item[1]))
-    stopped = f"{', ' if endings else ''}stopped {match.unfinished}" if match.unfinished else ""
+    endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
+    endings += [f"stopped {match.unfinished}"] if match.unfinished else []
     results = f"{match.wins}, {match.draws}, {match.losses}"
     numbers = f"{match.score:.1%} | {low:.1%} to {high:.1%} | {results} | {match.plies:.0f}"
-    return f"| {stage} | {spec} | {numbers} | {endings}{stopped} |"
+    return f"| {stage} | {spec} | {numbers} | {', '.join(endings)} |"
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:
