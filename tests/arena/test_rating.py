@@ -7,7 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from plyground.arena.rating import bradley_terry, elo, expected_score, mean_and_interval
+from plyground.arena.rating import Z95, Ratings, bradley_terry, elo, expected_score, mean_and_interval
+
+
+def above(ratings: Ratings, a: int, b: int) -> tuple[float, float]:
+    """The rating difference of players a and b, and half the width of its 95% interval."""
+    c = ratings.covariance
+    return ratings.elo[a] - ratings.elo[b], Z95 * math.sqrt(c[a, a] + c[b, b] - 2 * c[a, b])
 
 
 def test_elo_by_hand() -> None:
@@ -55,7 +61,7 @@ def test_no_scores_have_no_mean() -> None:
 def test_two_players_get_the_elo_difference() -> None:
     score, games = np.array([[0, 3000], [1000, 0]], float), np.array([[0, 4000], [4000, 0]], float)
     ratings = bradley_terry(score, games)
-    difference, error = ratings.above(0, 1)
+    difference, error = above(ratings, 0, 1)
     assert difference == pytest.approx(elo(0.75), abs=0.5)
     assert error == pytest.approx(1.96 * 400 / np.log(10) / np.sqrt(4000 * 0.75 * 0.25), rel=0.01)
     assert ratings.elo.sum() == pytest.approx(0)
@@ -76,7 +82,7 @@ def test_simulated_ratings_lie_within_their_intervals_95_times_of_100() -> None:
                 score[a, b], score[b, a], games[a, b], games[b, a] = won, 60 - won, 60, 60
         ratings = bradley_terry(score, games)
         inside += (np.abs(ratings.elo - truth) < ratings.error).sum()
-        difference, error = ratings.above(4, 0)
+        difference, error = above(ratings, 4, 0)
         pairs_inside += abs(difference - 550) < error
     assert 0.93 < inside / (5 * tries) < 0.975
     assert 0.92 < pairs_inside / tries < 0.985

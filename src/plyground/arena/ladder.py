@@ -66,15 +66,13 @@ class Ladder:
             games[a, b] += result.games
         return bradley_terry(score, games + games.T)
 
-    def save(self, path: Path) -> None:
-        write_whole(path, json.dumps(asdict(self), indent=1).encode() + b"\n")
-
 
 def read(path: Path) -> Ladder:
     """Read a ladder from a file."""
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
-        return Ladder(**{**data, "results": tuple(Result(**result) for result in data["results"])})
+        results = tuple(Result(**result) for result in data.pop("results"))
+        return Ladder(**data, results=results)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InvalidValue(f"cannot read the ladder {str(path)!r}: {error}") from None
 
@@ -109,5 +107,5 @@ def climb(
         result = Result(a, b, match.wins, match.draws, match.losses)
         ladder = replace(ladder, results=(*ladder.results, result))
         if path:
-            ladder.save(path)
+            write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n")
     return ladder

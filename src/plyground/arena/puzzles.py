@@ -51,10 +51,8 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
     safe = _safe(game, states[quiet])
     forced = (safe.sum(axis=1) == 1) & (game.legal_mask(states[quiet]).sum(axis=1) > 1)
     found = {"win_in_1": (states, wins, wins.any(axis=1)), "block_in_1": (states[quiet], safe, forced)}
-    chosen = {
-        name: Puzzles(where[is_one][:EACH], right[is_one][:EACH]) for name, (where, right, is_one) in found.items()
-    }
-    return {name: puzzles for name, puzzles in chosen.items() if len(puzzles.states)}
+    kinds = {name: Puzzles(where[fit][:EACH], right[fit][:EACH]) for name, (where, right, fit) in found.items()}
+    return {name: puzzles for name, puzzles in kinds.items() if len(puzzles.states)}
 
 
 def solved(game: Game, agent: Agent) -> dict[str, float]:

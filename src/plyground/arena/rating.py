@@ -54,11 +54,6 @@ class Ratings:
         """[P] half the width of each 95% interval."""
         return Z95 * np.sqrt(np.diag(self.covariance))
 
-    def above(self, a: int, b: int) -> tuple[float, float]:
-        """The rating difference of players a and b, and half the width of its 95% interval."""
-        c = self.covariance
-        return float(self.elo[a] - self.elo[b]), Z95 * math.sqrt(max(0.0, float(c[a, a] + c[b, b] - 2 * c[a, b])))
-
 
 PRIOR_GAMES = 2  # pseudo-draws of each player against an average player: ratings stay finite
 PER_ELO = math.log(10) / 400

@@ -73,8 +73,7 @@ def _room_suffices(game: Game, states: Records) -> None:
     """Check that MAX_LEGAL is large enough, with room for every action, so that nothing is overwritten."""
     lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
-    most = int(counts.max())
-    limit = game.rules.MAX_LEGAL
+    most, limit = int(counts.max()), game.rules.MAX_LEGAL
     message = f"`legal` lists {most} actions, but MAX_LEGAL is {limit}: it must be at least {most}, found"
     _need(most <= limit, game, message, states[counts == most])
 
@@ -118,9 +117,8 @@ def legal_lists(s: Sample) -> None:
 def masks(s: Sample) -> None:
     """The legal mask says the same as the legal list."""
     actions, counts = Batch(s.game, 1).legal_list(s.every)
-    rows = np.repeat(np.arange(len(counts)), counts)
     expected = np.zeros((len(counts), s.game.num_actions), np.bool_)
-    expected[rows, actions[actions >= 0]] = True
+    expected[np.repeat(np.arange(len(counts)), counts), actions[actions >= 0]] = True
     s.need((expected == s.game.legal_mask(s.every)).all(), "mask and list differ")
 
 
@@ -204,10 +202,9 @@ def chance_is_declared(s: Sample) -> None:
 
 def rows_are_alone(s: Sample) -> None:
     """A game's course depends on its own seed alone, not on its neighbours."""
-    whole = Batch(s.game, 40, seed=3, threads=1)
-    whole.random_play(20)
-    part = Batch(s.game, 7, seed=3)
-    part.random_play(20)
+    whole, part = Batch(s.game, 40, seed=3, threads=1), Batch(s.game, 7, seed=3)
+    for batch in (whole, part):
+        batch.random_play(20)
     s.need(_equal(s.game, whole.states[:7], part.states), "a game's course depends on the other games")
 
 
@@ -279,8 +276,7 @@ def scenes_are_plain(s: Sample) -> None:
     for state in _some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             scene = Position(s.game, state).scene(seat)
-            names = Counter(cell.name for cell in scene.cells())
-            twice = [name for name, count in names.items() if count > 1]
+            twice = [name for name, count in Counter(cell.name for cell in scene.cells()).items() if count > 1]
             s.need(not twice, f"several cells of the scene for seat {seat} are named {twice}", state)
             try:
                 json.dumps(as_json(scene))
@@ -309,8 +305,7 @@ def clicks_tell_actions_apart(s: Sample) -> None:
         ends = {path: action for action, path in paths.items()}
         s.need(len(ends) == len(paths) and () not in ends, "`clicks` gives two actions one path, or none", state)
         for path, action in ends.items():
-            for length in range(1, len(path)):
-                shorter = path[:length]
+            for shorter in (path[:length] for length in range(1, len(path))):
                 message = f"the clicks {shorter} for one action begin those for another, {position.name(action)!r}"
                 s.need(shorter not in ends, message, state)
 

@@ -93,21 +93,17 @@ def make_move_and_check(board: Tensor, move: int | Tensor) -> tuple[Tensor, bool
 
 
 def has_four(boards: Tensor) -> Tensor:
-    """(B,) whether +1 has four in a row."""
-    stones = _bitboards(boards == 1)
+    """(B,) whether +1 has four in a row.
+
+    Boards become bitboards (B,) int64, seven bits a column of which the last stays empty: a product with powers of two,
+    exact in float64 (which autocast does not change), and faster than comparing slices.
+    """
+    stones = ((boards == 1).flatten(1).double() @ WEIGHTS.to(boards.device)).long()
     found = torch.zeros_like(stones)
     for shift in (1, 6, 7, 8):  # upright, falling, flat, rising
         pairs = stones & (stones >> shift)
         found |= pairs & (pairs >> 2 * shift)
     return found != 0
-
-
-def _bitboards(cells: Tensor) -> Tensor:
-    """(B, 6, 7) bool -> (B,) int64, seven bits a column of which the last stays empty.
-
-    A product with powers of two, exact in float64 (which autocast does not change), and faster than comparing slices.
-    """
-    return (cells.flatten(1).double() @ WEIGHTS.to(cells.device)).long()
 
 
 def play(model1: nn.Module, model2: nn.Module, device: Device = "cpu", generator: Rng = None) -> int:
@@ -175,8 +171,7 @@ def _moves_to_come(number: Tensor, mover: Tensor, games: int) -> Tensor:
     """(N,) how many moves the same player still makes in the same game. Rows are in the order of play."""
     player = 2 * number + mover
     order = torch.argsort(player, stable=True)
-    counts = torch.bincount(player, minlength=2 * games)
-    ends = counts.cumsum(0)  # behind each player's last move, in that order
+    ends = torch.bincount(player, minlength=2 * games).cumsum(0)  # behind each player's last move, in that order
     to_come = torch.empty_like(player)
     to_come[order] = ends[player[order]] - 1 - torch.arange(len(player), device=player.device)
     return to_come

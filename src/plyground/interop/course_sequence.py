@@ -36,9 +36,7 @@ class CourseSequence:
     """One game: `legal_actions()` lists the framework's actions, `apply` plays one of them."""
 
     def __init__(self, seats: int = 2, seed: int = 1) -> None:
-        self.game = load("sequence", seats=seats, compat_scores=True)
-        self.position = Position(self.game, self.game.blank.copy())
-        self.actions_played = 0
+        self.game, self.actions_played = load("sequence", seats=seats, compat_scores=True), 0
         self._random = random.Random(seed)
         self._reseedings = [self._random.randint(0, 10**10) for _ in range(RESEEDINGS)]
         self._deal(seats)
@@ -53,9 +51,7 @@ class CourseSequence:
         if missing:
             raise InvalidValue(f"a case has the keys {', '.join(CASE_KEYS)}; this one lacks {', '.join(missing)}")
         course = cls(int(case["players"]), seed=0)
-        course.position = Position(course.game, course.game.blank.copy())
-        state = course.position.state
-        parse(EMPTY_BOARD, state)
+        state = course._clear()
         for side, colour in enumerate(("red", "blue")):
             _set_chips(state, case[colour], cards.CHIP + side)
             _set_chips(state, case[f"{colour}_locked"], cards.LOCKED + side)
@@ -72,7 +68,6 @@ class CourseSequence:
         _set_hands(state, hands)
         _set_pile(state, "display", case["display"])
         _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
-        state["outcome"] = 0  # the framework computes it after the next action
         return course
 
     # ---- the framework's state ----
@@ -106,10 +101,6 @@ class CourseSequence:
         return [_names(hand) for hand in self.position.state["hands"][: self.seats]]
 
     @property
-    def discards(self) -> list[str]:
-        return _names(self.position.state["discards"])
-
-    @property
     def deck_size(self) -> int:
         return int(self.position.state["deck_size"])
 
@@ -128,11 +119,9 @@ class CourseSequence:
         """The framework's legal actions in its order: hand, cells, display; equal cards give equal actions."""
         legal = self.position.legal()
         moves = [move for move in legal if move < cards.MOVES]  # with the first face-up card; the others allow the same
-        listed: list[Action] = []
-        for card in self.hands[self.to_move]:
-            for move in moves:
-                if cards.CARDS[cards.MOVE_CARD[move]] == card:
-                    listed += [_dictionary(move, draft) for draft in self.display]
+        hand = self.hands[self.to_move]
+        mine = [move for card in hand for move in moves if cards.CARDS[cards.MOVE_CARD[move]] == card]
+        listed = [_dictionary(move, draft) for move in mine for draft in self.display]
         return listed + [_dictionary(move, "") for move in legal if move >= cards.DECLINE]
 
     def apply(self, action: Action) -> None:
@@ -154,14 +143,18 @@ class CourseSequence:
         what = f"{shorten(str(dict(action)), 120)} is not legal"
         raise IllegalAction(f"{what} for agent {self.to_move}, who holds {seen}")
 
+    def _clear(self) -> np.void:
+        """Set an empty board without cards, and return its state."""
+        self.position = Position(self.game, self.game.blank.copy())
+        parse(EMPTY_BOARD, self.position.state)
+        self.position.state["outcome"] = 0  # the framework computes it after the next action
+        return self.position.state
+
     # ---- the framework's generator ----
 
     def _deal(self, seats: int) -> None:
         """Five cards to the display, then six to each agent; the deck is shuffled before each of these."""
-        state = self.position.state
-        parse(EMPTY_BOARD, state)
-        state["outcome"] = 0
-        deck = DECK.copy()
+        state, deck = self._clear(), DECK.copy()
         self._random.shuffle(deck)
 
         def deal(count: int) -> list[str]:

@@ -58,11 +58,6 @@ class Checkpoint:
         return int(self.path.name)
 
     @property
-    def number(self) -> int:
-        """The number of checkpoints that the run had saved before this one."""
-        return self.manifest["number"]
-
-    @property
     def identity(self) -> Names:
         """The names of game, encoder and network (or table key)."""
         return self.manifest["identity"]
@@ -197,7 +192,7 @@ class Run(AbstractContextManager["Run"]):
     def _write(self, folder: Path, contents: Mapping[str, bytes], names: Mapping[str, Any]) -> None:
         entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
         before = steps_of(self.path)[-1:]
-        number = read_checkpoint(folder.with_name(str(before[0]))).number + 1 if before else 0
+        number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         manifest = {"format": FORMAT, "number": number, **names, "files": entries}
         aside = folder.with_name(f".{folder.name}")
         try:
@@ -220,16 +215,15 @@ class Run(AbstractContextManager["Run"]):
         for place, step in enumerate(there):
             folder = self.path / "checkpoints" / str(step)
             kept = step == best or place >= len(there) - keep_last
-            if not kept and not (keep_every and read_checkpoint(folder).number % keep_every == 0):
+            if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
                 gone = folder.with_name(f".{step}")
                 folder.rename(gone)  # a kill during the removal leaves a hidden folder, not half a checkpoint
                 shutil.rmtree(gone)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""
-        path = self.path / name
-        path.parent.mkdir(exist_ok=True)
-        files.write_whole(path, text.encode())
+        (self.path / name).parent.mkdir(exist_ok=True)
+        files.write_whole(self.path / name, text.encode())
 
 
 def _plain(value: Any) -> Any:

@@ -36,8 +36,10 @@ SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYM
 def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
     """The fingerprints of a checkpoint that holds a network (an `nn.Module`)."""
     classes = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in map(type, network.modules())}
+    dense = encoder.spread or encoder.expand
+    shown = code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
     found = code_fingerprint(*(classes[name] for name in sorted(classes)))
-    return {"rules": _rules(game), "encoder": _encoder(encoder), "network": found}
+    return {"rules": _rules(game), "encoder": shown, "network": found}
 
 
 def of_table(game: Game, key: TableKey) -> dict[str, str]:
@@ -89,11 +91,6 @@ def _rules(game: Game) -> str:
     rules: Any = game.rules
     functions = sorted((name, function) for name, function in rules.compiled.items() if name not in NOT_RULES)
     return code_fingerprint([getattr(rules, name) for name in SIZES], sorted(game.settings.items()), functions)
-
-
-def _encoder(encoder: Encoder) -> str:
-    dense = encoder.spread or encoder.expand
-    return code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 from plyground.errors import InvalidValue, shorten, unknown
 
+PROFILES = Path(__file__).with_name("profiles")
 Settings = TypeVar("Settings")
 
 
@@ -86,8 +86,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def profiles() -> list[str]:
     """The names of the bundled profiles."""
-    folder = resources.files("plyground.runs") / "profiles"
-    return sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
+    return sorted(each.stem for each in PROFILES.glob("*.toml"))
 
 
 def profile(word: str) -> dict[str, Any]:
@@ -96,4 +95,4 @@ def profile(word: str) -> dict[str, Any]:
         return read_toml(Path(word))
     if word not in profiles():
         raise unknown("profile", word, (*profiles(), "a path to your own .toml file"))
-    return tomllib.loads((resources.files("plyground.runs") / "profiles" / f"{word}.toml").read_text(encoding="utf-8"))
+    return read_toml(PROFILES / f"{word}.toml")

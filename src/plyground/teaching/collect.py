@@ -87,7 +87,7 @@ class Collect:
                 raise InvalidValue(f"{name} is a number of at least {at_least.get(name, 0)}, not {value}")
             if name.startswith("temperature") and value is not None and not 1e-6 <= value <= 1e6:
                 raise InvalidValue(f"{name} is a number above 0, not {value}")
-            if name in ("draws", "decisive_first", "weak_games") and value > 1:
+            if name in ("draws", "decisive_first", "weak_games") and getattr(self, name) > 1:
                 raise InvalidValue(f"{name} is a share of at most 1, not {value}")
         if self.top_k > MOST_TOP:
             raise InvalidValue(f"top_k is at most {MOST_TOP}, not {self.top_k}")

@@ -45,6 +45,7 @@ class Writer:
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         """Start a file, or continue one that was made with the same settings."""
         self.path, self.settings = path, dict(settings)
+        self.progress_file = path.with_name(f"{path.name}.progress.json")
         self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
         if path.is_dir():
             raise InvalidValue(f"cannot write {path}: it is a folder")
@@ -53,10 +54,6 @@ class Writer:
             if path.exists() and (path.stat().st_size or self.progress_file.exists()):
                 self._continue()
             path.open("ab").close()
-
-    @property
-    def progress_file(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.progress.json")
 
     def _continue(self) -> None:
         try:
@@ -139,9 +136,8 @@ def read_dataset(
         if faults:
             _reject(rejected, faults)
             if bad_lines == "stop":
-                first = faults[0]
                 others = f", and {len(faults) - 1} more near it" if len(faults) > 1 else ""
-                where = f"{path}, line {first.line}: {first.reason}{others}"
+                where = f"{path}, line {faults[0].line}: {faults[0].reason}{others}"
                 raise InvalidValue(f"{where}; see {rejected.name}; --bad-lines skip leaves them out")
         done += count
         yield found, done
@@ -166,7 +162,8 @@ def _chunks_read(path: Path, lines: Lines, processes: int) -> Iterator[Chunk]:
         yield from (_read_chunk(lines, chunk) for chunk in chunks)
         return
     spawn, waiting = multiprocessing.get_context("spawn"), deque[Future[Chunk]]()
-    with ProcessPoolExecutor(processes, spawn, initializer=_ignore_interrupts) as others:
+    no_interrupts = signal.SIGINT, signal.SIG_IGN  # this process stops the others
+    with ProcessPoolExecutor(processes, spawn, signal.signal, no_interrupts) as others:
         for chunk in chunks:
             waiting.append(others.submit(_read_elsewhere, str(lines.game), chunk))
             if len(waiting) > 2 * processes:  # limits the chunks in memory
@@ -187,10 +184,6 @@ def _read_elsewhere(game: str, chunk: list[tuple[int, bytes] | Fault]) -> Chunk:
 @functools.cache
 def _lines_of(game: str) -> Lines:
     return Lines(load(game))
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process stops this one
 
 
 def _rejected_of(path: Path) -> Path:
