@@ -47,7 +47,7 @@ def run(seed: int, bonus: float, cycles: int) -> None:
             learner.end_cycle()
             if learner.cycle % (cycles // 4) == 0:
                 print(f" {different_games(learner)} ({learner.averages['entropy']:.2f}) |", end="", flush=True)
-    scores = [score(learner.game, learner.agent(), make(word, learner.game), 400, None).score for word in RIVALS]
+    scores = [score(learner.game, learner.model.agent(), make(word, learner.game), 400, None).score for word in RIVALS]
     print("".join(f" {share:.1%} |" for share in scores), flush=True)
 
 

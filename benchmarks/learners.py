@@ -64,7 +64,8 @@ def measure(checkout: Path, case: str, options: Options) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         command = [sys.executable, "-m", "plyground", "train", learner, game, "--out", str(run), *arguments(settings)]
-        environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+        path = os.pathsep.join([str(checkout / "src"), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "PYTHONPATH": path}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{checkout}: {' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

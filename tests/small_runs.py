@@ -75,7 +75,7 @@ def trained(name: str, **changes: Any) -> Any:
 
 def check_three_in_a_row(learner: Any) -> None:
     """As first player it never loses to perfect play."""
-    game, agent = learner.game, learner.agent()
+    game, agent = learner.game, learner.model.agent()
     match = play_match(game, agent, make("minimax:depth=9", game), 1000, seed=3, opening_plies=0)
     as_first = match.scores[:, 0]
     assert len(as_first) == 500

@@ -83,7 +83,6 @@ def test_an_impossible_batch_is_refused(connect_four: pg.Game, wrong: dict[str, 
 
 def test_results_depend_on_the_seed_and_not_on_threads(game: pg.Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "CHUNK", 8)
-    monkeypatch.setattr(threads.over_slices, "__defaults__", (8,))
     batches = [pg.Batch(game, 100, seed=5, threads=n) for n in (1, 2, 7)]
     for _ in range(30):
         actions = [batch.random_actions() for batch in batches]

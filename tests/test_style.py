@@ -19,7 +19,7 @@ OLD_WORDS = re.compile(
     r"yardsticks?|concurrency|discount|warm_up|target_soft|entropy_bonus|Sitting|Gpu[A-Z]\w*|OnGpu"
     r"|CLEARLY|max_steps|wishes_to_stop|judge|memory_learner|target_update|Came"
 )
-"""identifiers of the old vocabulary; shared/words has the terms that replaced them"""
+"""identifiers of the old vocabulary; docs/glossary.md has the terms that replaced them"""
 
 COMMANDS = {"games/connect_four/solver/make_book.py", "games/interface.py"}  # beside `cli`: programs of their own
 

@@ -1,4 +1,4 @@
-"""Everything that can go wrong on purpose. Each message names the value and what would have been right."""
+"""Exception types; every message names the value and the alternatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Error(Exception):
-    """The parent of every error Plyground raises on purpose."""
+    """The base class of every error that Plyground raises itself."""
 
 
 class UnknownName(Error):
@@ -19,7 +19,7 @@ class UnknownName(Error):
 
 
 class InvalidValue(Error):
-    """A number or word outside its range: a batch of no games, a depth below zero."""
+    """A value outside its range: a batch of no games, a depth below zero."""
 
 
 class InvalidText(Error):
@@ -31,7 +31,7 @@ class IllegalAction(Error):
 
 
 class BrokenGame(Error):
-    """A game's module that does not keep the contract of `plyground.games.interface`."""
+    """A game's module that violates the contract of `plyground.games.interface`."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
@@ -47,16 +47,16 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-# ---- commands that messages tell people to type ----
+# ---- commands in messages ----
 
 
 def command(*words: object) -> str:
-    """A command of ours, to be typed in the same place in the same way as the one that runs."""
+    """A command line of this program, spelled so that it can be typed where the present one was."""
     return " ".join([_program(), *(shlex.quote(str(word)) for word in words)])
 
 
 def _program() -> str:
-    """`plyground` where that is found, else the path to it; or as a module of the same Python."""
+    """`plyground` if it is on the PATH, else the path to it; or as a module of the same Python."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         return f"{shlex.quote(sys.orig_argv[0])} -m plyground"
@@ -67,5 +67,5 @@ def _program() -> str:
 
 
 def install(extra: str) -> str:
-    """How to install an extra: we are in no package index."""
+    """How to install an extra; the package is in no package index."""
     return f"in Plyground's folder: pip install -c constraints.txt -e '.[{extra}]'"

@@ -14,7 +14,6 @@ from plyground.agents.agent import known, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.match import play_match
 from plyground.backend.view import View
-from plyground.errors import UnknownName
 from plyground.learners import training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
@@ -27,17 +26,18 @@ pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_it_plays_well(folder: Path) -> None:
+def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) -> None:
+    """All three score 0.98 or more in 40 games; an agent of 0.75 scores 0.9 in one of 60 such matches."""
     game = pg.load(folder.name)
     assert "trained" in known(game)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
     find_checkpoint(folder, "best").verify()
-    assert play_match(game, make("trained", game), make("random", game), 8, seed=1, max_plies=200).score >= 0.75
+    assert play_match(game, make("trained", game), make("random", game), 40, seed=1, max_plies=200).score >= 0.9
 
 
 def test_games_without_one_say_what_there_is() -> None:
     for word in ("sequence", "chess:draws=automatic"):
-        with pytest.raises(UnknownName, match=r"no agent for .* 'trained'; .*known: random"):
+        with pytest.raises(pg.InvalidValue, match=r"trained cannot play .*: it needs a pretrained network; known: "):
             make("trained", pg.load(word))
 
 

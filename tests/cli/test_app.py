@@ -24,6 +24,16 @@ def test_games_are_listed(command) -> None:
         assert word in out
 
 
+def test_a_game_is_explained_with_its_agents_and_their_options(command) -> None:
+    code, out, _ = command("games", "connect_four")
+    words = " ".join(out.split())
+    assert code == 0
+    assert "punisher Win, else block, else any column." in words
+    assert "minimax:depth=3 alpha-beta search to a fixed depth (depth: plies to look ahead (3); " in words
+    assert "run:DIR what a run has learned (checkpoint: " in words
+    assert "uci:" not in words, "an engine plays chess only"
+
+
 def test_perft(command) -> None:
     assert command("perft", "connect_four", "--depth", "7")[:2] == (0, "depth 7: 823536\n")
     code, out, _ = command("perft", "connect_four", "--depth", "3", "--position", "1212127", "--divide")

@@ -143,7 +143,7 @@ def test_a_network_is_tuned_and_compared(taught: Path, command) -> None:
         (["teach", "collect", "--teacher", "wndow", "--game", "sequence"], "did you mean 'window'"),
         (["teach", "collect", "--games", "0"], "games is a number of at least 1"),
         (["teach", "collect", "--depth", "99"], "looks 1 to 40 plies"),
-        (["teach", "collect", "--tau", "-1"], "tau is a number of at least 0"),
+        (["teach", "collect", "--temperature", "-1"], "temperature is a number of at least 0"),
         (["teach", "collect", "--game", "connect_four", "--out", "."], "cannot write .: it is a folder"),
         (["teach", "inspect", "nothing.ndjson"], "cannot read nothing.ndjson"),
         (["teach", "inspect", "."], "cannot read .: it is a folder"),

@@ -59,7 +59,7 @@ def test_a_rollout_is_one_update() -> None:
 def test_a_wrong_sign_plays_below_random(monkeypatch: pytest.MonkeyPatch) -> None:
     def score() -> float:
         learner = trained("a2c", **{**PPO_SOLVES, "rollout_length": 4, "learning_rate": 4e-3, "cycles": 3})
-        return play_match(learner.game, learner.agent(), make("random", learner.game), 400, seed=3).score
+        return play_match(learner.game, learner.model.agent(), make("random", learner.game), 400, seed=3).score
 
     assert score() > 0.6
     real = A2CLearner.advantages

@@ -26,8 +26,7 @@ from plyground.errors import Error, IllegalAction
 from plyground.games.interface import FIRST_WINS
 from plyground.learners import dqn, saving, training
 from plyground.learners.config import resolve
-from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.losses import td_targets
+from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets
 from plyground.learners.training import train
 from plyground.runs.directory import find_checkpoint, newest_whole, read_metrics, steps_of
 from resumed import after_steps, begin, check_resume, silent
@@ -246,7 +245,7 @@ def test_a_network_may_know_only_the_first_actions() -> None:
     states = replay.games.to_records(replay.states[: replay.filled].flatten(0, 1))
     running = states[states["outcome"] == 0]
     assert len(running) > 100
-    chosen = learner.agent().act(running, np.zeros(len(running), np.uint64))
+    chosen = learner.model.agent().act(running, np.zeros(len(running), np.uint64))
     assert (chosen < 2).all()
 
 
@@ -302,7 +301,7 @@ def test_it_solves_three_in_a_row(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", SOLVES)
     with run:
         train(learner, run, silent)
-    game, agent = learner.game, learner.agent()
+    game, agent = learner.game, learner.model.agent()
     perfect = play_match(game, agent, make("minimax:depth=9", game), 200, seed=3, opening_plies=0)
     assert perfect.losses == 0
     assert losses_against_everything(game, agent) == 0
@@ -314,7 +313,7 @@ def score_after(updates: int, opponent: str) -> float:
     learner = DQNLearner(resolve(replace(SOLVES, game="connect_four", seed=2, replay_ratio=4.0, opening_plies=24)))
     while learner.state.updates < updates:
         learner.iterate()
-    return play_match(learner.game, learner.agent(), make(opponent, learner.game), 200, seed=3).score
+    return play_match(learner.game, learner.model.agent(), make(opponent, learner.game), 200, seed=3).score
 
 
 def test_a_wrong_sign_of_the_outcome_plays_below_random(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,3 +346,34 @@ def test_what_keeps_going_wrong_stops(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "hopeless", replace(SMALL, rollback_grad_norm=1e-12))
     with run, pytest.raises(Error, match="after 5 rollbacks: try a smaller learning_rate"):
         train(learner, run, silent)
+
+
+# ---- by hand ----
+
+LEGAL = torch.tensor([[True, True, False], [False, True, True]])
+TARGET = torch.tensor([[0.2, 0.5, 9.0], [9.0, -0.5, -0.25]])
+ONLINE = torch.tensor([[0.9, 0.1, 8.0], [8.0, 0.3, 0.2]])
+
+
+def test_targets_with_sign_and_mask() -> None:
+    # The turn passed: minus and discounted. It did not: plus and whole.
+    found = td_targets(torch.tensor([0.0, 0.1]), torch.tensor([-0.9, 1.0]), TARGET, LEGAL)
+    assert found.tolist() == pytest.approx([-0.45, -0.15])
+
+
+def test_in_double_dqn_the_online_network_selects_and_the_target_network_evaluates() -> None:
+    found = td_targets(torch.tensor([0.0, 0.0]), torch.tensor([-0.9, 1.0]), TARGET, LEGAL, ONLINE)
+    assert found.tolist() == pytest.approx([-0.18, -0.5])
+
+
+def test_nothing_comes_after_the_end() -> None:
+    nothing = torch.zeros(2, 3, dtype=torch.bool)
+    found = td_targets(torch.tensor([1.0, -1.0]), torch.tensor([0.0, 0.0]), TARGET, nothing)
+    assert found.tolist() == [1.0, -1.0]
+    assert best_legal(TARGET, nothing).tolist() == [0.0, 0.0]
+
+
+def test_a_row_alone_equals_the_same_row_in_a_batch() -> None:
+    alone = td_targets(torch.tensor([0.1]), torch.tensor([1.0]), TARGET[1:], LEGAL[1:], ONLINE[1:])
+    both = td_targets(torch.tensor([0.0, 0.1]), torch.tensor([-0.9, 1.0]), TARGET, LEGAL, ONLINE)
+    assert alone[0] == both[1]

@@ -93,11 +93,11 @@ def test_after_some_games_it_is_clearly_stronger_than_untrained(name: str) -> No
         settings["threads"] = 1
     learner = new_learner(resolve(LEARNERS[name].config(**settings, **LEARNS[name])))
     game, opponent = learner.game, make("random", learner.game)
-    before = score(game, learner.agent(), opponent)
+    before = score(game, learner.model.agent(), opponent)
     while learner.cycle.progress() < 1:
         learner.state.progress = progress(learner)
         learner.iterate()
-    after = score(game, learner.agent(), opponent)
+    after = score(game, learner.model.agent(), opponent)
     assert after > before + 0.15, f"{before:.3f} untrained, {after:.3f} after {learner.state.updates} updates"
     assert after > 0.62
 

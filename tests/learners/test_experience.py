@@ -10,8 +10,7 @@ import plyground as pg
 from plyground.backend.games import on_device
 from plyground.learners.experience import buffer_summary, cycle_statistics, quality, statistics
 from plyground.learners.replay import ReplayBuffer
-from plyground.learners.results import GameResults
-from plyground.learners.selfplay import Transition
+from plyground.learners.selfplay import GameResults, Transition
 
 
 def filled(game: pg.Game) -> ReplayBuffer:

@@ -1,4 +1,4 @@
-"""A learner with everything on the GPU: it stores what happened, draws from that, and goes on where it stopped."""
+"""Learners on a GPU: the replay buffer holds what the rules say, samples are those of the CPU, resume is bit-exact."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from plyground.learners.arrays import OnCpu, OnGpu
-from plyground.learners.memory import Memory
-from plyground.learners.on_the_gpu import GpuMemory, GpuSelfPlay
 
 import plyground as pg
 from conftest import ROOT, TINY
 from plyground.agents.agent import make
-from plyground.agents.network import NetworkAgent, View
+from plyground.agents.network import NetworkAgent
+from plyground.backend.batch import TensorBatch
 from plyground.backend.device import SIMULATED, problem
-from plyground.backend.games import on_gpu
-from plyground.kernels.advantages import advantages
+from plyground.backend.games import on_device
+from plyground.backend.view import View
+from plyground.kernels.advantages import compute_advantages
+from plyground.kernels.arrays import Rollout
+from plyground.learners import saving
 from plyground.learners.a2c import A2C
+from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
@@ -32,20 +35,21 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"need
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 GAMES, STEPS = (4, 12) if SIMULATED else (64, 60)
 SMALL = DQN(
-    game=ROW, device="cuda", network="16", concurrency=GAMES, memory=GAMES * 30, warm_up=GAMES * 4, batch=2 * GAMES,
-    samples_per_ply=2.0, target_update=3, threads=1, games_per_cycle=10_000, cycles=1,
+    game=ROW, device="cuda", network="16", num_envs=GAMES, buffer_size=GAMES * 30, learning_starts=GAMES * 4,
+    batch_size=2 * GAMES, replay_ratio=2.0, target_update_interval=3, threads=1, games_per_cycle=10_000, cycles=1,
 )  # fmt: skip
 MIXED = replace(
-    SMALL, prioritised=True, n_step=3, opponents=("0.4 self", "0.3 snapshot", "0.3 random"), opening_plies=2,
-    dueling=True, double_dqn=True, epsilon=0.9, epsilon_end=0.1, shaping=0.1,
+    SMALL, prioritized_replay=True, n_step=3, opponents=("0.4 self", "0.3 snapshot", "0.3 random"), opening_plies=2,
+    dueling=True, double_dqn=True, exploration_initial_eps=0.9, exploration_final_eps=0.1, shaping_coef=0.1,
 )  # fmt: skip
 OTHERWISE = replace(
-    SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own", loss="mse", target_soft=0.1, max_steps=9,
-    share_good=0.3, share_recent=0.3, recent=3 * GAMES, n_step=2,
+    SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own_turn", loss="mse", tau=0.1, max_plies=9,
+    decided_share=0.3, recent_share=0.3, recent_size=3 * GAMES, n_step=2,
 )  # fmt: skip
 PPO_MIXED = PPO(
-    game="connect_four", device="cuda", network="16+value", concurrency=GAMES, rollout=4, batch=2 * GAMES, threads=1,
-    opponents=("0.4 self", "0.2 snapshot", "0.4 punisher"), opening_plies=2, games_per_cycle=10_000, cycles=1,
+    game="connect_four", device="cuda", network="16+value", num_envs=GAMES, rollout_length=4, batch_size=2 * GAMES,
+    threads=1, opponents=("0.4 self", "0.2 snapshot", "0.4 punisher"), opening_plies=2, games_per_cycle=10_000,
+    cycles=1,
 )  # fmt: skip
 CONVOLUTIONS = replace(SMALL, game="connect_four", network="b1c8" if SIMULATED else "b4c64")
 PPO_CONVOLUTIONS = replace(PPO_MIXED, network=f"{CONVOLUTIONS.network}+value")
@@ -58,7 +62,7 @@ CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["sma
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads that wait for each other are slow where numba plays the GPU; how they encode is tested elsewhere."""
+    """Threads that wait for each other are slow where numba simulates the GPU; how they encode is tested elsewhere."""
     if SIMULATED:
         monkeypatch.setattr("plyground.backend.games.STAGED", 0)
 
@@ -69,60 +73,90 @@ def begun(config: DQN | PPO) -> Any:
 
 def learned(config: DQN | PPO, steps: int = STEPS) -> Any:
     learner = begun(config)
-    assert isinstance(learner.on, OnGpu)
-    learner.snapshots = [learner.fresh_network()]
+    assert learner.model.view.device_name == "cuda"
+    learner.model.snapshots.add(learner.model.network)
     for _ in range(steps):
-        learner.advance()
+        learner.iterate()
+        learner.state.step += 1
     return learner
 
 
+def numpy(values: torch.Tensor) -> Any:
+    return values.cpu().numpy()
+
+
+# ---- the replay buffer ----
+
+
 @CONFIGS
-def test_memory_holds_what_the_rules_say(config: DQN) -> None:
+def test_the_replay_buffer_holds_what_the_rules_say(config: DQN) -> None:
     learner = learned(config)
-    game, memory = learner.game, learner.memory
-    assert learner.updates >= STEPS - 4
-    assert learner.tally.games > 0
-    arrays = memory.arrays()
-    states, after = (arrays[name].reshape(-1).view(game.rules.HEAD) for name in ("states", "after"))
+    game, replay = learner.game, learner.replay
+    assert learner.state.updates >= STEPS - 4
+    assert learner.games.results.games > 0
+    used = slice(replay.filled)
+    states = replay.games.to_records(replay.states[used].flatten(0, 1)).copy()
+    after = replay.games.to_records(replay.next_states[used].flatten(0, 1))
     if game.rules.HEAD == game.rules.STATE:
-        played, actions = states.copy(), arrays["actions"].reshape(-1)
+        played, actions = states.copy(), numpy(replay.actions[used]).reshape(-1)
         game.kernels().play_all(played, actions, np.zeros(len(played), np.uint64), game.work())
         assert (played == after).all()
-    assert (arrays["sides"].reshape(-1) == states["to_move"]).all()
-    assert (arrays["ended"].reshape(-1) == 1).sum() == (after["outcome"] > 0).sum()
+    assert (numpy(replay.plies.sides[used]).reshape(-1) == states["to_move"]).all()
+    assert (numpy(replay.plies.ended[used]) == 1).sum() == (after["outcome"] > 0).sum()
+
+
+def twin_of(replay: ReplayBuffer, prioritized: bool) -> ReplayBuffer:
+    """A replay buffer on the CPU with the same plies."""
+    twin = ReplayBuffer(replay.game, "cpu", replay.capacity, replay.num_envs, seed=9, prioritized=prioritized)
+    arrays: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
+    saving.dump("replay", replay, arrays, plain)
+    saving.restore("replay", twin, arrays, plain)
+    return twin
 
 
 @CONFIGS
 def test_samples_are_those_of_the_cpu(config: DQN) -> None:
-    """A memory on the CPU with the same plies says the same of them."""
-    memory = learned(config).memory
-    twin = Memory(memory.game, memory.room, GAMES, seed=9, prioritised=config.prioritised)
-    twin.restore(memory.arrays())
-    how = config.n_step, config.bootstrap == "own", config.discount, 0.5
-    sample = memory.draw(200, *how, shares=(config.share_good, config.share_recent), recent=2)
-    found: Any = {name: value.cpu().numpy() for name, value in vars(sample).items()}
-    returns, factors, behind, whole = twin.follow(found["picked"], *how)
-    assert np.array_equal(found["returns"], returns)
-    assert np.array_equal(found["factors"], factors)
-    assert (found["states"].reshape(-1).view(memory.game.rules.HEAD) == twin.states.reshape(-1)[found["picked"]]).all()
-    assert (found["behind"].reshape(-1).view(memory.game.rules.HEAD) == twin.after.reshape(-1)[behind]).all()
-    assert np.array_equal(found["weights"] > 0, whole > 0)
-    assert twin.usable.reshape(-1)[found["picked"]].all()
+    """A replay buffer on the CPU with the same plies draws the same samples, bit for bit."""
+    replay = learned(config).replay
+    twin = twin_of(replay, config.prioritized_replay)
+    how: Any = {
+        "n_step": config.n_step, "own_turn": config.bootstrap == "own_turn", "gamma": config.gamma,
+        "truncation_penalty": 0.5, "decided_share": config.decided_share, "recent_share": config.recent_share,
+        "recent_rows": 2,
+    }  # fmt: skip
+    one, other = replay.sample(200, **how), twin.sample(200, **how)
+    for name, values in one._asdict().items():
+        if name == "weights" and config.prioritized_replay:
+            assert numpy(values) == pytest.approx(numpy(other.weights), rel=1e-6), "a power, which devices round"
+        else:
+            assert np.array_equal(numpy(values), numpy(getattr(other, name))), name
+    assert twin.usable.flatten()[other.indices].all()
 
 
 def test_priorities_add_up_and_are_followed() -> None:
-    memory = learned(MIXED).memory
-    assert isinstance(memory, GpuMemory)
-    leaves = len(memory.tree) // 2
-    memory.update(torch.arange(4, device=memory.tree.device), torch.tensor([3.0, 1.0, 0.0, 0.0]).to(memory.tree), 1.0)
-    tree = memory.tree.cpu().numpy()
-    assert tree[leaves : leaves + 4] == pytest.approx([3.001, 1.001, 0.001, 0.001])
-    assert tree[1] == pytest.approx(tree[leaves:].sum())
-    assert tree[2] + tree[3] == pytest.approx(tree[1])
-    drawn: Any = memory.draw(2000).picked
-    picked = drawn.cpu().numpy()
-    shares = np.bincount(picked, minlength=leaves) / 2000
-    assert shares == pytest.approx(tree[leaves:] / tree[1], abs=0.001)  # one from each of 2000 equal parts
+    replay = learned(MIXED).replay
+    tree = replay.tree.tree
+    leaves = len(tree) // 2
+    errors = torch.tensor([3.0, 1.0, 0.0, 0.0], device=tree.device)
+    replay.update_priorities(torch.arange(4, device=tree.device), errors, 1.0)
+    found = numpy(replay.tree.tree)
+    assert found[leaves : leaves + 4] == pytest.approx([3.001, 1.001, 0.001, 0.001])
+    assert found[1] == pytest.approx(found[leaves:].sum())
+    assert found[2] + found[3] == pytest.approx(found[1])
+    shares = np.bincount(numpy(replay.sample(2000).indices), minlength=leaves) / 2000
+    assert shares == pytest.approx(found[leaves:] / found[1], abs=0.001)  # one from each of 2000 equal parts
+
+
+def test_a_ply_that_was_sampled_twice_keeps_its_largest_error() -> None:
+    replay = learned(MIXED).replay
+    tree = replay.tree.tree
+    errors = torch.tensor([1.0, 3.0, 2.0], device=tree.device)
+    replay.update_priorities(torch.tensor([5, 5, 5], device=tree.device), errors, 1.0)
+    assert float(replay.tree.tree[len(tree) // 2 + 5]) == pytest.approx(3.001)
+
+
+# ---- learners ----
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
@@ -130,142 +164,147 @@ def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | 
     through = learned(config)
     first = learned(config, STEPS // 2)
     with create(tmp_path / "run", {}) as run:
-        first.save(run)
+        saving.save(first, run, first.state.step)
         again = begun(config)
-        again.restore(newest_whole(run.path))
+        saving.load(again, newest_whole(run.path))
     for _ in range(STEPS - STEPS // 2):
-        again.advance()
-    one, other = through.groups(), again.groups()
-    for group in one:
-        assert one[group].keys() == other[group].keys()
-        for name, values in one[group].items():
-            assert values.tobytes() == other[group][name].tobytes(), name
-    assert through.tally.counts == again.tally.counts
+        again.iterate()
+        again.state.step += 1
+    dumped: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    for learner in (through, again):
+        arrays: dict[str, Any] = {}
+        plain: dict[str, Any] = {}
+        saving.dump("all", learner.parts(), arrays, plain)
+        dumped.append((arrays, plain))
+    (one, plain), (other, others) = dumped
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        assert values.tobytes() == other[name].tobytes(), name
+    assert plain == others
 
 
 def test_the_policy_gradient_learns_from_the_same_rollout_as_on_the_cpu() -> None:
     """Advantages of a rollout that was played on the GPU, computed there and here."""
     learner = PPOLearner(PPO_MIXED)
-    assert isinstance(learner.on, OnGpu)
-    learner.snapshots = [learner.fresh_network()]
-    for _ in range(3):
-        learner.play()
-    learner.play()
-    judged: Any = learner.judge()
-    memory, values = learner.memory.arrays(), learner.values.cpu().numpy()
-    expected = np.empty_like(values)
-    stored = [memory[name] for name in ("sides", "next_sides", "rewards", "ended", "usable")]
-    behind = learner.values_behind().cpu().numpy()
-    judge: Any = advantages
-    judge(*stored, values, behind, PPO_MIXED.discount, PPO_MIXED.trace, expected)
-    picked = judged.picked.cpu().numpy()
-    assert np.array_equal(picked, np.flatnonzero(memory["usable"]))
-    assert 0 < len(picked) < expected.size  # others play too
-    targets = judged.targets.cpu().numpy()
-    assert targets == pytest.approx((expected + values).reshape(-1)[picked], abs=1e-6)
-    assert float(judged.advantages.mean()) == pytest.approx(0, abs=1e-5)
-    learner.improve(judged)
-    assert learner.updates > 0
-
-
-def test_policies_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) -> None:
-    on = OnGpu(connect_four, np.random.default_rng(0))
-    play, agent = GpuSelfPlay(on, 6, 3, mix=("1 greedy",)), make("greedy", connect_four)
-    play.batch.random_play(9)
-    batch: Any = play.batch
-    states, rngs = on.gpu.to_cpu(batch.states), batch.rngs.cpu().numpy().copy()
-    actions, side = on.zeros((6,), np.int32), play.side.cpu().numpy()
-    theirs = play.answer(actions, [])
-    turn = side != states["to_move"]
-    assert theirs.tolist() == turn.tolist()
-    assert turn.any()
-    own = rngs[turn]
-    assert actions.cpu().numpy()[turn].tolist() == agent.act(states[turn], own).tolist()
-    assert batch.rngs.cpu().numpy()[turn].tolist() == own.tolist()
-    assert batch.rngs.cpu().numpy()[~turn].tolist() == rngs[~turn].tolist()
+    learner.model.snapshots.add(learner.model.network)
+    rollout, replay = learner.rollout, learner.rollout.replay
+    for _ in range(4):
+        rollout.play()
+    found = learner.advantages()
+    values, expected = numpy(rollout.values), np.empty(tuple(rollout.values.shape), np.float32)
+    plies, usable = replay.plies, numpy(replay.usable)
+    sides, next_sides, rewards, ended = (
+        numpy(each) for each in (plies.sides, plies.next_sides, plies.rewards, plies.ended)
+    )
+    arrays = Rollout(sides, next_sides, rewards, ended, usable, values, numpy(rollout.next_values()))
+    compute_advantages(arrays, PPO_MIXED.gamma, PPO_MIXED.gae_lambda, expected)
+    indices = numpy(found.indices)
+    assert np.array_equal(indices, np.flatnonzero(usable))
+    assert 0 < len(indices) < expected.size  # opponents play too
+    assert numpy(found.returns) == pytest.approx((expected + values).reshape(-1)[indices], abs=1e-6)
+    assert float(found.advantages.mean()) == pytest.approx(0, abs=1e-5)
+    for _ in range(4):
+        learner.iterate()
+    assert learner.state.updates > 0
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("algorithm", [DQN, PPO])
 def test_an_illegal_action_ends_the_run(algorithm: Any, device: str) -> None:
-    """A network that knows one column has nothing to play when it is full."""
-    how: Any = {"network": "8", "epsilon": 0.0, "epsilon_end": 0.0}
+    """A network that has an output for one column only has nothing to play when it is full."""
+    how: Any = {"network": "8", "exploration_initial_eps": 0.0, "exploration_final_eps": 0.0}
     if algorithm is PPO:
         how = {"network": "8+value", "symmetries": False}
-    learner = begun(algorithm(device=device, outputs=1, concurrency=4, batch=4, threads=1, **how))
+    learner = begun(algorithm(device=device, outputs=1, num_envs=4, batch_size=4, threads=1, **how))
     for _ in range(6):
-        learner.advance()
+        learner.iterate()
     with pytest.raises(pg.IllegalAction, match="row 0: 0 is not legal"):
-        learner.advance()
-
-
-def test_a_ply_that_was_picked_twice_keeps_its_largest_error() -> None:
-    memory = learned(MIXED).memory
-    leaves = len(memory.tree) // 2
-    errors = torch.tensor([1.0, 3.0, 2.0]).to(memory.tree)
-    memory.update(torch.tensor([5, 5, 5], device=memory.tree.device), errors, 1.0)
-    assert float(memory.tree[leaves + 5]) == pytest.approx(3.001)
+        learner.iterate()
 
 
 def test_auto_is_a_device_in_python_too() -> None:
-    assert isinstance(begun(replace(SMALL, device="auto")).on, OnGpu)
+    assert begun(replace(SMALL, device="auto")).view.device_name == "cuda"
 
 
-@pytest.mark.parametrize("settings", [SMALL, A2C(device="auto", network="8+value")])
-def test_it_is_said_what_goes_to_the_gpu(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    settings.resolved()
-    out, told = capsys.readouterr().out, "for the network; games and memory are on the CPU"
-    assert out.startswith("device: cuda (")
-    assert out.endswith(f"{'with games and memory' if settings is SMALL else told}\n")
+@pytest.mark.parametrize("settings", [SMALL, A2C(device="auto", network="8+value", threads=1)], ids=["cuda", "auto"])
+def test_the_choice_of_the_gpu_is_said(settings: Any) -> None:
+    said: list[str] = []
+    assert resolve(settings, said.append).device == "cuda"
+    (message,) = said
+    assert message.startswith("device: cuda (")
+
+
+# ---- opponents and views ----
+
+
+def games_on(device: str, game: pg.Game, n: int, opponents: tuple[str, ...]) -> SelfPlay:
+    config = DQN(game=game.full, num_envs=n, seed=3, opponents=opponents)
+    generator = torch.Generator(on_device(game, device).device).manual_seed(3)
+    return SelfPlay(game, device, config, generator)
+
+
+def test_scripted_agents_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) -> None:
+    play, agent = games_on("cuda", connect_four, 6, ("1 greedy",)), make("greedy", connect_four)
+    play.batch.random_play(9)
+    play.side[:3], play.side[3:] = 0, 1
+    records, rngs = play.batch.on.to_records(play.batch.states).copy(), numpy(play.batch.rngs).copy()
+    actions, side = play.batch.on.zeros((6,), np.int32), numpy(play.side)
+    own = play._answer(actions, [])
+    turn = side != records["to_move"]
+    assert (~numpy(own)).tolist() == turn.tolist()
+    assert turn.any()
+    wanted = rngs[turn]
+    assert numpy(actions)[turn].tolist() == agent.act(records[turn], wanted).tolist()
+    assert numpy(play.batch.rngs)[turn].tolist() == wanted.tolist()
+    assert numpy(play.batch.rngs)[~turn].tolist() == rngs[~turn].tolist()
 
 
 def test_a_run_that_was_learned_on_the_cpu_plays_on_the_gpu(tmp_path: Path) -> None:
-    config = replace(SMALL, device="cpu").resolved()
+    config = resolve(replace(SMALL, device="cpu"))
     with create(tmp_path / "run", {"learner": "dqn", **asdict(config)}) as run:
-        DQNLearner(config).save(run)
-    game, word = pg.load(ROW), f"run:{tmp_path / 'run'}"
-    on, mix = OnGpu(game, np.random.default_rng(0)), ("0.5 self", f"0.5 {word}")
-    play, twin = GpuSelfPlay(on, 8, 3, mix=mix), SelfPlay(OnCpu(game, np.random.default_rng(0)), 8, 3, mix=mix)
-    agent: Any = play.agents[word]
-    assert agent.view.uses_gpu
+        saving.save(DQNLearner(config), run, 0)
+    game, spec = pg.load(ROW), f"run:{tmp_path / 'run'}"
+    play, twin = (games_on(device, game, 8, ("0.5 self", f"0.5 {spec}")) for device in ("cuda", "cpu"))
+    agent: Any = play.agents[spec]
+    assert agent.view.device_name == "cuda"
     play.batch.random_play(3)
-    twin.restore({name: values.reshape(-1) for name, values in play.arrays().items()})
-    actions, expected = on.zeros((8,), np.int32) - 1, np.full(8, -1, np.int32)
-    theirs = play.answer(actions, [])
-    assert theirs.tolist() == twin.answer(expected, []).tolist()
+    for name, values in play.state().items():
+        twin.state()[name].copy_(values)
+    actions, expected = torch.full((8,), -1, dtype=torch.int32).to(play.device), torch.full((8,), -1).int()
+    own = play._answer(actions, [])
+    assert own.tolist() == twin._answer(expected, []).tolist()
     assert actions.tolist() == expected.tolist()
-    assert ((actions >= 0) == theirs).all()
-    assert 0 < int(theirs.sum()) < 8
+    assert ((actions >= 0) == ~own).all()
+    assert 0 < int((~own).sum()) < 8
 
 
-@pytest.mark.parametrize("word", ["chess", "connect_four", "sequence"])
-def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(word: str) -> None:
-    game = pg.load(word)
-    cpu, gpu = pg.Batch(game, 3), pg.Batch(game, 3, device="cuda")
+@pytest.mark.parametrize("spec", ["chess", "connect_four", "sequence"])
+def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(spec: str) -> None:
+    game = pg.load(spec)
+    cpu, gpu = TensorBatch(game, 3), TensorBatch(game, 3, device="cuda")
     cpu.random_play(7)
     gpu.random_play(7)
-    view = View(game, "", device="cuda")
-    states: Any = gpu.states
-    assert torch.equal(view.observe(states), view.observe(cpu.states))
-    assert torch.equal(view.legal(states), view.legal(cpu.states))
-    actions, rows = cpu.legal_list()[0][:, 0], torch.arange(3)
-    there = torch.from_numpy(actions).to(states.device)
-    outputs = view.output_of(states, there)
-    assert outputs.tolist() == view.output_of(cpu.states, actions).tolist()
-    assert view.action_of(states, outputs).tolist() == actions.tolist()
-    network = make_network("8", view.shape, view.outputs).to(view.device)
-    agent = NetworkAgent(view, network)
-    assert agent.choose(states, torch.zeros(3)).tolist() == agent.act(cpu.states, cpu.rngs).tolist()
-    assert view.legal(states)[rows.to(states.device), outputs].all()
+    here, there = View(game, ""), View(game, "", device="cuda")
+    assert torch.equal(there.observe(gpu.states).cpu(), here.observe(cpu.states))
+    assert torch.equal(there.legal(gpu.states).cpu(), here.legal(cpu.states))
+    actions = cpu.legal_list()[0][:, 0]
+    outputs = there.output_of(gpu.states, actions.to(there.device))
+    assert outputs.tolist() == here.output_of(cpu.states, actions).tolist()
+    assert there.action_of(gpu.states, outputs).tolist() == actions.tolist()
+    network = make_network("8", there.shape, there.outputs).to(there.device)
+    agent, records = NetworkAgent(there, network), cpu.on.to_records(cpu.states)
+    chosen = agent.choose(gpu.states, torch.zeros(3, device=there.device))
+    assert chosen.tolist() == agent.act(records, np.zeros(3, np.uint64)).tolist()
+    assert there.legal(gpu.states).gather(1, outputs[:, None]).all()
 
 
-def test_the_games_own_judgement_on_the_gpu(connect_four: pg.Game) -> None:
-    cpu, gpu = pg.Batch(connect_four, 3), pg.Batch(connect_four, 3, device="cuda")
+def test_the_games_own_evaluation_on_the_gpu(connect_four: pg.Game) -> None:
+    cpu, gpu = TensorBatch(connect_four, 3), TensorBatch(connect_four, 3, device="cuda")
     cpu.random_play(9)
     gpu.random_play(9)
-    on, expected = OnGpu(connect_four, np.random.default_rng(0)), np.empty(3, np.float32)
-    connect_four.kernels("evaluate").evaluate_all(cpu.states, expected)
-    assert on.evaluate(gpu.states).cpu().numpy() == pytest.approx(expected, abs=1e-6)
-    assert on_gpu(connect_four) is on.gpu
+    games, expected = on_device(connect_four, "cuda"), np.empty(3, np.float32)
+    connect_four.kernels("evaluate").evaluate_all(cpu.on.to_records(cpu.states), expected)
+    assert numpy(games.evaluate(gpu.states)) == pytest.approx(expected, abs=1e-6)
+    assert games is gpu.on
     with pytest.raises(pg.InvalidValue, match="defines `evaluate`"):
-        OnGpu(pg.load("sequence"), on.rng).evaluate(gpu.states)
+        on_device(pg.load("sequence"), "cuda").evaluate(gpu.states)

@@ -10,7 +10,7 @@ import torch
 
 from plyground.learners import saving
 from plyground.learners.dqn import DQN
-from plyground.learners.model import Model, Snapshots
+from plyground.learners.model import Model, Snapshots, to_floats
 from plyground.learners.state import TrainingState
 from small_runs import ROW
 
@@ -90,3 +90,12 @@ def test_a_snapshot_is_taken_at_its_interval() -> None:
 def test_a_run_that_does_not_exist_cannot_initialise_a_network(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="is no run to begin with"):
         model_of(init=str(tmp_path / "nowhere"))
+
+
+# ---- by hand ----
+
+
+def test_metrics_become_floats_in_their_order() -> None:
+    found = to_floats({"b": torch.tensor(1.5, requires_grad=True), "a": torch.tensor(2)})
+    assert found == {"b": 1.5, "a": 2.0}
+    assert list(found) == ["b", "a"]

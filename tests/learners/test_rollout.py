@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import torch
 import plyground as pg
 from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
-from plyground.learners.losses import entropy_of, log_probabilities, policy_gradient_loss
-from plyground.learners.rollout import PolicyBatch, SamplingAgent
+from plyground.learners.rollout import PolicyBatch, SamplingAgent, normalized, policy_gradient_loss
 from plyground.learners.training import train
+from plyground.networks import entropy_of, log_probabilities
 from plyground.runs.directory import read_metrics
 from resumed import begin, check_resume, silent
 from small_runs import POLICY_LEARNERS, VARIANTS, learner_of, scripted, short
@@ -68,8 +69,7 @@ def test_a_rollout_is_complete_after_its_length() -> None:
     rollout = learner_of("reinforce", rollout_length=3).rollout
     complete: list[bool] = []
     for _ in range(7):
-        rollout.play()
-        complete.append(rollout.complete())
+        complete.append(rollout.play())
     assert complete == [False, False, True, False, False, True, False]
 
 
@@ -108,9 +108,10 @@ def test_the_loss_is_policy_value_and_entropy_with_their_coefficients() -> None:
     rollout, view, replay = learner.rollout, learner.model.view, learner.rollout.replay
     for _ in range(6):
         rollout.play()
+    learner.state.progress = 0.5
     indices = torch.arange(16)
     batch = PolicyBatch(indices, torch.linspace(-1, 1, 16), torch.linspace(0.5, -0.5, 16))
-    loss, means = rollout._loss(batch, lambda logs, old, advantages: policy_gradient_loss(logs, advantages), 0.5)
+    loss, means = rollout._loss(batch, lambda logs, old, advantages: policy_gradient_loss(logs, advantages))
     states, actions = replay.at(replay.states, indices), replay.at(replay.actions, indices).long()
     logits, values = learner.model.network.with_value(view.observe(states))
     logs = log_probabilities(logits, view.legal(states))
@@ -178,3 +179,21 @@ def test_a_rollout_of_any_built_in_game(name: str) -> None:
     assert learner.state.updates > 0
     assert metrics
     assert all(np.isfinite(value) for value in metrics.values())
+
+
+# ---- by hand ----
+
+
+def test_the_policy_gradient_by_hand() -> None:
+    values = torch.zeros(1, 2, requires_grad=True)
+    logs = log_probabilities(values, torch.ones(1, 2, dtype=torch.bool))[:, 0]
+    policy_gradient_loss(logs, torch.tensor([2.0])).backward()
+    assert values.grad is not None
+    assert values.grad[0].tolist() == pytest.approx([-1.0, 1.0])  # -2 (1 - p), 2 p
+
+
+def test_normalized_advantages_have_mean_0_and_deviation_1() -> None:
+    found = normalized(torch.tensor([1.0, 2.0, 6.0]))
+    assert found.tolist() == pytest.approx([x / math.sqrt(14 / 3) for x in (-2.0, -1.0, 3.0)])
+    assert normalized(torch.zeros(0)).shape == (0,)
+    assert normalized(torch.tensor([3.0])).tolist() == [0.0], "one ply says nothing about scale"

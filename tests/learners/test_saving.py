@@ -183,7 +183,7 @@ def end_cycle(learner: Any) -> None:
         learner.model.keep_best()
     else:
         learner.games.results.clear()
-        learner.versions.keep_best()
+        learner.model.keep_best()
 
 
 def saved_and_loaded(path: Path, config: Any) -> tuple[Any, Any]:
@@ -228,7 +228,7 @@ def test_the_walk_finds_what_matters() -> None:
     ):  # fmt: skip
         assert path in found["dqn, everything"], path
     assert {"learner.rollout.log_probs", "learner.rollout.values"} <= found["ppo"]
-    assert {"learner.pending.rewards", "learner.played", "learner.versions.best.values"} <= found["tabular"]
+    assert {"learner.pending.rewards", "learner.played", "learner.model.best.values"} <= found["tabular"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_the_walk_finds_what_matters() -> None:
         ("ppo", "rollout", "learner.rollout."),
         ("ppo", "best", "learner.model.best."),
         ("tabular", "table", "learner.table."),
-        ("tabular", "best", "learner.versions."),
+        ("tabular", "best", "learner.model."),
         ("tabular", "pending", "learner.pending."),
         ("tabular", "played", "learner.played"),
     ],
@@ -287,7 +287,7 @@ def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     weights = {name: values.numpy() for name, values in learner.q_network.state_dict().items()}
     with run:
-        checkpoint = run.save(0, learner.identity, {"network": weights}, {})
+        checkpoint = run.save(0, learner.model.identity, {"network": weights}, {})
     with pytest.raises(Error, match="holds only a network: it can play, but a run cannot be resumed from it"):
         saving.load(learner, checkpoint)
 

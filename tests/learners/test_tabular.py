@@ -18,16 +18,13 @@ from plyground.agents.agent import ask, make, tell
 from plyground.agents.tabular import load_run, rule_of
 from plyground.arena.match import play_match
 from plyground.errors import Error
-from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
-from plyground.games.sequence.cards import TRADES
-from plyground.kernels.table import NOTHING, Rule, update
+from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.learners.training import progress, save, train
 from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, read_metrics, steps_of
 from plyground.runs.files import Busy
-from plyground.tables import Table
 from resumed import begin, check_resume, silent
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -39,153 +36,6 @@ RICH = Tabular(
     game="sequence", key="cards", method="sarsa", cycles=3, games_per_cycle=12, num_envs=8, eval_games=2,
     eval_opponents=("random",), opponents=("1 self", "1 greedy"), prior=5.0, epsilon=0.2,
 )  # fmt: skip
-PLAIN = Rule(
-    sarsa=False, learning_rate=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
-    reward_weight=0.1, prior=0.0, limit=10.0,
-)  # fmt: skip
-
-
-# ---- updates by hand ----
-
-# Red has _ooo_ in row 5 and a dead 2s; ah on g5 makes a live four, qs on b5 a four with a gap. 9d would complete the
-# four on h5, and lies face up: it is the best card to take.
-DEAD_CARD = (
-    "#b_______#/__________/__________/__________/___rrr____/__________/__________/__________/______r___/#________# "
-    "turn=0 hands=2sahqs6c7d8d,2d3d4d5d6d8s display=9d9sts3s4s deck=5s6s7s8s2c3c4c discards=2s2h3h4h5h6h"
-)
-
-
-class Pupil:
-    """One game, in which the seats that are asked learn by the compiled rule, step by step."""
-
-    def __init__(self, text: str, rule: Rule, game: str = "sequence") -> None:
-        self.game, self.rule = pg.load(game), rule
-        self.table = Table(self.game)
-        self.position = self.game.position(text, strict=False)
-        self.updates, self.scratch = self.table.updates(1), self.table.scratch()
-
-    def key(self, action: int) -> Any:
-        """What the table calls an action here."""
-        key = self.scratch.key
-        self.table.choose(self.position.states, np.zeros(1, np.uint64), self.rule, self.table.entries, self.scratch)
-        key[-1] = self.scratch.words[action % TRADES if action < TRADES else action]
-        return key.copy()
-
-    def set(self, name: str, value: float) -> None:
-        """Let the table know one value, visited once."""
-        self.table.reserve(1)
-        update(self.table.entries, self.key(self.position.action(name)), value, 1.0)
-
-    def value(self, key: Any) -> tuple[float, int]:
-        found = np.zeros(1, np.int64)
-        self.table.kernels.find_all(self.table.entries, key[None], found)
-        entry = int(found[0])
-        return (
-            (float(self.table.entries.values[entry]), int(self.table.entries.visits[entry])) if entry >= 0 else (0, 0)
-        )
-
-    def act(self) -> str:
-        """The seat to move chooses, learns, and plays."""
-        row, rng, actions = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.int32)
-        games = self.table.games(self.position.states, row, rng, actions)
-        self.table.learn(games, self.rule, self.updates, self.scratch)
-        name = self.position.name(int(actions[0]))
-        self.position = self.position.play(name)
-        return name
-
-    def end(self, outcome: int) -> None:
-        self.table.end_games(np.zeros(1, np.int64), np.array([outcome], np.int8), self.rule, self.updates)
-
-
-FOUR = np.log(10_000 + 3 + 1) / np.log(15_001)  # a live four, and three times a live one
-FIVE = np.log(15_000 + 3 + 1) / np.log(15_001)
-
-
-@pytest.mark.parametrize(("sarsa", "behind_the_trade"), [(False, 0.9), (True, 0.5)])
-def test_updates_by_hand(sarsa: bool, behind_the_trade: float) -> None:
-    pupil = Pupil(DEAD_CARD, PLAIN._replace(sarsa=sarsa))
-    trade = pupil.key(pupil.position.action("trade 2s take 9d"))
-    assert pupil.act() == "trade 2s take 9d"
-    assert pupil.position.to_move == 0, "the same turn goes on"
-    pupil.set("place ah g5 take 9s", 0.5)
-    pupil.set("place qs b5 take 9s", 0.9)
-    four = pupil.key(pupil.position.action("place ah g5 take 9s"))
-    assert pupil.value(trade) == (0, 0), "judged only when its player acts again"
-    assert pupil.act().startswith("place ah g5")
-    assert pupil.value(trade) == (pytest.approx(behind_the_trade), 1), "reward 0, and no discount within a turn"
-    assert pupil.value(four) == (0.5, 1)
-    pupil.position = pupil.position.play("place 2d c3 take 3s")
-    pupil.set("place 9d h5 take 9s", 0.4)
-    five = pupil.key(pupil.position.action("place 9d h5 take 9s"))
-    assert pupil.act().startswith("place 9d h5")
-    target = 0.1 * FOUR + 0.9 * 0.4
-    assert pupil.value(four) == (pytest.approx(0.5 + (target - 0.5) / 2), 2), "the second visit counts half"
-    pupil.end(FIRST_WINS)
-    assert pupil.value(five) == (pytest.approx(0.4 + (0.1 * FIVE + 1 - 0.4) / 2), 2)
-    assert pupil.updates.sums[0] == 3
-    assert pupil.value(trade)[1] == 1, "nothing was judged twice"
-
-
-def test_a_loss_a_draw_and_a_game_that_was_stopped() -> None:
-    for outcome, result in ((FIRST_WINS + 1, -1.0), (DRAW, 0.0)):
-        pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-        key = pupil.key(pupil.position.action("place ah g5 take 9d"))
-        pupil.act()
-        pupil.end(outcome)
-        assert pupil.value(key) == (pytest.approx(0.1 * FOUR + result), 1)
-    pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    pupil.act()
-    pupil.end(RUNNING)
-    assert len(pupil.table) == 0
-    assert not pupil.updates.pending.waiting.any()
-
-
-def test_later_visits_count_alpha() -> None:
-    pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    start, key, value = pupil.position, pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
-    for visit in range(1, 9):
-        pupil.position = start
-        pupil.act()
-        pupil.end(FIRST_WINS if visit % 2 else DRAW)
-        value += max(0.25, 1 / visit) * (0.1 * FOUR + visit % 2 - value)
-        assert pupil.value(key) == (pytest.approx(value, abs=1e-6), visit)
-
-
-def test_what_an_action_does_and_what_it_draws_are_not_mixed() -> None:
-    """The drawn card decides which card is taken, but is no part of the reward."""
-    pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
-    key = pupil.key(pupil.position.action("place ah g5 take 9d"))
-    assert pupil.act() == "place ah g5 take 9d"
-    assert pupil.updates.pending.rewards[0, 0] == pytest.approx(0.1 * FOUR)
-    pupil.end(DRAW)
-    assert pupil.value(key)[0] == pytest.approx(0.1 * FOUR)
-
-
-def test_an_action_without_features_leaves_no_entry() -> None:
-    alone = "#________#/" + "__________/" * 8 + "#________# turn=0 hands=5h5h5h5h5h5h,2d3d4d5d6d8s display=9d9sts3s4s"
-    pupil = Pupil(alone + " deck=5s6s7s8s2c3c4c", PLAIN._replace(prior=3.0))
-    assert pupil.act().startswith("place 5h")
-    pupil.end(FIRST_WINS)
-    assert len(pupil.table) == 0
-    assert pupil.updates.sums[0] == 0
-
-
-def test_a_guess_is_the_states_value_and_the_actions_advantage() -> None:
-    pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN._replace(prior=3.0, value_weight=0.6))
-    key = pupil.key(pupil.position.action("place ah g5 take 9d"))
-    state, anywhere = key.copy(), key.copy()
-    state[-1], anywhere[:-1] = NOTHING, np.uint64(2**64 - 1)
-    pupil.act()
-    pupil.end(DRAW)
-    for each in (key, state, anywhere):
-        assert pupil.value(each) == (pytest.approx(0.1 * FOUR), 1), "the first target, all of it a surprise"
-    pupil.position = pg.load("sequence").position(DEAD_CARD.replace("2sah", "9cah"), strict=False)
-    pupil.key(0)  # looks at the state
-    effect = pupil.position.action("place ah g5 take 9d")
-    guess = 0.1 * FOUR + 0.1 * FOUR
-    assert pupil.scratch.values[effect] == pytest.approx((1 * 0.1 * FOUR + 3 * guess) / 4)
-    other = pupil.position.action("place qs b5 take 9d")
-    assert pupil.scratch.values[other] == pytest.approx(0.1 * FOUR), "unknown here and elsewhere: the state's value"
 
 
 # ---- bounds ----
@@ -238,7 +88,7 @@ def test_it_solves_three_in_a_row(method: Any) -> None:
     while learner.cycle.progress() < 1:
         learner.state.progress = progress(learner)
         learner.iterate()
-    game, agent = learner.game, learner.agent()
+    game, agent = learner.game, learner.model.agent()
     assert play_match(game, agent, make("minimax:depth=9", game), 200, seed=3, opening_plies=0).losses == 0
     assert losses_against_everything(game, agent) == 0
     assert play_match(game, agent, make("random", game), 200, seed=3).score > 0.85
@@ -273,16 +123,16 @@ def test_the_best_table_is_kept_while_the_other_goes_on() -> None:
     learner = TabularLearner(resolve(THREE))
     for _ in range(50):
         learner.iterate()
-    learner.versions.keep_best()
+    learner.model.keep_best()
     batch = pg.Batch(learner.game, 64, seed=3)
     for _ in range(3):
         batch.step(batch.random_actions())
-    before = learner.versions.best_agent().act(batch.states, np.zeros(64, np.uint64))
-    assert (before == learner.agent().act(batch.states, np.zeros(64, np.uint64))).all()
+    before = learner.model.best_agent().act(batch.states, np.zeros(64, np.uint64))
+    assert (before == learner.model.agent().act(batch.states, np.zeros(64, np.uint64))).all()
     for _ in range(300):
         learner.iterate()
-    assert (before == learner.versions.best_agent().act(batch.states, np.zeros(64, np.uint64))).all()
-    assert (before != learner.agent().act(batch.states, np.zeros(64, np.uint64))).any()
+    assert (before == learner.model.best_agent().act(batch.states, np.zeros(64, np.uint64))).all()
+    assert (before != learner.model.agent().act(batch.states, np.zeros(64, np.uint64))).any()
 
 
 def test_a_run_begins_with_what_another_learned(three: Path) -> None:
@@ -438,7 +288,7 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
 def test_only_tables_go_on_learning(three: Path) -> None:
     with pytest.raises(Error, match="last checkpoint, not with 'best'"):
         make(f"run:{three},checkpoint=best,learn=true", pg.load(ROW))
-    with pytest.raises(Error, match=r"learn in .* is true or false"):
+    with pytest.raises(Error, match="learn of the agent run is true or false"):
         make(f"run:{three},learn=yes", pg.load(ROW))
     config = three / "config.toml"
     config.write_text(config.read_text().replace('learner = "tabular"', 'learner = "dqn"'))

@@ -8,6 +8,7 @@ is the move that wins at once, or else the one with the best `evaluate`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,6 @@ from plyground.agents import uci
 from plyground.agents.simple import Random, ScriptedAgent
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
-from plyground.games.interface import Function
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
@@ -105,16 +105,15 @@ def _run(game: Game, path: str, options: Options) -> Agent:
 def _own_agents(game: Game) -> dict[str, Entry]:
     """The rows of the agents that a game defines: scripted ones, and classes."""
 
-    def entry(name: str, made: Callable[[Game], Agent], documented: Any) -> Entry:
-        meaning = (documented.__doc__ or f"the game's own {name}").strip().splitlines()[0]
+    def entry(name: str, value: Any, made: Callable[[Game], Agent]) -> Entry:
+        meaning = (value.__doc__ or f"the game's own {name}").strip().splitlines()[0]
         return Entry(lambda game, path, options: made(game), lambda _: [name], meaning)
 
-    def scripted(name: str, function: Function) -> Callable[[Game], Agent]:
-        return lambda game: ScriptedAgent(game, name, function)
-
-    functions, classes = game.rules.POLICIES, game.rules.AGENTS
-    found = {name: entry(name, scripted(name, function), function) for name, function in functions.items()}
-    return found | {name: entry(name, kind, kind) for name, kind in classes.items()}
+    scripts = {
+        name: entry(name, function, functools.partial(ScriptedAgent, name=name, choose=function))
+        for name, function in game.rules.POLICIES.items()
+    }
+    return scripts | {name: entry(name, kind, kind) for name, kind in game.rules.AGENTS.items()}
 
 
 def can_search(game: Game) -> bool:
@@ -127,20 +126,18 @@ def _pretrained(game: Game) -> Path:
     return Path(__file__).parents[1] / "trained" / str(game)
 
 
-def _has_engine(game: Game) -> bool:
-    return game.rules.UCI and uci.find("stockfish") is not None
-
-
+MINIMAX_OPTIONS = {
+    "depth": "plies to look ahead (3)",
+    "quiescence": "plies beyond the depth that follow captures (0)",
+    "table": "keep 2**table positions (0: none)",
+}
+RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
-    "random": Entry(
-        lambda game, path, options: Random(game),
-        lambda _: ["random"],
-        "plays each legal action with the same probability",
-    ),
+    "random": Entry(lambda game, path, options: Random(game), lambda _: ["random"], "any legal action, equally likely"),
     "greedy": Entry(
         lambda game, path, options: Minimax(game, depth=1),
         lambda game: ["greedy"] * can_search(game),
-        "plays a winning move, or else the one with the best `evaluate`",
+        "a winning move, or else the one with the best `evaluate`",
         SEARCHABLE,
     ),
     "minimax": Entry(
@@ -148,11 +145,7 @@ AGENTS = {
         lambda game: ["minimax:depth=3"] * can_search(game),
         "alpha-beta search to a fixed depth",
         SEARCHABLE,
-        {
-            "depth": "plies to look ahead (3)",
-            "quiescence": "plies beyond the depth that follow captures (0)",
-            "table": "keep 2**table positions (0: none)",
-        },
+        MINIMAX_OPTIONS,
     ),
     "trained": Entry(
         lambda game, path, options: load_run(str(_pretrained(game)), game),
@@ -162,18 +155,12 @@ AGENTS = {
     ),
     "uci": Entry(
         uci.make_engine,
-        lambda game: ["uci:stockfish,elo=1350"] * _has_engine(game),
+        lambda game: ["uci:stockfish,elo=1350"] * (game.rules.UCI and uci.find("stockfish") is not None),
         "a UCI engine",
         options=uci.OPTIONS,
         path="ENGINE",
     ),
-    "run": Entry(
-        _run,
-        lambda _: [],
-        "what a run has learned",
-        options={"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"},
-        path="DIR",
-    ),
+    "run": Entry(_run, lambda _: [], "what a run has learned", options=RUN_OPTIONS, path="DIR"),
 }
 
 
@@ -218,14 +205,13 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 
     A notice says what has changed in the code since the checkpoint was made.
     """
-    fingerprints.warn(fingerprints.notice(Path(path), which, game))
     if read_config(Path(path)).get("learner") == "tabular":
-        from plyground.agents.tabular import load_run as load_table
-
-        return load_table(path, game, which)
-    from plyground.agents.network import load_run as load_network  # imports torch
-
-    return load_network(path, game, which)
+        from plyground.agents.tabular import load_run as load
+    else:
+        from plyground.agents.network import load_run as load  # imports torch
+    agent = load(path, game, which)
+    fingerprints.warn(fingerprints.notice(Path(path), which, game))
+    return agent
 
 
 def _whole_number(agent: str, option: str, value: str) -> int:

@@ -1,4 +1,4 @@
-"""How fast the rules play, measured the way a learner uses them."""
+"""Speed of the rules, measured as a learner uses them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ROUNDS = 5
 
 
 class Speed(TypedDict):
-    """What `bench rules` reports; medians of several rounds."""
+    """The result of `bench rules`: medians of several rounds."""
 
     game: str
     encoder: str
     batch: int
-    """games side by side on the one thread that CPU-seconds are measured on"""
+    """games of the single thread whose CPU time is measured"""
     threads: int
     batch_of_a_thread: int
-    """games for each thread where the wall clock is read: enough to be worth waking it"""
+    """games of each thread where wall time is measured: enough to outweigh the cost of starting it"""
     plies_per_cpu_second: float
     plies_per_second: float
 

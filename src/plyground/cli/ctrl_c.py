@@ -11,13 +11,13 @@ from typing import NoReturn
 
 
 def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
-    """Let Ctrl-C end the process even in compiled code, which does not listen to Python but lets other threads run.
+    """Let Ctrl-C end the process even in compiled code, which blocks Python's signal handlers but not other threads.
 
-    Unless an agent learns there is nothing to save here.
+    An agent that learns has something to save first: with one, Ctrl-C stays as it is.
     """
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
-        signal.signal(signal.SIGINT, lambda number, frame: None)  # what Python would do comes too late
+        signal.signal(signal.SIGINT, lambda number, frame: None)  # Python's own handler would run too late
         _listen_for_ctrl_c(kept)
 
 
@@ -25,7 +25,7 @@ def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
 def _listen_for_ctrl_c(kept: str) -> None:
     heard, told = os.pipe()
     os.set_blocking(told, False)
-    signal.set_wakeup_fd(told)  # where signals are told at once
+    signal.set_wakeup_fd(told)  # signals are written there at once
 
     def wait() -> NoReturn:
         while os.read(heard, 1)[0] != signal.SIGINT:

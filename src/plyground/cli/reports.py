@@ -1,4 +1,4 @@
-"""What `solve`, `grade` and `ladder` print: tables and boards for people, one JSON object for machines."""
+"""The output of `solve`, `grade` and `ladder`: tables and boards, or one JSON object."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
 
 
 def grade_numbers(report: Grade) -> dict[str, object]:
-    """A report for machines: no boards; a share of no cases is null."""
+    """A grade as JSON: no boards; a share of no cases is null."""
 
     def numbers(share: Share) -> dict[str, float | None]:
         return {name: None if math.isnan(value) else value for name, value in asdict(share).items()}

@@ -91,8 +91,8 @@ def _inspect(run: Path) -> None:
     load(learner, newest_whole(run))
     scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
     console.print(
-        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.agent(), config)}. Checkpoints: "
-        f"{', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
+        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.model.agent(), config)}. "
+        f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
         soft_wrap=True,
         markup=False,
     )

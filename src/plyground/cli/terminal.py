@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: tables, progress and boards."""
+"""Output in the terminal: tables, progress bars and boards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import known
+from plyground.agents.agent import Entry, entries, known
 from plyground.arena.match import Match
 from plyground.arena.sprt import Sprt, Verdict
 from plyground.checks.speed import Speed
@@ -33,14 +33,14 @@ console = Console(highlight=False)
 
 
 def show_games(games: list[Game]) -> None:
-    """Each game with the words that belong to it."""
+    """Each game with its settings, encoders and agents."""
     for game in games:
         console.print(game.word, style="bold", markup=False)
         settings = [_choices(name, setting) for name, setting in game.rules.SETTINGS.items()]
         for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
             if found:
                 _fold(f"  {title:10}", ", ".join(found))
-    console.print(f"Defaults stand first. What it all means: {command('games', 'NAME')}", soft_wrap=True)
+    console.print(f"Defaults come first. The meanings: {command('games', 'NAME')}", soft_wrap=True)
 
 
 def show_game(game: Game) -> None:
@@ -53,7 +53,11 @@ def show_game(game: Game) -> None:
             (f"{name} [{' x '.join(map(str, encoder.shape))}]", encoder.meaning)
             for name, encoder in _encoders(game).items()
         ],
-        "agents": [(word, "") for word in known(game)],
+        "agents": [
+            (" or ".join(entry.examples(game)) or f"{name}:{entry.path}", _agent_meaning(entry))
+            for name, entry in entries(game).items()
+            if entry.examples(game) or name == "run"
+        ],
     }
     for title, rows in parts.items():
         console.print(f"\n{title}{'' if rows else ': none'}", style="bold")
@@ -61,6 +65,11 @@ def show_game(game: Game) -> None:
             console.print(f"  {name}", markup=False)
             if meaning:
                 _fold("      ", meaning)
+
+
+def _agent_meaning(entry: Entry) -> str:
+    options = "; ".join(f"{name}: {meaning}" for name, meaning in entry.options.items())
+    return f"{entry.meaning} ({options})" if options else entry.meaning
 
 
 def _choices(name: str, setting: Setting) -> str:
@@ -75,7 +84,7 @@ def _encoders(game: Game) -> dict[str, Encoder]:
 
 
 def _fold(lead: str, text: str) -> None:
-    """A text behind its lead, in lines of whole words: all of it can be copied."""
+    """A text after its lead, folded between words only."""
     indent = " " * len(lead)
     folded = textwrap.fill(
         text,
@@ -90,7 +99,7 @@ def _fold(lead: str, text: str) -> None:
 
 @contextmanager
 def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[int], None]]:
-    """A bar on standard error that is told how much is done."""
+    """A progress bar on standard error; the function takes the number done."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with _bar(columns, hide) as bar:
         task = bar.add_task(title, total=total)
@@ -99,7 +108,7 @@ def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[
 
 @contextmanager
 def steps(hide: bool = False) -> Generator[Callable[[int, int, str], None]]:
-    """A bar on standard error whose title says what is being done."""
+    """A progress bar on standard error with a changing title."""
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
     with _bar(columns, hide) as bar:
         task = bar.add_task("")
@@ -107,7 +116,7 @@ def steps(hide: bool = False) -> Generator[Callable[[int, int, str], None]]:
 
 
 def _bar(columns: Iterable[ProgressColumn], hide: bool) -> Progress:
-    """Nothing where nobody looks: there it would leave an empty line."""
+    """A bar that is hidden where standard error is not a terminal: there it would leave an empty line."""
     there = Console(stderr=True)
     return Progress(*columns, console=there, transient=True, disable=hide or not there.is_interactive)
 
@@ -151,7 +160,7 @@ def show_match(
 
 
 def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
-    """What a sequential test has accepted."""
+    """The hypothesis that a sequential test has accepted."""
     nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
     return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
@@ -183,8 +192,8 @@ def show_speed(speed: Speed, as_json: bool) -> None:
 
 
 def board(position: Position, seat: int | None = None, last: int = -1) -> Text:
-    """The drawn board in colours; for a seat, what it may see and, where the game draws that, what it may do or what
-    was played last."""
+    """The drawn board in colours. For a seat: what it may see and, where the game draws them, its choices or the last
+    action."""
     rules = position.game.rules
     if seat is None:
         drawn = Text(str(position))

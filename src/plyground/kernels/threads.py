@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 CHUNK = 8192  # rows that are worth the 50 µs of waking a thread (measured on Connect Four, the cheapest game)
 
@@ -16,9 +17,9 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = CHUNK) -> None:
-    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows."""
-    parts = max(1, min(threads, rows // chunk))
+def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = 0) -> None:
+    """Call `work` on slices that cover `rows`, one for each thread that finds at least `chunk` rows (0: CHUNK)."""
+    parts = max(1, min(threads, rows // (chunk or CHUNK)))
     if parts == 1:
         work(slice(0, rows))
         return
@@ -28,6 +29,18 @@ def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: i
     work(slices[0])  # in the calling thread
     for future in waiting:
         future.result()
+
+
+def over_parts(work: Callable[..., None], rows: int, threads: int, *arrays: Any) -> None:
+    """Call `work(*arrays)` in several threads, each with a slice of every array, or of every array in a NamedTuple."""
+    if threads == 1 or rows < 2 * CHUNK:
+        work(*arrays)
+    else:
+        over_slices(lambda part: work(*(_part(each, part) for each in arrays)), rows, threads)
+
+
+def _part(arrays: Any, part: slice) -> Any:
+    return arrays._make(each[part] for each in arrays) if isinstance(arrays, tuple) else arrays[part]
 
 
 @functools.cache

@@ -12,15 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from plyground.agents.network import NetworkAgent
 from plyground.learners.config import Count, NetworkConfig, RunConfig
-from plyground.learners.cycle import SelfPlayCycle
-from plyground.learners.losses import normalized, policy_gradient_loss
-from plyground.learners.model import Model
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, SamplingAgent
+from plyground.learners.rollout import (
+    PolicyBatch,
+    PolicyConfig,
+    Rollout,
+    normalized,
+    policy_gradient_loss,
+)
 from plyground.learners.state import Metrics, TrainingState
 
 
@@ -39,22 +40,16 @@ class A2CLearner:
 
     def __init__(self, config: A2C) -> None:
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, agent=SamplingAgent)
-        self.game = self.model.view.game
-        self.rng = torch.Generator(self.model.view.device).manual_seed(config.seed)
-        self.rollout = Rollout(config, self.model, self.rng)
-        self.cycle = SelfPlayCycle(config, self.state, self.model, self.rollout.games.results, self.rollout.replay)
+        self.rollout = Rollout(config, self.state)
+        self.model, self.cycle, self.game = self.rollout.model, self.rollout.cycle, self.rollout.view.game
 
     def iterate(self) -> Metrics:
         """One ply in every environment; at the end of a rollout, one step over all its plies: after it, another policy
         would have played."""
-        self.rollout.play()
-        self.state.plies += self.config.num_envs
-        if not self.rollout.complete():
+        if not self.rollout.play():
             return {}
-        self.model.schedule_learning_rate(self.state)
         plies = self.advantages()
-        return self.rollout.update(plies, self.policy_loss, self.state) if len(plies.indices) else {}
+        return self.rollout.update(plies, self.policy_loss) if len(plies.indices) else {}
 
     def advantages(self) -> PolicyBatch:
         """n-step returns from own turn to own turn; plies whose n-th turn has not come yet are left out."""
@@ -69,15 +64,6 @@ class A2CLearner:
     def policy_loss(self, log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor) -> Tensor:
         return policy_gradient_loss(log_probs, advantages)
 
-    # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
-
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        return {**self.model.parts(), **self.rollout.parts(), "state": self.state, "rng": self.rng}
+        return {**self.rollout.parts(), "state": self.state}

@@ -22,17 +22,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from plyground.agents.network import NetworkAgent
 from plyground.agents.teacher import make_teacher
 from plyground.errors import InvalidValue
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
-from plyground.learners.cycle import SelfPlayCycle
-from plyground.learners.losses import entropy, masked, td_targets, to_floats
-from plyground.learners.model import Model
+from plyground.learners.evaluation import SelfPlayCycle
+from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer, Sample
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.shaping import shaping_rewards
 from plyground.learners.state import Metrics, TrainingState
+from plyground.networks import entropy, masked
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 
@@ -109,6 +108,22 @@ class DQN(NetworkConfig, RunConfig):
             raise InvalidValue(f"{why}: learning_starts or batch_size")
         if self.decided_share + self.recent_share > 1:
             raise InvalidValue("decided_share and recent_share are at most 1 together")
+
+
+def best_legal(values: Tensor, legal: Tensor, chooser: Tensor | None = None) -> Tensor:
+    """[B] the value of the best legal action; 0 where the game is over.
+
+    Double DQN: `chooser` [B, A] selects the action, `values` evaluates it.
+    """
+    best = masked(values if chooser is None else chooser, legal).argmax(1, keepdim=True)
+    return torch.where(legal.any(1), values.gather(1, best)[:, 0], 0.0)
+
+
+def td_targets(
+    returns: Tensor, bootstrap_discounts: Tensor, next_values: Tensor, legal: Tensor, chooser: Tensor | None = None
+) -> Tensor:
+    """[B] the n-step return plus the discounted, signed value of the best legal action in the next state."""
+    return returns + bootstrap_discounts * best_legal(next_values, legal, chooser)
 
 
 class DQNLearner:
@@ -261,13 +276,6 @@ class DQNLearner:
             self.state.notes.append(f"target network synchronised at update {updates} (every {every})")
 
     # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plyground.game import Game
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.replay import ReplayBuffer
-from plyground.learners.results import GameResults
+from plyground.learners.selfplay import GameResults
 
 MAX_PLIES = 50_000  # looked at
 

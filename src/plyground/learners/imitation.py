@@ -28,12 +28,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from plyground.agents.network import NetworkAgent
 from plyground.agents.teacher import UNIT
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
-from plyground.learners.cycle import Event
+from plyground.learners.evaluation import Event
 from plyground.learners.lessons import Lesson, keep_held_out, lessons, mean_measures, pack, policy_loss, said, split
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
@@ -189,13 +188,6 @@ class ImitationLearner:
         return mean_measures(self.network, batches, 1.0, self.config.label_smoothing)
 
     # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds; the network as others use it, with outputs that are values."""

@@ -24,8 +24,7 @@ from torch import Tensor, nn
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
-from plyground.learners.losses import entropy, masked
-from plyground.networks import Network, Valued
+from plyground.networks import Network, Valued, entropy, masked
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.teaching.dataset import BadLines, read_dataset

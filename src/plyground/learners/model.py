@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -112,3 +112,9 @@ class Snapshots:
             prefix = f"{k}."
             found = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
             network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+
+
+def to_floats(metrics: Mapping[str, Tensor]) -> dict[str, float]:
+    """Scalars as Python floats, all read at once: on a GPU each read synchronises."""
+    found = torch.stack([value.detach().float() for value in metrics.values()])
+    return dict(zip(metrics, cast("list[float]", found.tolist()), strict=True))

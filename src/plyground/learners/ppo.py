@@ -17,14 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from plyground.agents.network import NetworkAgent
 from plyground.backend.games import run_kernel
 from plyground.kernels.arrays import Rollout as RolloutArrays
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
-from plyground.learners.cycle import SelfPlayCycle
-from plyground.learners.losses import normalized
-from plyground.learners.model import Model
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, SamplingAgent
+from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized
 from plyground.learners.state import Metrics, TrainingState
 
 
@@ -56,28 +52,22 @@ class PPOLearner:
 
     def __init__(self, config: PPO) -> None:
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, agent=SamplingAgent)
-        self.game = self.model.view.game
-        self.rng = torch.Generator(self.model.view.device).manual_seed(config.seed)
-        self.rollout = Rollout(config, self.model, self.rng)
-        self.cycle = SelfPlayCycle(config, self.state, self.model, self.rollout.games.results, self.rollout.replay)
+        self.rollout = Rollout(config, self.state)
+        self.model, self.cycle, self.game = self.rollout.model, self.rollout.cycle, self.rollout.view.game
 
     def iterate(self) -> Metrics:
         """One ply in every environment; at the end of a rollout, several epochs of minibatches in random order."""
-        config, state, rollout = self.config, self.state, self.rollout
-        rollout.play()
-        state.plies += config.num_envs
-        if not rollout.complete():
+        config, rollout = self.config, self.rollout
+        if not rollout.play():
             return {}
-        self.model.schedule_learning_rate(state)
         plies = self.advantages()
         total, metrics = len(plies.indices), dict[str, float]()
         size = min(config.batch_size, total)
         for _ in range(config.epochs if total else 0):
-            order = torch.randperm(total, generator=self.rng, device=plies.indices.device)
+            order = torch.randperm(total, generator=rollout.rng, device=plies.indices.device)
             for start in range(0, total - size + 1, size):  # the last partial minibatch is dropped
                 minibatch = plies.rows(order[start : start + size])
-                metrics = rollout.update(minibatch, self.policy_loss, state)
+                metrics = rollout.update(minibatch, self.policy_loss)
                 if metrics["kl"] > config.target_kl > 0:
                     return metrics
         return metrics
@@ -104,15 +94,6 @@ class PPOLearner:
     def policy_loss(self, log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor) -> Tensor:
         return clipped_loss(log_probs, old_log_probs, advantages, self.config.clip_range)
 
-    # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
-
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        return {**self.model.parts(), **self.rollout.parts(), "state": self.state, "rng": self.rng}
+        return {**self.rollout.parts(), "state": self.state}

@@ -15,16 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import torch
 from torch import Tensor
 
-from plyground.agents.network import NetworkAgent
 from plyground.kernels.replay import RUNS_ON
 from plyground.learners.config import Bounds, NetworkConfig, RunConfig
-from plyground.learners.cycle import SelfPlayCycle
-from plyground.learners.losses import normalized, policy_gradient_loss
-from plyground.learners.model import Model
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, SamplingAgent
+from plyground.learners.rollout import (
+    PolicyBatch,
+    PolicyConfig,
+    Rollout,
+    normalized,
+    policy_gradient_loss,
+)
 from plyground.learners.state import Metrics, TrainingState
 
 TO_THE_END = 2**30  # plies
@@ -47,22 +48,16 @@ class ReinforceLearner:
 
     def __init__(self, config: Reinforce) -> None:
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, agent=SamplingAgent)
-        self.game = self.model.view.game
-        self.rng = torch.Generator(self.model.view.device).manual_seed(config.seed)
-        self.rollout = Rollout(config, self.model, self.rng, kept=2)
-        self.cycle = SelfPlayCycle(config, self.state, self.model, self.rollout.games.results, self.rollout.replay)
+        self.rollout = Rollout(config, self.state, kept=2)
+        self.model, self.cycle, self.game = self.rollout.model, self.rollout.cycle, self.rollout.view.game
 
     def iterate(self) -> Metrics:
         """One ply in every environment; at the end of a rollout, one step over all its plies: after it, another policy
         would have played."""
-        self.rollout.play()
-        self.state.plies += self.config.num_envs
-        if not self.rollout.complete():
+        if not self.rollout.play():
             return {}
-        self.model.schedule_learning_rate(self.state)
         plies = self.advantages()
-        return self.rollout.update(plies, self.policy_loss, self.state) if len(plies.indices) else {}
+        return self.rollout.update(plies, self.policy_loss) if len(plies.indices) else {}
 
     def advantages(self) -> PolicyBatch:
         """The plies of games that have ended since the last update."""
@@ -81,15 +76,6 @@ class ReinforceLearner:
     def policy_loss(self, log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor) -> Tensor:
         return policy_gradient_loss(log_probs, advantages)
 
-    # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return self.model.identity
-
-    def agent(self) -> NetworkAgent:
-        return self.model.agent()
-
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        return {**self.model.parts(), **self.rollout.parts(), "state": self.state, "rng": self.rng}
+        return {**self.rollout.parts(), "state": self.state}

@@ -30,12 +30,12 @@ from plyground.errors import InvalidValue, shorten
 from plyground.games import rng as generators
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.config import Bounds, Share
-from plyground.learners.losses import entropy_of, log_probabilities, sample_actions, to_floats
-from plyground.learners.model import Model
+from plyground.learners.evaluation import SelfPlayCycle
+from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import TrainingState
-from plyground.networks import WITH_VALUE
+from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, sample_actions
 
 MEANS = ("policy_loss", "value_error", "entropy", "kl")  # metrics that are means over plies
 FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes
@@ -84,30 +84,30 @@ class PolicyBatch(NamedTuple):
 class Rollout:
     """The environments and their newest plies, with the policy's log-probabilities and values when they were played."""
 
-    def __init__(self, config: Any, model: Model, rng: torch.Generator, kept: int = 1) -> None:
-        """`kept` rollouts stay in the buffer: one that learns from whole games needs the one before, too."""
-        view, game = model.view, model.view.game
-        self.config, self.model, self.view, self.rng = config, model, view, rng
-        self.games = SelfPlay(game, view.device_name, config, rng)
+    def __init__(self, config: Any, state: TrainingState, kept: int = 1) -> None:
+        """`kept` rollouts stay in the buffer: a learner from whole games needs the one before, too."""
+        self.config, self.state, self.model = config, state, Model(config, agent=SamplingAgent)
+        self.view = view = self.model.view
+        self.rng = torch.Generator(view.device).manual_seed(config.seed)
+        self.games = SelfPlay(view.game, view.device_name, config, self.rng)
         size = kept * config.rollout_length * config.num_envs
-        self.replay = ReplayBuffer(game, view.device_name, size, config.num_envs)
+        self.replay = ReplayBuffer(view.game, view.device_name, size, config.num_envs)
         self.log_probs = torch.zeros(self.replay.actions.shape, device=view.device)  # [rows, N] of the actions played
         self.values = torch.zeros(self.replay.actions.shape, device=view.device)  # [rows, N] for the side that acted
-        self.images = torch.from_numpy(game.images).to(view.device)  # [SYMMETRIES, A] actions under each symmetry
-        self.inverse = torch.from_numpy(np.argsort(game.images, axis=1).astype(np.int32)).to(view.device)
+        images = view.game.images  # [SYMMETRIES, A] actions under each symmetry
+        self.images = torch.from_numpy(images).to(view.device)
+        self.inverse = torch.from_numpy(np.argsort(images, axis=1).astype(np.int32)).to(view.device)
+        self.cycle = SelfPlayCycle(config, state, self.model, self.games.results, self.replay)
 
     def parts(self) -> dict[str, Any]:
         own = {"log_probs": self.log_probs, "values": self.values}
-        return {**self.games.parts(), "replay": self.replay, "rollout": own}
-
-    def complete(self) -> bool:
-        """Whether `rollout_length` plies were played since the last update."""
-        return self.replay.time % self.config.rollout_length == 0
+        return {**self.model.parts(), **self.games.parts(), "replay": self.replay, "rollout": own, "rng": self.rng}
 
     # ---- play ----
 
-    def play(self) -> None:
-        """One ply in every environment, with actions sampled from the policy."""
+    def play(self) -> bool:
+        """One ply in every environment, with actions sampled from the policy; returns whether the rollout is complete,
+        so that an update is due."""
         view, replay = self.view, self.replay
         seen, symmetry = self._transformed()
         with torch.inference_mode():
@@ -121,6 +121,11 @@ class Rollout:
         self.log_probs[row], self.values[row] = log_probs, values
         ply = self.games.step(actions, self.model.snapshot_agents())
         replay.add(ply._replace(states=seen, actions=self.images[symmetry, ply.actions]), usable=ply.own)
+        self.state.plies += len(actions)
+        complete = replay.time % self.config.rollout_length == 0
+        if complete:
+            self.model.schedule_learning_rate(self.state)
+        return complete
 
     def _transformed(self) -> tuple[Tensor, Tensor]:
         """The states [N, bytes], each under a symmetry drawn at random, and which one [N].
@@ -152,21 +157,21 @@ class Rollout:
 
     # ---- updates ----
 
-    def update(self, batch: PolicyBatch, policy_loss: PolicyLoss, state: TrainingState) -> dict[str, float]:
+    def update(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> dict[str, float]:
         """One optimizer step over all these plies; the network processes at most `batch_size` of them at once."""
         self.model.optimizer.zero_grad(set_to_none=True)
         total, sums = len(batch.indices), torch.zeros(len(MEANS), device=self.view.device)
         for start in range(0, total, self.config.batch_size):
             part = batch.rows(slice(start, start + self.config.batch_size))
             share = len(part.indices) / total
-            loss, means = self._loss(part, policy_loss, state.progress)
+            loss, means = self._loss(part, policy_loss)
             (share * loss).backward()
             sums += share * means
         gradient = self.model.step()
-        state.updates += 1
+        self.state.updates += 1
         return to_floats({**dict(zip(MEANS, sums, strict=True)), "gradient": gradient})
 
-    def _loss(self, batch: PolicyBatch, policy_loss: PolicyLoss, progress: float) -> tuple[Tensor, Tensor]:
+    def _loss(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> tuple[Tensor, Tensor]:
         """The loss of a minibatch, and the metrics in MEANS."""
         config, replay, view = self.config, self.replay, self.view
         states, actions = replay.at(replay.states, batch.indices), replay.at(replay.actions, batch.indices)
@@ -175,12 +180,25 @@ class Rollout:
         all_log_probs = log_probabilities(logits, legal)
         log_probs, old = all_log_probs.gather(1, outputs[:, None])[:, 0], replay.at(self.log_probs, batch.indices)
         actor, entropy = policy_loss(log_probs, old, batch.advantages), entropy_of(all_log_probs, legal).mean()
-        entropy_coef = config.entropy_coef * (1.0 - (1.0 - config.entropy_coef_final) * progress)
+        entropy_coef = config.entropy_coef * (1.0 - (1.0 - config.entropy_coef_final) * self.state.progress)
         loss = actor + config.value_coef * (values - batch.returns).square().mean() - entropy_coef * entropy
         with torch.no_grad():
             log_ratio = log_probs - old
             kl, error = (log_ratio.exp() - 1.0 - log_ratio).mean(), (values - batch.returns).abs().mean()
             return loss, torch.stack([actor, error, entropy, kl])
+
+
+def policy_gradient_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
+    """Its gradient raises the probability of actions [B] with a positive advantage."""
+    return -(log_probs * advantages).mean()
+
+
+def normalized(advantages: Tensor) -> Tensor:
+    """[B] with mean 0 and standard deviation 1, so that the step size does not depend on the scale of rewards."""
+    if not len(advantages):
+        return advantages
+    centred = advantages - advantages.mean()
+    return centred / (centred.square().mean().sqrt() + 1e-8)
 
 
 class SamplingAgent(NetworkAgent):

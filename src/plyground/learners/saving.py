@@ -26,7 +26,7 @@ class Saved(Protocol):
     limits: tuple[str, ...]  # settings that a resumed run may change: its end
 
     @property
-    def identity(self) -> dict[str, str]: ...
+    def model(self) -> Any: ...  # its `identity` says what checkpoints belong to
 
     def parts(self) -> Parts: ...
 
@@ -41,12 +41,12 @@ def save(learner: Saved, run: Run, step: int) -> Checkpoint:
         dump(name, part, found, plain)
         group |= {key.removeprefix(f"{name}.") if name in ("network", "table") else key: v for key, v in found.items()}
     state = {"config": asdict(learner.config), "parts": plain}
-    return run.save(step, learner.identity, {name: arrays for name, arrays in groups.items() if arrays}, state)
+    return run.save(step, learner.model.identity, {name: arrays for name, arrays in groups.items() if arrays}, state)
 
 
 def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     """Become what was saved; returns the limits that have changed, in words. Everything is checked before use."""
-    checkpoint.check(learner.identity)
+    checkpoint.check(learner.model.identity)
     state = checkpoint.state()
     if "config" not in state:
         raise InvalidValue(f"{checkpoint.path} holds only a network: it can play, but a run cannot be resumed from it")

@@ -25,7 +25,7 @@ from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
-from plyground.learners.cycle import Event, cycle_events
+from plyground.learners.evaluation import Event, cycle_events
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
 from plyground.tables import Table
@@ -92,10 +92,10 @@ class TabularLearner:
         self.table = Table(self.game, config.key)
         if config.init:
             given = load_run(config.init, self.game).table
-            if identity(given) != self.identity:
+            if identity(given) != identity(self.table):
                 raise InvalidValue(f"{config.init} has a table of {given.key}, not of {self.table.key}")
             self.table.load_state(given.state())
-        self.versions = TableVersions(self.table, self.settings)
+        self.model = TableVersions(self.table, self.settings)
         self.games = SelfPlay(self.game, config.device, config, self.rng)
         self.pending, self.scratch = self.table.pending(config.num_envs), self.table.scratch()
         self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
@@ -131,18 +131,9 @@ class TabularLearner:
         """Update the last values of the games that have ended in these rows."""
         self.table.end_games(rows, outcomes, rule, Updates(self.pending, self.played, sums))
 
-    # ---- for the training loop ----
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return identity(self.table)
-
-    def agent(self) -> TableAgent:
-        return self.versions.agent()
-
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        own = {"state": self.state, "rng": self.rng, "table": self.table, "best": self.versions}
+        own = {"state": self.state, "rng": self.rng, "table": self.table, "best": self.model}
         return {**own, **self.games.parts(), "pending": self.pending._asdict(), "played": self.played}
 
 
@@ -151,6 +142,10 @@ class TableVersions:
 
     def __init__(self, table: Table, settings: dict[str, Any]) -> None:
         self.table, self.rule, self.best = table, rule_of(settings), table.snapshot()
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return identity(self.table)
 
     def agent(self) -> TableAgent:
         return TableAgent(self.table, self.rule)
@@ -184,7 +179,7 @@ class TableCycle:
         learner, results = self.learner, self.learner.games.results
         metrics = {**results.record(), **self._table_metrics()}
         results.clear()
-        return cycle_events(learner.game, learner.config, learner.state, learner.versions, metrics)
+        return cycle_events(learner.game, learner.config, learner.state, learner.model, metrics)
 
     def _table_metrics(self) -> dict[str, Any]:
         table, played = self.learner.table, self.learner.played

@@ -9,13 +9,15 @@ from typing import Any, Protocol
 
 import torch
 
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import make
 from plyground.backend.clock import Clock
 from plyground.backend.device import is_gpu
+from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
 from plyground.learners import evaluation, saving, threads
-from plyground.learners.cycle import Cycle, Event
+from plyground.learners.evaluation import Cycle, Event, Versions
+from plyground.learners.model import Model
 from plyground.learners.state import Diverged, Metrics, TrainingState
 from plyground.runs.directory import Run, newest_whole
 
@@ -35,20 +37,16 @@ class Learner(Protocol):
     """settings that set the end of a run"""
 
     @property
-    def cycle(self) -> Cycle: ...
+    def model(self) -> Versions: ...
 
     @property
-    def identity(self) -> dict[str, str]:
-        """What its checkpoints belong to: game, encoder, network."""
-        ...
+    def cycle(self) -> Cycle: ...
 
     def iterate(self) -> Metrics:
         """One step of play and updates; returns the metrics of an update, if they were read."""
         ...
 
-    def agent(self) -> Agent: ...
-
-    def parts(self) -> saving.Parts:
+    def parts(self) -> Parts:
         """Everything that a checkpoint holds, by name; see `saving.py`."""
         ...
 
@@ -173,7 +171,7 @@ def _tick(learner: Learner) -> Event:
 
 def _write_games(learner: Learner, run: Run) -> None:
     """A few games of this evaluation, in notation."""
-    config, agent, game, step = learner.config, learner.agent(), learner.game, learner.state.step
+    config, agent, game, step = learner.config, learner.model.agent(), learner.game, learner.state.step
     limit, spec = config.max_plies or None, config.eval_opponents[-1] if config.eval_opponents else "random"
     text = evaluation.notation(game, agent, make(spec, game), spec, 2, step, limit)
     text += evaluation.notation(game, agent, agent, "the learner", 1, step, limit)
@@ -182,6 +180,6 @@ def _write_games(learner: Learner, run: Run) -> None:
 
 def _adapt_threads(learner: Learner) -> None:
     """In a run that a clock ends, follow the load of the machine."""
-    config, model = learner.config, getattr(learner, "model", None)
-    if config.seconds and model is not None and not config.threads and not is_gpu(model.view.device_name):
+    config, model = learner.config, learner.model
+    if isinstance(model, Model) and config.seconds and not config.threads and not is_gpu(model.view.device_name):
         threads.prepare_torch(threads.faster(model.network, model.view, config.batch_size))

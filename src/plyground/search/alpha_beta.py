@@ -21,7 +21,7 @@ from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
-from plyground.search.arrays import Ints, Limits, Longs, Records, Result, Roots, Scratch, Stack, Words
+from plyground.search.arrays import Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
 
 WIN = 1000.0  # a win with the first action; each ply later is worth one less, so that wins come soon and losses late
 TIE = 1e-9
@@ -30,11 +30,9 @@ BOUND = np.uint64(3)  # the bits of a key in the table that say it; 0 in an empt
 
 
 @njit(cache=True, nogil=True)
-def search_all(roots: Roots, limits: Limits, stack: Stack, table: Records, scratch: Scratch, result: Result) -> None:
-    """The best action of each position; of equally good ones a random one or, if `exact`, the lowest.
-
-    table: [a power of two] of ENTRY, or [0] for none.
-    """
+def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch: Scratch, result: Result) -> None:
+    """The best action of each position; of equally good ones a random one or, if `exact`, the lowest."""
+    table_keys, table_values = table.keys, table.values
     states, words, nodes, actions = stack.states, stack.words, stack.nodes, stack.actions
     rng, work, cutoffs, ranks = scratch.rng, scratch.work, scratch.cutoffs, scratch.ranks
     chosen, scores, deepest = result.chosen, result.scores, limits.depth + limits.quiescence
@@ -49,8 +47,9 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Records, scrat
                 if level == 0:
                     break
                 value = node["best"]
-                if len(table) > 0 and level < limits.depth:
-                    store(node, table[entry_of(node["key"], len(table))])
+                if len(table_keys) > 0 and level < limits.depth:
+                    entry = entry_of(node["key"], len(table_keys))
+                    table_keys[entry], table_values[entry] = node["key"] | bound_of(node), value
                 level -= 1
             else:  # play the next action
                 child, after = nodes[level + 1], states[level + 1]
@@ -65,9 +64,13 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Records, scrat
                 known, value = leaf_value(after, level + 1, deepest)
                 if not known:
                     set_window(child, node, after["to_move"] == states[level]["to_move"])
-                    if len(table) > 0 and level + 1 < limits.depth:
+                    if len(table_keys) > 0 and level + 1 < limits.depth:
                         child["key"] = key_of(words, level + 1)
-                        known, value = probe(child, table[entry_of(child["key"], len(table))])
+                        entry = entry_of(child["key"], len(table_keys))
+                        bound = table_keys[entry] ^ child["key"]
+                        if bound <= BOUND:  # the same position
+                            value = table_values[entry]
+                            known = suffices(child, bound, value)
                 if not known:
                     level += 1
                     open_node(child, after, limits, level, actions[level], cutoffs, ranks, work[0])
@@ -203,16 +206,13 @@ def entry_of(key: np.uint64, entries: int) -> np.int64:
 
 
 @njit(inline="always")
-def probe(node: State, entry: State) -> tuple[bool, float]:
-    """Whether an entry's value suffices for the node's window, and that value."""
-    bound, value = entry["key"] ^ node["key"], entry["value"]  # another position's entry leaves more than two bits
-    exact = bound == EXACT or (bound == AT_LEAST and value >= node["beta"])
-    return exact or (bound == AT_MOST and value <= node["alpha"]), value
+def suffices(node: State, bound: np.uint64, value: float) -> bool:
+    """Whether a value of the table can be used for a node: it is exact, or a bound outside the node's window."""
+    outside = (bound == AT_LEAST and value >= node["beta"]) or (bound == AT_MOST and value <= node["alpha"])
+    return bound == EXACT or outside
 
 
 @njit(inline="always")
-def store(node: State, entry: State) -> None:
-    """Enter the value of a node that is done."""
-    value = node["best"]
-    bound = AT_LEAST if value >= node["beta"] else AT_MOST if value <= node["floor"] else EXACT
-    entry["key"], entry["value"] = node["key"] | bound, value
+def bound_of(node: State) -> np.uint64:
+    """What the best value of a node that is done is."""
+    return AT_LEAST if node["best"] >= node["beta"] else AT_MOST if node["best"] <= node["floor"] else EXACT

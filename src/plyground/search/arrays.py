@@ -51,9 +51,6 @@ NODE = np.dtype(
 )
 """a node on the path that is searched; values are for its side to move"""
 
-ENTRY = np.dtype([("key", np.uint64), ("value", np.float64)], align=True)
-"""an entry of the transposition table; the low two bits of the key say whether the value is exact or a bound"""
-
 
 class Stack(NamedTuple):
     """The path from the root to the current node; L = depth + quiescence."""
@@ -62,6 +59,13 @@ class Stack(NamedTuple):
     words: NDArray[np.generic]  # [L + 1, W] the memory of `states` as whole numbers, which the table's keys hash
     nodes: Records  # [L] of NODE
     actions: Ints  # [L, MAX_LEGAL]
+
+
+class Table(NamedTuple):
+    """A transposition table. Most lookups find another position's key and read no value: the two are apart."""
+
+    keys: Words  # [a power of two, or 0: no table] the low two bits say whether the value is exact or a bound
+    values: Doubles  # the same length
 
 
 class Scratch(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
-from plyground.search.arrays import ENTRY, NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Words
+from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
 
 DEEPEST = 40
 LARGEST_TABLE = 26
@@ -89,7 +89,9 @@ class Minimax:
         if not hasattr(self._buffers, "own"):
             levels = self.depth + self.quiescence
             self._buffers.own = Buffers(
-                new_stack(self.game, levels), np.zeros(self.entries, ENTRY), new_scratch(self.game)
+                new_stack(self.game, levels),
+                Table(np.zeros(self.entries, np.uint64), np.zeros(self.entries)),
+                new_scratch(self.game),
             )
         return self._buffers.own
 
@@ -98,7 +100,7 @@ class Buffers(NamedTuple):
     """The arrays of one thread."""
 
     stack: Stack
-    table: Records  # [a power of two, or 0] of ENTRY
+    table: Table
     scratch: Scratch
 
 

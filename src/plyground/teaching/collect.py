@@ -148,7 +148,7 @@ class Collector:
         state, plies = self.states[row : row + 1], np.array([played.opened], np.int32)
         games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
         begins = np.ones(1, np.bool_)
-        self.game.kernels().open_games(0, 1, games, begins, plies, fresh_words(self.game), self.game.work())
+        self.game.kernels().open_games(games, begins, plies, fresh_words(self.game), self.game.work())
         self.playing[row] = played
 
     def step(self) -> None:

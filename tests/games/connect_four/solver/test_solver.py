@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import lzma
 import time
-from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +18,7 @@ from plyground.agents.agent import make
 from plyground.arena.match import openings
 from plyground.errors import InvalidValue
 from plyground.games.connect_four import text
-from plyground.games.connect_four.solver.book import SHIPPED, Book, read, shipped
-from plyground.games.connect_four.solver.make_book import boards
+from plyground.games.connect_four.solver.book import Book, shipped
 from plyground.games.connect_four.solver.solver import NO_MOVE, OutOfTime, Solver, in_words, perfect
 from plyground.games.rng import below, draw, seeds
 
@@ -169,40 +168,6 @@ def test_all_eight_ply_scores_and_some_without_the_book(foreign_data: Path) -> N
     assert (Solver().solve(x[::1500], o[::1500]) == scores[::1500]).all()
 
 
-# ---- the book ----
-
-
-def test_the_book_is_small_and_complete() -> None:
-    book, file = shipped(), resources.files("plyground.games.connect_four.solver") / SHIPPED
-    assert len(file.read_bytes()) < 600_000
-    assert book.keys.tolist() == boards(book.ply)[2].tolist()
-    assert np.abs(book.scores).max() <= 15
-
-
-def test_the_book_agrees_with_the_search(searching: Solver) -> None:
-    mine, theirs, _ = boards(shipped().ply)
-    rows = np.random.default_rng(8).choice(len(mine), 4, replace=False)
-    assert (searching.solve(mine[rows], theirs[rows]) == shipped().scores[rows]).all()
-
-
-@pytest.mark.slow
-def test_more_of_the_book_agrees_with_the_search() -> None:
-    mine, theirs, _ = boards(shipped().ply)
-    rows = np.sort(np.random.default_rng(9).choice(len(mine), 150, replace=False))
-    assert (Solver().solve(mine[rows], theirs[rows]) == shipped().scores[rows]).all()
-
-
-def test_a_book_reads_back(tmp_path: Path) -> None:
-    book = Book(3, np.array([5, 700, 2**48], np.uint64), np.array([-4, -128, 7], np.int8))
-    book.save(tmp_path / "book.xz")
-    again = read(tmp_path / "book.xz")
-    assert (again.ply, again.keys.tolist(), again.scores.tolist()) == (3, book.keys.tolist(), [-4, -128, 7])
-    assert again.known().scores.tolist() == [-4, 7]
-    (tmp_path / "bad.xz").write_bytes(b"nonsense")
-    with pytest.raises(InvalidValue, match="cannot read the book"):
-        read(tmp_path / "bad.xz")
-
-
 def test_a_wrong_book_is_noticed(connect_four: pg.Game) -> None:
     """The test above can fail: the solver does read the book it is given."""
     book = shipped()
@@ -269,29 +234,18 @@ def test_draw_is_below_without_the_compiler() -> None:
 # ---- the command ----
 
 
-def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    from plyground import cli
-
-    monkeypatch.setattr("sys.argv", ["plyground", *arguments])
-    try:
-        cli.main()
-    except SystemExit as stopped:
-        return int(stopped.code or 0)
-    return 0
-
-
-def test_solve_prints_one_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["solve", "444444", "--json"], monkeypatch) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["scores"][3] is None
-    assert answer["score"] == max(score for score in answer["scores"] if score is not None)
-    assert run(["solve", "4453"], monkeypatch) == 0
-    assert "loses in 18 moves" in capsys.readouterr().out
+def test_solve_prints_one_object(command: Any) -> None:
+    code, out, _ = command("solve", "444444", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert sorted(answer["scores"]) == ["1", "2", "3", "5", "6", "7"], "column 4 is full"
+    assert answer["score"] == max(answer["scores"].values())
+    assert answer["best"] == [name for name, score in answer["scores"].items() if score == answer["score"]]
+    assert "loses in 18 moves" in command("solve", "4453")[1]
 
 
-def test_solve_refuses_what_it_cannot_solve(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_solve_refuses_what_it_cannot_solve(command: Any) -> None:
     for arguments in (["solve", "1212121"], ["solve", "x"], ["solve", "4", "--seconds", "-1"]):
-        assert run(arguments, monkeypatch) == 2
-        assert capsys.readouterr().err.startswith("plyground: ")
+        code, _, err = command(*arguments)
+        assert code == 2
+        assert err.startswith("plyground: ")

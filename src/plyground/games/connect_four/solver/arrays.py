@@ -46,7 +46,7 @@ class Stack(NamedTuple):
     keys: Bits  # [plies + 1] in the transposition table
     cells: Bits  # [plies, 7] the moves, best first
     threats: Bits  # [plies, 7] the winning cells that each of them makes
-    count: Longs  # [plies + 1] number of moves
+    counts: Longs  # [plies + 1] number of moves
     tried: Longs  # [plies + 1] how many of them were played
     best: Longs  # [plies + 1] the highest score so far
 

@@ -99,7 +99,7 @@ def bound(ply: Int, alpha: Int, known: Known, watch: Watch, stack: Stack) -> Int
     The root is on the stack; its side to move cannot win at once.
     """
     mine, theirs, keys, cells, threats = stack.mine, stack.theirs, stack.keys, stack.cells, stack.threats
-    count, tried, best, table = stack.count, stack.tried, stack.best, known.table
+    counts, tried, best, table = stack.counts, stack.tried, stack.best, known.table
     shift = np.uint64(64 - popcount(np.uint64(len(table) - 1)))
     threat = winning_cells(theirs[0], mine[0] | theirs[0])
     level = 0
@@ -118,16 +118,16 @@ def bound(ply: Int, alpha: Int, known: Known, watch: Watch, stack: Stack) -> Int
             keys[level] = me + taken
             done, value = answer(find(table, shift, keys[level]), alpha)
         if not done:
-            count[level] = order(me, theirs[level], possible, cells[level], threats[level])
+            counts[level] = order(me, theirs[level], possible, cells[level], threats[level])
             tried[level], best[level] = 0, lowest(ply)
             k = 0
-            while ply < KNOWN_MOVES_UNTIL and k < count[level] and not done:
+            while ply < KNOWN_MOVES_UNTIL and k < counts[level] and not done:
                 entry = find(table, shift, theirs[level] + (taken | cells[level, k]))
                 done = entry != ZERO and -upper_bound(entry) > alpha
                 value = -upper_bound(entry)
                 k += 1
         # Go back up from nodes that are done, until one has a move left.
-        while done or tried[level] == count[level] or best[level] > alpha:
+        while done or tried[level] == counts[level] or best[level] > alpha:
             if not done:
                 value = best[level]
                 if ply < TABLE_UNTIL:
