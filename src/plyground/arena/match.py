@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, tell
-from plyground.arena.rating import elo, mean_and_interval
-from plyground.arena.sprt import Sprt, Verdict
+from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
@@ -184,8 +183,7 @@ def openings(game: Game, n: int, seed: int = 0, plies: int | None = None) -> tup
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
-    states, game_rngs = np.zeros(n, game.rules.STATE), seeds(seed, n)
-    picks = seeds(seed + 2, n)
+    states, game_rngs, picks = np.zeros(n, game.rules.STATE), seeds(seed, n), seeds(seed + 2, n)
     rows = np.arange(n)  # games without an opening so far
     for _ in range(OPENING_TRIES):
         tried, own_rngs, pick = states[rows], game_rngs[rows], picks[rows]

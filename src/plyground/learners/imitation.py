@@ -42,8 +42,6 @@ from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.lines import Lines
 
 FINAL_RATE = 0.05  # share of the learning rate that is left at the end
-MAX_GRAD_NORM = 10.0
-KEEP_FIRST = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
 UPDATES_PER_ITERATION = 20
 
 
@@ -90,11 +88,11 @@ class Imitation:
 
     seconds: ClassVar[float] = 0.0
     snapshots: ClassVar[int] = 0
-    max_grad_norm: ClassVar[float] = MAX_GRAD_NORM
+    max_grad_norm: ClassVar[float] = 10.0
     eval_opponents: ClassVar[tuple[str, ...]] = ()
     checkpoint_interval: ClassVar[int] = 1
     keep_last: ClassVar[int] = 2
-    keep_every: ClassVar[int] = KEEP_FIRST
+    keep_every: ClassVar[int] = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
 
     @property
     def cycles(self) -> int:

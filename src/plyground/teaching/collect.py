@@ -121,8 +121,7 @@ class Collector:
         self.config, self.game, self.teacher = config, game, teacher
         self.next_game = self.next_written = begin_at
         rows = min(config.num_envs, max(1, config.games - begin_at))
-        self.states = np.zeros(rows, game.rules.STATE)
-        self.rngs = np.zeros(rows, np.uint64)
+        self.states, self.rngs = np.zeros(rows, game.rules.STATE), np.zeros(rows, np.uint64)
         self.playing: list[Played | None] = [None] * rows
         self.finished: dict[int, tuple[Played, str]] = {}
         self.lines = Lines(game)
@@ -220,8 +219,7 @@ class Taken:
     """Selects positions and turns them into lines."""
 
     def __init__(self, config: Collect, game: Game) -> None:
-        self.config, self.lines = config, Lines(game)
-        self.counts: Counter[int] = Counter()
+        self.config, self.lines, self.counts = config, Lines(game), Counter[int]()
 
     def recall(self, path: Path) -> None:
         """Count the positions of an existing file."""
