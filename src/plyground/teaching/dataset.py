@@ -45,10 +45,10 @@ class Writer:
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         """Start a file, or continue one that was made with the same settings."""
         self.path, self.settings = path, dict(settings)
-        self.progress_file = path.with_name(f"{path.name}.progress.json")
         self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
         if path.is_dir():
             raise InvalidValue(f"cannot write {path}: it is a folder")
+        self.progress_file = path.with_name(f"{path.name}.progress.json")
         with files.plain_os_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and (path.stat().st_size or self.progress_file.exists()):
