@@ -89,7 +89,7 @@ def match(
     """
     from plyground.agents.agent import make
     from plyground.arena.match import play_match, play_until_decided
-    from plyground.arena.sprt import Sprt
+    from plyground.arena.rating import Sprt
     from plyground.cli import terminal
     from plyground.game import load
 

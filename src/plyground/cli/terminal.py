@@ -16,7 +16,7 @@ from rich.text import Text
 from plyground import specs
 from plyground.agents.agent import Entry, entries, known
 from plyground.arena.match import Match
-from plyground.arena.sprt import Sprt, Verdict
+from plyground.arena.rating import Sprt, Verdict
 from plyground.checks.speed import Speed
 from plyground.errors import command
 from plyground.game import Game
