@@ -75,7 +75,7 @@ def imports(path: Path) -> Iterator[str]:
 
 def room_of(path: Path) -> str:
     """The room of a file; a game's files beyond the contract stand as low as the rooms that use them."""
-    parts = path.relative_to(HOME).with_suffix("").parts
+    parts = list(path.relative_to(HOME).with_suffix("").parts)
     return "teaching" if parts[0] == "games" and len(parts) > 2 and parts[2] not in CONTRACT else parts[0]
 
 

@@ -136,7 +136,7 @@ def same(one: Leaf, other: Leaf) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
     numbers = isinstance(one, float) and isinstance(other, float)  # of numpy or of Python
-    return (numbers or type(one) is type(other)) and one == other
+    return (numbers or type(one) is type(other)) and bool(one == other)
 
 
 def shown(values: Mapping[str, Leaf], path: str) -> str:
