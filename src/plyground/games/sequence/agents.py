@@ -31,9 +31,10 @@ def dead_card(state: State, held: np.uint64) -> int:
 @njit
 def can_play(state: State, held: np.uint64, move: int) -> bool:
     """Whether the hand allows a move that places or removes a chip."""
-    mark = state["cells"][cards.CELL_OF[move % cards.SQUARES]]
+    if (held >> np.uint64(cards.MOVE_CARD[move])) & ONE == ZERO:
+        return False
     target = cards.EMPTY if move // cards.SQUARES < cards.BY_JH else cards.CHIP + 1 - state["to_move"]
-    return (held >> np.uint64(cards.MOVE_CARD[move])) & ONE != ZERO and mark == target
+    return state["cells"][cards.CELL_OF[move % cards.SQUARES]] == target
 
 
 # ---- greedy ----
