@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import plyground as pg
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
-from plyground.cli import playing
+from plyground.cli import play, terminal
 from plyground.games.paco_sako import analysis
 from plyground.games.paco_sako.agents import advise
 from plyground.games.rng import seeds
@@ -86,43 +86,40 @@ def test_advice(paco_sako: pg.Game) -> None:
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    written = io.StringIO()
-    monkeypatch.setattr(playing, "console", Console(file=written, width=200, highlight=False))
-    return written
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[pg.Position, str], str]:
+    """What a person sees who types these words, prompts included."""
+
+    def run(position: pg.Position, words: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words.split())))
+        monkeypatch.setattr(terminal.console, "_width", 200)
+        play.play(position, make("random", position.game), "random", position.to_move, seed=1)
+        return capsys.readouterr().out
+
+    return run
 
 
-def play_typing(position: pg.Position, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed.split())))
-    playing.play(position, make("random", position.game), "random", position.to_move, seed=1)
-
-
-def test_a_person_lifts_places_and_takes_back(
-    paco_sako: pg.Game, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_person_lifts_places_and_takes_back(paco_sako: pg.Game, typed: Callable[[pg.Position, str], str]) -> None:
     chain = paco_sako.position("4k3/8/8/8/3c4/8/8/B3K3 w 0 - - -")
-    play_typing(chain, "a1 quit", monkeypatch)
-    assert "lift>" in screen.getvalue()
-    assert "place>" in screen.getvalue()
-    assert "white: place · ♗ from a1 in the hand" in screen.getvalue()
-    assert "4  ·   ·   ·  *♖♟  ·   ·   ·   ·" in screen.getvalue()  # it may take over the union
+    shown = typed(chain, "a1 quit")
+    assert "lift>" in shown
+    assert "place>" in shown
+    assert "white: place · ♗ from a1 in the hand" in shown
+    assert "4  ·   ·   ·  *♖♟  ·   ·   ·   ·" in shown  # it may take over the union
 
 
 def test_undo_takes_back_the_whole_unfinished_turn(
-    paco_sako: pg.Game, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
+    paco_sako: pg.Game, typed: Callable[[pg.Position, str], str]
 ) -> None:
     start = paco_sako.position("4k3/8/8/8/3c4/8/8/B3K3 w 0 - - -")
-    play_typing(start, "a1 d4 undo quit", monkeypatch)
-    pictures = screen.getvalue().split("lift>")
+    pictures = typed(start, "a1 d4 undo quit").split("lift>")
     assert len(pictures) == 3  # before the turn, and again after taking it back
     assert "♖ from d4 in the hand" in pictures[1]
     assert pictures[0].splitlines()[-9:] == pictures[1].splitlines()[-9:]
 
 
-def test_hint_and_mistakes(paco_sako: pg.Game, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hint_and_mistakes(paco_sako: pg.Game, typed: Callable[[pg.Position, str], str]) -> None:
     start = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
-    play_typing(start, "hint e5 c4 f7 f5", monkeypatch)
-    shown = screen.getvalue()
+    shown = typed(start, "hint e5 c4 f7 f5")
     assert "Paco Ŝako: Lc4 Pf7 Pf5. greedy would play Lc4" in shown
     assert "'e5' is not legal here; legal: Lc4" in shown
     assert "8/5c2/8" not in shown, "the board is there for the eye"
