@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each game compiles in one of them
 
-RULES := $(wildcard tests/games/test_*.py $(patsubst %,tests/games/*/test_%.py,rules text hidden patterns)) # rule functions
+FILES := rules board text evaluate hidden patterns cards
+RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
 .PHONY: demo test test-slow lint bench bench-gpu clean help
 
