@@ -11,7 +11,7 @@ from rich.console import Console
 import plyground as pg
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
-from plyground.cli import playing
+from plyground.cli import play as playing
 from plyground.games.paco_sako import analysis
 from plyground.games.paco_sako.agents import advise
 from plyground.games.rng import seeds
