@@ -11,8 +11,7 @@ import plyground as pg
 from conftest import TINY
 from naive.minimax import naive_minimax
 from plyground import specs
-from plyground.agents.agent import AGENTS, Agent, entries, known, make
-from plyground.agents.simple import ScriptedAgent
+from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, entries, known, make
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.search.minimax import Minimax

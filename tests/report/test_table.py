@@ -37,5 +37,4 @@ def test_a_run_without_any_update_draws_what_was_measured(tmp_path: Path, monkey
 def test_a_table_without_entries_has_words_for_none() -> None:
     empty = TabularLearner(resolve(short("tabular"))).table
     assert table.summary(empty)["entries"] == table.summary(empty)["visited_once"] == 0
-    for entries_of in (table.most_visited, table.most_valuable, table.best_advantages):
-        assert entries_of(empty, 3) == []
+    assert list(table.ranked(empty, 3).values()) == [[], [], []]

@@ -60,7 +60,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
-        if not _from_the_compiler(error):
+        if not any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
             raise
         _fail(f"the game does not compile: {_compiler_message(error)}")
 
@@ -116,17 +116,10 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _from_the_compiler(error: Exception) -> bool:
-    """Whether numba refused a game's function (without importing numba)."""
-    return any(cls.__name__ == "NumbaError" for cls in type(error).__mro__)
-
-
 def _compiler_message(error: Exception) -> str:
     """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
     text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
     message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
     places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
-    lines = "\n".join(dict.fromkeys(places)).splitlines()
-    return "\n".join(
-        line for line in [*message.splitlines(), *lines] if line.strip() not in ("", "^", "<source elided>")
-    )
+    lines = "\n".join([message, *dict.fromkeys(places)]).splitlines()
+    return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))

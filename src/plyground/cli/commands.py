@@ -20,12 +20,12 @@ NoPath = Annotated[Path | None, hint("PATH", "none")]
 
 
 def games(
-    words: Annotated[Words, shown_as("[GAME]", "the game to explain")] = NO_WORDS,
-    game: Annotated[str, hint("GAME", "list all")] = "",
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "list all")] = ""
 ) -> None:
     """List the games with their settings, encoders and agents; or explain one.
 
     Args:
+        words: the game to explain
         game: the game to explain, if not given first
     """
     from plyground.cli import terminal
@@ -62,7 +62,7 @@ def perft(
 
 
 def match(
-    words: Annotated[Words, shown_as("[GAME] A B", "two agents: random, greedy, minimax:depth=3, ...")] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] A B")] = NO_WORDS,
     game: GameOption = "",
     games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
@@ -73,6 +73,7 @@ def match(
     """Play a match between two agents: random openings, each from both sides.
 
     Args:
+        words: two agents: random, greedy, minimax:depth=3, ...
         games: number of games, in pairs
         seed: the same seed gives the same match
         opening_plies: random moves before the agents begin
@@ -99,9 +100,7 @@ def match(
 
 
 def solve(
-    words: Annotated[
-        Words, shown_as("[GAME] POSITION", "the columns played so far, such as 4453, or a board")
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] POSITION")] = NO_WORDS,
     game: GameOption = "",
     seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
     json: bool = False,
@@ -109,6 +108,7 @@ def solve(
     """Show the value of each move with perfect play, in a solved game.
 
     Args:
+        words: the columns played so far, such as 4453, or a board
         seconds: give up after so many
         json: print one JSON object instead
     """
@@ -128,7 +128,7 @@ def solve(
 
 
 def grade(
-    words: Annotated[Words, shown_as("[GAME] AGENT", "the agent: random, greedy, minimax:depth=3, ...")] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
     game: GameOption = "",
     positions: Annotated[Path | None, hint("PATH", "made from the seed")] = None,
     number: int = 1000,
@@ -140,6 +140,7 @@ def grade(
     """Grade an agent's moves and games with the perfect player of a solved game.
 
     Args:
+        words: the agent: random, greedy, minimax:depth=3, ...
         positions: a file with a position at the start of each line
         number: number of positions to make
         games: games against the perfect player, in pairs; 0 for none
@@ -174,9 +175,7 @@ def grade(
 
 
 def ladder(
-    words: Annotated[
-        Words, shown_as("[GAME] A B ...", "two agents or more: random greedy minimax:depth=3 ...")
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] A B ...")] = NO_WORDS,
     game: GameOption = "",
     games: int = 100,
     seed: int = 0,
@@ -187,6 +186,7 @@ def ladder(
     """Let every agent play every other, in pairs, and rate them all.
 
     Args:
+        words: two agents or more: random greedy minimax:depth=3 ...
         games: games between each two agents, in pairs
         seed: the same seed gives the same ladder
         file: keep the results here; agents that are added later play only the missing matches
@@ -222,10 +222,7 @@ def ladder(
 
 
 def play(
-    words: Annotated[
-        Words,
-        shown_as("[GAME] [AGENT]", "the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)"),
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
     game: GameOption = "",
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
@@ -234,6 +231,7 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
+        words: the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices
@@ -278,14 +276,12 @@ def bench(
 
 
 def check(
-    words: Annotated[Words, shown_as("GAME", "a name, or a path to your .py file")] = NO_WORDS,
-    game: GameOption = "",
-    games: int = 64,
-    seed: int = 0,
+    words: Annotated[Words, shown_as("GAME")] = NO_WORDS, game: GameOption = "", games: int = 64, seed: int = 0
 ) -> None:
     """Check that a game keeps the laws of the contract: for people who add their own.
 
     Args:
+        words: a name, or a path to your .py file
         games: random games to check it on
         seed: seed of these games
     """

@@ -28,9 +28,8 @@ class Display:
     def __init__(self) -> None:
         self.live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         self.scores: list[tuple[int, Mapping[str, Any]]] = []
-        self.note = ""
         self.seen: tuple[float, int, int] | None = None
-        self.speed = ""
+        self.note = self.speed = ""
 
     def __enter__(self) -> Display:
         if self.live:

@@ -31,8 +31,8 @@ Words = Positional[Annotated[WordTuple, AnyWords]]
 NO_WORDS = WordTuple()
 
 
-def shown_as(metavar: str, meaning: str) -> object:
-    """How positional words are shown: `[GAME] A B`."""
+def shown_as(metavar: str, meaning: str | None = None) -> object:
+    """How positional words are shown: `[GAME] A B`. Their meaning stands in the docstring, or here."""
     return arg(metavar=metavar, help=meaning, help_behavior_hint="")
 
 

@@ -32,13 +32,12 @@ WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 
 
 def runs(
-    words: Annotated[Words, shown_as(ACTIONS, "nothing: list")] = NO_WORDS,
-    folder: Path = Path("runs"),
-    without_replay: bool = False,
+    words: Annotated[Words, shown_as(ACTIONS)] = NO_WORDS, folder: Path = Path("runs"), without_replay: bool = False
 ) -> None:
     """List the runs; or pack, unpack or inspect one, or export its metrics.
 
     Args:
+        words: nothing: list
         folder: where the runs are
         without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
     """
@@ -99,7 +98,7 @@ def _number(value: Any, form: str) -> str:
 
 def evaluate(
     run: Positional[RunPath],
-    agents: Annotated[Words, shown_as("[AGENT ...]", "the opponents (default: random, greedy)")] = NO_WORDS,
+    agents: Annotated[Words, shown_as("[AGENT ...]")] = NO_WORDS,
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
@@ -108,6 +107,7 @@ def evaluate(
     """Evaluate a run in paired matches against agents.
 
     Args:
+        agents: the opponents (default: random, greedy)
         games: number of games against each
         checkpoint: best, last, or a step
         seed: seed of the openings
@@ -157,11 +157,7 @@ def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", jso
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table
-    parts = {
-        "most visited": table_report.most_visited(held, top),
-        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
-        "best in any state": table_report.best_advantages(held, top),
-    }
+    parts = table_report.ranked(held, top)
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))
         return

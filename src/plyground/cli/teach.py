@@ -44,13 +44,14 @@ def collect(
 
 
 def inspect(
-    words: Annotated[Words, shown_as("[GAME] FILE", "a dataset")] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] FILE")] = NO_WORDS,
     game: Annotated[str, hint("GAME", "chess")] = "",
     bad_lines: BadLines = "skip",
 ) -> None:
     """Describe a dataset: size, duplicates, openings, phases, results, entropy of the teacher's policies.
 
     Args:
+        words: a dataset
         game: the game of the dataset, if not given first
         bad_lines: stop at the first invalid line, or skip invalid lines; they go to FILE.rejected
     """

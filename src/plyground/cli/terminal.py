@@ -64,9 +64,9 @@ def show_game(game: Game) -> None:
             for name, encoder in _encoders(game).items()
         ],
         "agents": [
-            (" or ".join(entry.examples(game)) or f"{name}:{entry.path}", _agent_meaning(entry))
+            (entry.example or f"{name}:{entry.path}", _agent_meaning(entry))
             for name, entry in entries(game).items()
-            if entry.examples(game) or name == "run"
+            if entry.plays(game)
         ],
     }
     for title, rows in parts.items():
@@ -79,7 +79,7 @@ def show_game(game: Game) -> None:
 
 def _agent_meaning(entry: Entry) -> str:
     options = "; ".join(f"{name}: {meaning}" for name, meaning in entry.options.items())
-    return f"{entry.meaning} ({options})" if options else entry.meaning
+    return f"{entry.make.__doc__}" + (f" ({options})" if options else "")
 
 
 def _choices(name: str, setting: Setting) -> str:

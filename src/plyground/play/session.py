@@ -60,16 +60,12 @@ class Session:
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
-        self.positions = [start]  # before each action, and now
+        self.start, self.positions = start, [start]  # before each action, and now
         self.actions: list[int] = []
         self.turns: list[int] = []  # number of actions before each turn of the person
         self.in_turn = False  # whether the person's turn has begun
         self.outcome = Outcome.RUNNING  # what the agent was told
         self.unclear = ""  # an ambiguous input, to be completed by the next
-
-    @property
-    def start(self) -> Position:
-        return self.positions[0]
 
     @property
     def position(self) -> Position:

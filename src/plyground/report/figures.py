@@ -8,19 +8,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 
 matplotlib.use("Agg")  # files only: there may be no screen
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plyground.errors import InvalidValue
 from plyground.runs.files import check_writable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
 COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")

@@ -104,12 +104,9 @@ def _graded(agent: Any) -> list[str]:
 def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
     if not cycles:
         return []
-    parts = {name: value for name, value in cycles[-1]["seconds"].items() if name != "total"}
-    total = max(sum(parts.values()), 1e-9)
-    shares = ", ".join(
-        f"{name} {value / total:.0%}" for name, value in sorted(parts.items(), key=lambda item: -item[1])
-    )
-    return [f"Time by part: {shares}.", ""]
+    parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
+    total = min(sum(value for value, _ in parts), -1e-9)
+    return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}.", ""]
 
 
 def advice(

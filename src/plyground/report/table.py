@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from plyground.kernels.table import ANY_STATE, NOTHING
 from plyground.report.figures import BLUE, GREY, SMALL, Curve, draw_curves, label, new_figure, save_figure
 from plyground.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DRAWN = ("td_error", "q", "entries")  # metrics in the pictures
 ENOUGH = 10  # visits from which on a value is shown among the most valuable
@@ -41,30 +39,22 @@ def _filled(key: tuple[int, ...]) -> tuple[int, ...]:
     return (*(0 if word == int(ANY_STATE) else word for word in key[:-1]), key[-1] or 1)
 
 
-def most_visited(table: Table, top: int) -> list[dict[str, Any]]:
-    return _highest(table, table.plain(), table.state()["visits"].astype(np.int64), top)
-
-
-def most_valuable(table: Table, top: int) -> list[dict[str, Any]]:
-    """The entries of the highest value among those with at least ENOUGH visits."""
-    arrays = table.state()
-    return _highest(table, table.plain() & (arrays["visits"] >= ENOUGH), arrays["values"], top)
-
-
-def best_advantages(table: Table, top: int) -> list[dict[str, Any]]:
-    """The actions of the highest value in any state; empty where the table keeps no such entries."""
-    arrays = table.state()
-    anywhere = (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1)
-    return _highest(table, anywhere & (arrays["visits"] >= ENOUGH), arrays["values"], top)
-
-
-def _highest(table: Table, chosen: NDArray[np.bool_], by: NDArray[Any], top: int) -> list[dict[str, Any]]:
-    """The entries with the highest numbers [N] among those that are chosen [N], with their words."""
-    known, found = np.flatnonzero(chosen), list[dict[str, Any]]()
-    for entry in known[np.argsort(-by[known], kind="stable")][:top].tolist():
-        state, action = in_words(table, entry)
-        numbers = {"visits": int(table.entries.visits[entry]), "value": float(table.entries.values[entry])}
-        found.append({**numbers, "state": state, "action": action})
+def ranked(table: Table, top: int) -> dict[str, list[dict[str, Any]]]:
+    """The `top` entries to show, by title: numbers and words. Not every table has advantages in any state."""
+    arrays, plain = table.state(), table.plain()
+    enough, anywhere = arrays["visits"] >= ENOUGH, (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1)
+    parts = {
+        "most visited": (plain, arrays["visits"].astype(np.int64)),
+        f"most valuable, of those visited {ENOUGH} times or more": (plain & enough, arrays["values"]),
+        "best in any state": (anywhere & enough, arrays["values"]),
+    }
+    found: dict[str, list[dict[str, Any]]] = {title: [] for title in parts}
+    for title, (chosen, numbers) in parts.items():
+        known = np.flatnonzero(chosen)
+        for entry in known[np.argsort(-numbers[known], kind="stable")][:top].tolist():
+            state, action = in_words(table, entry)
+            row = {"visits": int(arrays["visits"][entry]), "value": float(arrays["values"][entry])}
+            found[title].append({**row, "state": state, "action": action})
     return found
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, make
-from plyground.agents.simple import Random
+from plyground.agents.agent import Agent, Random, make
 from plyground.game import Game
 from plyground.games.connect_four.perfect import Perfect
 from plyground.games.interface import RUNNING
