@@ -11,19 +11,20 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from plyground.learners.policy import SamplingAgent
 
-from plyground.agents.agent import make
 from plyground.batch import Batch
-from plyground.learners.evaluation import score
+from plyground.learners.config import resolve
+from plyground.learners.evaluation import evaluate
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
+from plyground.learners.rollout import SamplingAgent
+from plyground.learners.training import progress
 
 GAMES = 1000
 
 
 def different_games(learner: ReinforceLearner, seed: int = 7) -> int:
     """How many of 1,000 games with itself are different."""
-    agent, batch = SamplingAgent(learner.view, learner.network), Batch(learner.game, GAMES, seed)
+    agent, batch = SamplingAgent(learner.model.view, learner.model.network), Batch(learner.game, GAMES, seed)
     moves, going = [""] * GAMES, np.ones(GAMES, np.bool_)
     while going.any():
         actions = agent.act(batch.states, batch.rngs)
@@ -36,19 +37,22 @@ def different_games(learner: ReinforceLearner, seed: int = 7) -> int:
 def run(seed: int, bonus: float, cycles: int) -> None:
     config = Reinforce(
         game="connect_four", encoder="onehot", network="128-64+value", seed=seed, cycles=cycles, games_per_cycle=1000,
-        concurrency=64, rollout=42, learning_rate=5e-3, learning_rate_end=1.0, entropy_bonus=bonus, entropy_floor=0.0,
-        symmetries=False, threads=1,
-    ).resolved()  # fmt: skip
-    learner = ReinforceLearner(config)
+        num_envs=64, rollout_length=42, learning_rate=5e-3, learning_rate_final=1.0, entropy_coef=bonus,
+        rollback_entropy=0.0, symmetries=False, threads=1,
+    )  # fmt: skip
+    learner = ReinforceLearner(resolve(config))
+    state, results = learner.state, learner.rollout.games.results
     print(f"| {seed} | {bonus} |", end="", flush=True)
-    while not learner.finished:
-        learner.advance()
-        if learner.cycle_is_full:
-            learner.end_cycle()
-            if learner.cycle % (cycles // 4) == 0:
-                print(f" {different_games(learner)} ({learner.averages['entropy']:.2f}) |", end="", flush=True)
-    scores = [score(learner.game, learner.model.agent(), make(word, learner.game), 400, None).score for word in RIVALS]
-    print("".join(f" {share:.1%} |" for share in scores), flush=True)
+    while state.cycle < cycles:
+        state.progress = progress(learner)
+        state.track_metrics(learner.iterate(), learner.config)
+        if results.games >= config.games_per_cycle:
+            state.cycle += 1
+            results.clear()
+            if state.cycle % (cycles // 4) == 0:
+                print(f" {different_games(learner)} ({state.averages['entropy']:.2f}) |", end="", flush=True)
+    scores = evaluate(learner.game, learner.model.agent(), RIVALS, 400, None)
+    print("".join(f" {found['score']:.1%} |" for found in scores.values()), flush=True)
 
 
 RIVALS = ("random", "punisher")

@@ -2,8 +2,8 @@
 
     python benchmarks/gpu.py            all of it, in a few minutes; the tables are Markdown, for docs/speed.md
 
-Every figure is the median of several rounds between two waits for the GPU, compiling apart. Nothing is copied to the
-CPU but where a row says so.
+Every figure is the median of several rounds between two synchronisations, without compile time. Nothing is copied to
+the CPU unless a row says so.
 """
 
 # The peers need not be installed, and have no types:
@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 import plyground as pg
+from plyground.backend.clock import Clock
 from plyground.backend.device import name as name_of_gpu
 from plyground.backend.device import problem
 from plyground.learners.dqn import DQN, DQNLearner
@@ -75,7 +76,7 @@ def millions(value: float) -> str:
 def stepper(word: str, n: int) -> Callable[[], int]:
     """One random ply in every game: the choice, the rules, what is legal (chess: as a list) and the observation."""
     game = pg.load(word)
-    batch: Any = pg.Batch(game, n, seed=1, device="cuda", check=False)
+    batch = pg.TensorBatch(game, n, seed=1, device="cuda", check=False)
     encoder = game.encoder(next(iter(game.encoders)))
     shown = torch.empty((n, *encoder.shape), device="cuda")
     mask = torch.empty((n, game.num_actions), dtype=torch.bool, device="cuda") if word != "chess" else None
@@ -96,7 +97,7 @@ def stepper(word: str, n: int) -> Callable[[], int]:
 
 
 def player(word: str, n: int, plies: int) -> Callable[[], int]:
-    batch = pg.Batch(pg.load(word), n, seed=1, device="cuda", check=False)
+    batch = pg.TensorBatch(pg.load(word), n, seed=1, device="cuda", check=False)
 
     def play() -> int:
         batch.random_play(plies)
@@ -178,7 +179,7 @@ def measure_encoders() -> None:
     """From the CPU's memory to a tensor on the GPU: dense numbers, or indices that become dense there."""
     rows = [("Paco Ŝako, from pinned memory of the CPU", "bytes a position", "M positions/s")]
     game, n = pg.load("paco_sako"), 1 << 18
-    batch: Any = pg.Batch(game, n, seed=1, device="cuda", check=False)
+    batch = pg.TensorBatch(game, n, seed=1, device="cuda", check=False)
     batch.random_play(100)
     index = batch.encode("index").to(torch.int16).cpu().pin_memory()
     dense = batch.encode("tensor").cpu().pin_memory()
@@ -188,7 +189,7 @@ def measure_encoders() -> None:
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         senders[f"int16 indices, expanded to {str(dtype).removeprefix('torch.')}"] = (
             index,
-            lambda dtype=dtype: batch.gpu.expand("index", index, dtype),
+            lambda dtype=dtype: batch.on.expand("index", index, dtype),
         )
     for name, (source, send) in senders.items():
         rows.append((name, str(source[0].nbytes), millions(rate(lambda send=send: (send(), n)[1]))))
@@ -198,12 +199,7 @@ def measure_encoders() -> None:
 # ---- a learner ----
 
 
-PARTS = {
-    "rules": ("moves",),
-    "encoding": ("encoding",),
-    "network": ("forward", "backward", "optimizer"),
-    "memory": ("sampling", "storing", "looking"),
-}
+PARTS: tuple[str, ...] = ("rules", "encoding", "network", "replay")
 LEARNERS = {"512-256": 1 << 15, "128-128": 1 << 16}
 """networks, and games side by side"""
 
@@ -212,21 +208,20 @@ def measure_learner() -> None:
     """One ply in every game, one update from as many samples; and where the GPU's time goes."""
     rows = [("DQN on Connect Four", "games at once", "M plies/s", "M samples/s", *PARTS)]
     for network, n in LEARNERS.items():
-        sizes: dict[str, Any] = {"concurrency": n, "batch": n, "memory": 64 * n, "warm_up": 2 * n}
-        config = DQN(device="cuda", network=network, threads=1, samples_per_ply=1.0, games_per_cycle=1 << 40, **sizes)
-        learner = DQNLearner(config)
+        sizes: dict[str, Any] = {"num_envs": n, "batch_size": n, "buffer_size": 64 * n, "learning_starts": 2 * n}
+        config = DQN(device="cuda", network=network, threads=1, replay_ratio=1.0, games_per_cycle=1 << 40, **sizes)
+        learner, clock = DQNLearner(config), Clock("cuda")
         for _ in range(20):
-            learner.advance()
-        learner.clock.seconds.clear()
+            learner.iterate()
         torch.cuda.synchronize()
-        begun, step, updates = time.perf_counter(), learner.step, learner.updates
+        begun, played, updates = time.perf_counter(), learner.state.plies, learner.state.updates
         while time.perf_counter() - begun < 3:
-            learner.clock.start()
-            learner.advance()
+            with clock:
+                learner.iterate()
         torch.cuda.synchronize()
         seconds = time.perf_counter() - begun
-        plies, samples = (learner.step - step) * n / seconds, (learner.updates - updates) * n / seconds
-        spent = [sum(learner.clock.seconds.get(each, 0.0) for each in group) for group in PARTS.values()]
+        plies, samples = (learner.state.plies - played) / seconds, (learner.state.updates - updates) * n / seconds
+        spent = [clock.seconds.get(part, 0.0) for part in PARTS]
         shares = [f"{value / sum(spent):.0%}" for value in spent]
         rows.append((network, f"{n:,}", f"{plies / 1e6:.2f}", f"{samples / 1e6:.2f}", *shares))
     table("Learning, with everything on the GPU", *rows)
@@ -249,7 +244,7 @@ def main() -> None:
 
 WARM_UP = """
 import plyground as pg, sys
-batch = pg.Batch(pg.load(sys.argv[1]), 64, device="cuda")
+batch = pg.TensorBatch(pg.load(sys.argv[1]), 64, device="cuda")
 batch.random_play(1)
 batch.step(batch.random_actions())
 batch.legal_mask()

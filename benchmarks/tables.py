@@ -8,20 +8,21 @@ from __future__ import annotations
 import statistics
 import time
 
+from plyground.learners.config import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
 
 SECONDS, PARTS = 1.0, 5
 
 
 def moves_per_second(config: Tabular) -> list[float]:
-    learner, found = TabularLearner(config.resolved()), list[float]()
+    learner, found = TabularLearner(resolve(config)), list[float]()
     for _ in range(50):
-        learner.advance()
+        learner.iterate()
     for _ in range(PARTS):
-        begun, before = time.process_time(), learner.moves
+        begun, before = time.process_time(), learner.state.plies
         while time.process_time() - begun < SECONDS:
-            learner.advance()
-        found.append((learner.moves - before) / (time.process_time() - begun))
+            learner.iterate()
+        found.append((learner.state.plies - before) / (time.process_time() - begun))
     return found
 
 

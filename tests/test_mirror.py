@@ -74,11 +74,8 @@ ABOUT_MORE: set[str] = {
     "games/test_perft.py",
     "games/test_playthroughs.py",
     "kernels/test_ptx.py",
-    "learners/test_cycle.py",
     "learners/test_every_learner.py",
     "learners/test_gpu.py",
-    "learners/test_losses.py",
     "learners/test_reading_path.py",
-    "learners/test_results.py",
 }
 """test files that are about several modules, or about behaviour"""

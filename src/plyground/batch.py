@@ -55,8 +55,12 @@ class Batch:
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        begin, work = self.game.kernels().begin_all, self.game.work
-        self._run(lambda part: begin(part.start, part.stop, self._games, self._fresh, work()))
+        kernels, game = self.game.kernels(), self.game
+
+        def run(games: Games) -> None:
+            kernels.begin_all(games, self._fresh, game.work())
+
+        self._run(run, self._games)
         self.plies[:] = 0
         self._copy_heads()
 
@@ -66,10 +70,10 @@ class Batch:
         n, game, kernels = len(self), self.game, self.game.kernels()
         step = Step(np.empty(n, np.float32), np.empty(n, np.bool_), np.empty(n, np.bool_))
 
-        def run(rows: slice) -> None:
-            kernels.step_all(rows.start, rows.stop, self._games, chosen, self.max_plies, step, self._fresh, game.work())
+        def run(games: Games, chosen: NDArray[np.int32], step: Step) -> None:
+            kernels.step_all(games, chosen, step, self.max_plies, self._fresh, game.work())
 
-        self._run(run)
+        self._run(run, self._games, chosen, step)
         return step
 
     def legal_mask(
@@ -82,10 +86,12 @@ class Batch:
         """The legal actions [N, MAX_LEGAL], ascending and then -1, and how many there are [N]."""
         rows = self.states if states is None else states
         actions, counts = np.empty((len(rows), self.game.rules.MAX_LEGAL), np.int32), np.empty(len(rows), np.int32)
-        kernels = self.game.kernels()
-        self._run(
-            lambda part: kernels.legal_lists(rows[part], actions[part], counts[part], self.game.work()), len(rows)
-        )
+        kernels, work = self.game.kernels(), self.game.work
+
+        def run(states: NDArray[np.void], actions: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
+            kernels.legal_lists(states, actions, counts, work())
+
+        threading.over_parts(run, len(rows), self.threads, rows, actions, counts)
         return actions, counts
 
     def encode(
@@ -101,12 +107,12 @@ class Batch:
 
     def random_actions(self) -> NDArray[np.int32]:
         """[N] one legal action in each row, from the games' own generators."""
-        kernels, actions = self.game.kernels(), np.empty(len(self), np.int32)
-        self._run(
-            lambda part: kernels.random_actions(
-                self.states[part], self.rngs[part], actions[part], self.game.work(), self.game.scratch()
-            )
-        )
+        game, kernels, actions = self.game, self.game.kernels(), np.empty(len(self), np.int32)
+
+        def run(states: NDArray[np.void], rngs: NDArray[np.uint64], actions: NDArray[np.int32]) -> None:
+            kernels.random_actions(states, rngs, actions, game.work(), game.scratch())
+
+        self._run(run, self.states, self.rngs, actions)
         return actions
 
     def random_play(self, plies: int) -> NDArray[np.int64]:
@@ -116,12 +122,12 @@ class Batch:
         """
         kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
 
-        def run(rows: slice) -> None:
+        def run(games: Games) -> None:
             counts = np.zeros(4, np.int64)
-            kernels.random_play(rows.start, rows.stop, self._games, plies, counts, self._fresh, self.game.work())
+            kernels.random_play(games, plies, counts, self._fresh, self.game.work())
             ended.append(counts)
 
-        self._run(run)
+        self._run(run, self._games)
         self._copy_heads()
         return np.sum(ended, axis=0)
 
@@ -129,10 +135,10 @@ class Batch:
         """[N] how many sequences of exactly `depth` actions can be played from each row."""
         leaves = np.empty(len(self), np.int64)
 
-        def run(rows: slice) -> None:
-            leaves[rows] = self.game.perft(self.states[rows], depth)
+        def run(states: NDArray[np.void], leaves: NDArray[np.int64]) -> None:
+            leaves[:] = self.game.perft(states, depth)
 
-        self._run(run)
+        self._run(run, self.states, leaves)
         return leaves
 
     def position(self, row: int) -> Position:
@@ -148,8 +154,8 @@ class Batch:
     def _copy_heads(self) -> None:
         as_bytes(self.next_states)[:] = as_bytes(self.states)[:, : self.next_states.dtype.itemsize]
 
-    def _run(self, work: Callable[[slice], None], rows: int | None = None) -> None:
-        threading.over_slices(work, len(self) if rows is None else rows, self.threads)
+    def _run(self, work: Callable[..., None], *arrays: Any) -> None:
+        threading.over_parts(work, len(self), self.threads, *arrays)
 
     def _checked(self, actions: ArrayLike) -> NDArray[np.int32]:
         """The actions as an array, each of them, unless the caller is trusted, legal in its row."""

@@ -19,7 +19,7 @@ from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint
-from plyground.runs.slim import slim
+from plyground.runs.pack import slim
 
 FOLDERS = sorted((ROOT / "src" / "plyground" / "trained").iterdir())
 pytestmark = pytest.mark.once

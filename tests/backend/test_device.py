@@ -19,12 +19,13 @@ from conftest import ROOT, TESTS
 from plyground.backend import device
 
 pytestmark = pytest.mark.once
+GPU_TESTS = [str(TESTS / "backend"), str(TESTS / "learners" / "test_gpu.py")]
 
 
 def test_the_kernels_do_the_same_when_numba_simulates_the_gpu() -> None:
-    """The tests beside this one, with numba's simulation in the GPU's place and without the compiler."""
+    """The tests beside this one and the learners', with numba's simulation in the GPU's place, not compiled."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "gpu", str(TESTS / "backend")]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "gpu", *GPU_TESTS]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert "skipped" not in done.stdout

@@ -14,7 +14,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground.cli import app
+from plyground.cli.commands import COMMANDS
 
 
 def test_games_are_listed(command) -> None:
@@ -252,7 +252,7 @@ def test_help_waits_for_no_compiler() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "--help"]
-from plyground.cli import app
+from plyground.cli.commands import COMMANDS
 try:
     app.main()
 except SystemExit:
@@ -266,7 +266,7 @@ def test_a_command_waits_for_no_other() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "perft", "connect_four", "--depth", "2"]
-from plyground.cli import app
+from plyground.cli.commands import COMMANDS
 app.main()
 print("typeguard" in sys.modules)
 """
@@ -277,7 +277,7 @@ def test_commands_do_not_import_torch() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "match", "random", "greedy", "--games", "10"]
-from plyground.cli import app
+from plyground.cli.commands import COMMANDS
 app.main()
 print("torch" in sys.modules, "matplotlib" in sys.modules)
 """
@@ -306,7 +306,7 @@ def test_mistakes_are_marked_in_the_picture() -> None:
 
 def test_the_version_and_the_defaults_are_told_once(command) -> None:
     assert command("--version")[:2] == (0, f"plyground {pg.__version__}\n")
-    for name in app.COMMANDS:
+    for name in COMMANDS:
         code, out, _ = command(name, "--help")
         words = " ".join(out.replace("│", " ").split())
         assert code == 0

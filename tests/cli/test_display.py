@@ -82,7 +82,7 @@ def test_a_tick_shows_place_time_counts_and_metrics(screen) -> None:
 def test_speed_is_measured_between_two_ticks(screen, monkeypatch: pytest.MonkeyPatch) -> None:
     screen(terminal=True)
     times = iter([10.0, 12.0])
-    monkeypatch.setattr(display.time, "perf_counter", lambda: next(times))
+    monkeypatch.setattr("plyground.cli.display.time.perf_counter", lambda: next(times))
     view = display.Display()
     view._measure(TICK)
     view._measure({**TICK, "plies": 3000, "updates": 60})

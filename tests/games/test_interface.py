@@ -100,7 +100,9 @@ def test_a_games_folder_defines_each_name_in_its_file(word: str) -> None:
         for name, entry in TABLE.items():
             value = vars(home).get(name)
             if value is not None and entry.file != file:
-                assert value is rules.defined(name) or getattr(value, "__module__", "") != home.__name__, (file, name)
+                assert value is rules.defined(name) or getattr(value, "__module__", "") != getattr(
+                    home, "__name__", ""
+                ), (file, name)
     assert {path.stem for path in (FOLDER / word).glob("*.py")} >= {"rules", "text", "drawing", "scene", "encoders"}
 
 

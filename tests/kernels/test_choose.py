@@ -26,6 +26,6 @@ def test_every_row_draws_from_its_own_generator(connect_four: pg.Game) -> None:
     assert (rngs != batch.rngs).all()
     where = np.array([True, False, True, True, False, True])
     again, some = batch.rngs.copy(), np.full(6, -1, np.int32)
-    kernels.choose_where(1, 6, batch.states, where, again, some, connect_four.work())
-    assert some.tolist() == [-1, -1, actions[2], actions[3], -1, actions[5]]
-    assert (again == np.where([False, False, True, True, False, True], rngs, batch.rngs)).all()
+    kernels.choose_where(batch.states, where, again, some, connect_four.work())
+    assert some.tolist() == [actions[0], -1, actions[2], actions[3], -1, actions[5]]
+    assert (again == np.where(where, rngs, batch.rngs)).all()

@@ -106,7 +106,7 @@ def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     games, step = group(Games, states, words, words, words, rngs, ints), group(Step, array("f4"), bools, bools)
     legal = group(Legal, array("i4", 2), ints, array("?", 2), array("i4", 2), rngs, ints, ints, ints)
     kernel("rules", "begin_all", functions, games, words, work)
-    kernel("rules", "step_all", functions, games, ints, whole, step, words, work)
+    kernel("rules", "step_all", functions, games, ints, step, whole, words, work)
     kernel("rules", "find_legal", functions, states, legal, work)
     kernel("rules", "play_heads", functions, heads, ints, rngs, work)
     kernel("rules", "count_all", functions, heads, array("i8"), work)

@@ -29,7 +29,7 @@ def test_legal_actions_are_those_of_each_position(game: pg.Game) -> None:
     kernels.legal_masks(batch.states, masks, work, scratch)
     backwards = np.arange(game.num_actions, dtype=np.int32)[::-1].copy()
     outputs, turned = np.stack([backwards] * game.rules.SEATS), np.zeros((N, game.num_actions - 1), np.bool_)
-    kernels.mask_outputs(0, N, batch.states, outputs, turned, work)
+    kernels.mask_outputs(batch.states, turned, outputs, work)
     for row in range(N):
         legal = batch.position(row).legal()
         assert lists[row, : counts[row]].tolist() == legal
@@ -43,24 +43,11 @@ def test_legal_actions_are_those_of_each_position(game: pg.Game) -> None:
     assert kernels.first_illegal(batch.states, wrong, game.num_actions, work, scratch) == 2
 
 
-def test_only_the_given_rows_are_touched(connect_four: pg.Game) -> None:
-    batch = played(connect_four)
-    before, actions = batch.states.copy(), batch.random_actions()
-    step = batch.step(actions)
-    again = before.copy()
-    games = games_of(connect_four, again, batch.next_states.copy(), batch.rngs.copy(), np.zeros(N, np.int32))
-    kernels, fresh = connect_four.kernels(), fresh_words(connect_four)
-    kernels.step_all(1, 3, games, actions, 2**31 - 1, step, fresh, connect_four.work())
-    assert (again[1:3] == batch.states[1:3]).all()
-    assert (again[[0, 3]] == before[[0, 3]]).all()
-    assert games.plies[:4].tolist() == [0, 1, 1, 0]
-
-
 def opened(game: pg.Game, plies: int) -> Games:
     states, heads = np.zeros(N, game.rules.STATE), np.zeros(N, game.rules.HEAD)
     games = games_of(game, states, heads, seeds(3, N), np.full(N, 9, np.int32))
     begins, wanted = np.arange(N) % 2 == 0, np.full(N, plies, np.int32)
-    game.kernels().open_games(0, N, games, begins, wanted, fresh_words(game), game.work())
+    game.kernels().open_games(games, begins, wanted, fresh_words(game), game.work())
     return games
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from plyground.kernels.threads import over_slices
+from plyground.kernels.threads import CHUNK, over_parts, over_slices
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
@@ -20,6 +22,23 @@ def test_every_row_is_visited_once(rows: int, threads: int) -> None:
 
     over_slices(visit, rows, threads, chunk=5)
     assert (seen == 1).all()
+
+
+def test_every_thread_gets_its_slice_of_every_array() -> None:
+    class Pair(NamedTuple):
+        one: NDArray[np.int64]
+        other: NDArray[np.int64]
+
+    rows, sizes = 2 * CHUNK + 5, list[int]()
+    pair, plain = Pair(np.arange(rows), np.zeros(rows, np.int64)), np.ones(rows, np.int64)
+
+    def add(pair: Pair, plain: NDArray[np.int64]) -> None:
+        pair.other[:] = pair.one + plain
+        sizes.append(len(pair.one))
+
+    over_parts(add, rows, 2, pair, plain)
+    assert (pair.other == np.arange(1, rows + 1)).all()
+    assert sorted(sizes) == [CHUNK + 2, CHUNK + 3]
 
 
 def test_an_error_in_a_thread_reaches_the_caller() -> None:

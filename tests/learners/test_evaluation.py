@@ -22,6 +22,10 @@ class Versions:
     best: Agent
     kept: list[Agent] = field(default_factory=list[Any])
 
+    @property
+    def identity(self) -> dict[str, str]:
+        return {}
+
     def agent(self) -> Agent:
         return self.now
 

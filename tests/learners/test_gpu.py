@@ -14,6 +14,7 @@ import plyground as pg
 from conftest import ROOT, TINY
 from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
+from plyground.backend import parts
 from plyground.backend.batch import TensorBatch
 from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_device
@@ -110,8 +111,8 @@ def twin_of(replay: ReplayBuffer, prioritized: bool) -> ReplayBuffer:
     twin = ReplayBuffer(replay.game, "cpu", replay.capacity, replay.num_envs, seed=9, prioritized=prioritized)
     arrays: dict[str, Any] = {}
     plain: dict[str, Any] = {}
-    saving.dump("replay", replay, arrays, plain)
-    saving.restore("replay", twin, arrays, plain)
+    parts.dump("replay", replay, arrays, plain)
+    parts.restore("replay", twin, arrays, plain)
     return twin
 
 
@@ -174,7 +175,7 @@ def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | 
     for learner in (through, again):
         arrays: dict[str, Any] = {}
         plain: dict[str, Any] = {}
-        saving.dump("all", learner.parts(), arrays, plain)
+        parts.dump("all", learner.parts(), arrays, plain)
         dumped.append((arrays, plain))
     (one, plain), (other, others) = dumped
     assert one.keys() == other.keys()

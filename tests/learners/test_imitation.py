@@ -20,12 +20,12 @@ from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.imitation import Imitation, ImitationLearner
+from plyground.learners.lessons import read_held_out
 from plyground.learners.training import train
 from plyground.networks import make_network, scale_outputs
 from plyground.report.verify import on_held_out, verify
 from plyground.runs.directory import newest_whole, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect
-from plyground.teaching.examples import read_held_out
 from plyground.teaching.lines import Lines
 from resumed import after_steps, begin, check_resume, contents, resume, silent
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from plyground.learners import saving
+from plyground.backend import parts
 from plyground.learners.dqn import DQN
 from plyground.learners.model import Model, Snapshots, to_floats
 from plyground.learners.state import TrainingState
@@ -70,10 +70,10 @@ def test_snapshots_are_copies_and_only_the_newest_are_kept() -> None:
     assert [each.state_dict()["weight"].item() for each in snapshots.networks] == [2.0, 3.0]
     arrays: dict[str, Any] = {}
     plain: dict[str, Any] = {}
-    saving.dump("snapshots", snapshots, arrays, plain)
+    parts.dump("snapshots", snapshots, arrays, plain)
     again = Snapshots(network, most=2)
     again.add(network)
-    saving.restore("snapshots", again, arrays, plain)
+    parts.restore("snapshots", again, arrays, plain)
     assert [each.state_dict()["weight"].item() for each in again.networks] == [2.0, 3.0]
 
 

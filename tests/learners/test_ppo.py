@@ -89,6 +89,17 @@ def test_epochs_end_where_the_policy_has_moved_far_enough() -> None:
     assert counts == [9, 2], "48 plies in minibatches of 16, three epochs; or until it has moved at all"
 
 
+def test_the_last_partial_minibatch_is_dropped() -> None:
+    learner = learner_of("ppo", batch_size=20)
+    for _ in range(6):
+        learner.iterate()
+    assert learner.state.updates == 6, "48 plies: two minibatches of 20, three epochs"
+    small = learner_of("ppo", batch_size=1000)
+    for _ in range(6):
+        small.iterate()
+    assert small.state.updates == 3, "a rollout that is smaller than a minibatch is one"
+
+
 # ---- learning ----
 
 

@@ -12,11 +12,11 @@ from torch import Tensor
 
 import plyground as pg
 from conftest import TINY
+from plyground.backend import parts
 from plyground.backend.batch import TensorBatch
 from plyground.errors import Error
 from plyground.kernels.arrays import Plies
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED, n_step_return
-from plyground.learners import saving
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import Transition
 
@@ -212,8 +212,8 @@ def copied(replay: ReplayBuffer, again: ReplayBuffer) -> ReplayBuffer:
     """`again` with what was saved of `replay`."""
     arrays: dict[str, Any] = {}
     plain: dict[str, Any] = {}
-    saving.dump("replay", replay, arrays, plain)
-    saving.restore("replay", again, {name: values.copy() for name, values in arrays.items()}, plain)
+    parts.dump("replay", replay, arrays, plain)
+    parts.restore("replay", again, {name: values.copy() for name, values in arrays.items()}, plain)
     return again
 
 

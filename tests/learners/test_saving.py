@@ -16,6 +16,7 @@ from torch import nn
 
 import plyground as pg
 from conftest import TINY
+from plyground.backend import parts
 from plyground.backend.device import Cpu
 from plyground.backend.games import DeviceGame
 from plyground.errors import Error
@@ -70,6 +71,7 @@ WORKING_MEMORY = {
     "learner.rollout.games.batch._games": "as above",
     "learner.rollout.games.batch.next_states": "as above",
     "learner.*._rooms": "working memory of a search",
+    "learner.*._buffers": "the same",
     "learner.scratch": "working memory of the table's kernels",
     "learner.actions": "written in every row before they are played",
     "learner.minibatches": "an iterator that follows from seed, epoch and position",
@@ -134,7 +136,7 @@ def same(one: Leaf, other: Leaf) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
     numbers = isinstance(one, float) and isinstance(other, float)  # of numpy or of Python
-    return (numbers or type(one) is type(other)) and one == other
+    return (numbers or type(one) is type(other)) and bool(one == other)
 
 
 def shown(values: Mapping[str, Leaf], path: str) -> str:
@@ -278,9 +280,9 @@ def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monke
 
 def test_a_tensor_of_another_shape_is_refused_by_name() -> None:
     arrays: dict[str, Any] = {}
-    saving.dump("part", {"x": torch.zeros(3)}, arrays, {})
+    parts.dump("part", {"x": torch.zeros(3)}, arrays, {})
     with pytest.raises(Error, match=r"the checkpoint's part.x has the shape \(3,\), not \(4,\)"):
-        saving.restore("part", {"x": torch.zeros(4)}, arrays, {})
+        parts.restore("part", {"x": torch.zeros(4)}, arrays, {})
 
 
 def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:

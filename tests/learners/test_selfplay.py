@@ -12,10 +12,10 @@ import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
+from plyground.backend import parts
 from plyground.backend.games import DeviceGame, on_device
 from plyground.backend.view import View
 from plyground.errors import Error, IllegalAction
-from plyground.learners import saving
 from plyground.learners.dqn import DQN
 from plyground.learners.selfplay import (
     MAX_REASONS,
@@ -205,11 +205,11 @@ def test_saved_counts_are_restored_and_replace_others(connect_four: pg.Game) -> 
     results, again = counted(connect_four), GameResults(connect_four)
     again.counts["games"], again.reasons["no. 7 of the rules"] = 99, 5
     saved, plain = {}, {}
-    saving.dump("results", results, saved, plain)
-    saving.restore("results", again, saved, plain)
+    parts.dump("results", results, saved, plain)
+    parts.restore("results", again, saved, plain)
     assert (again.counts, again.reasons) == (results.counts, results.reasons)
     again.reasons["a reason. With a full stop"] = 2
     plain.clear()
-    saving.dump("results", again, saved, plain)
-    saving.restore("results", results, saved, plain)
+    parts.dump("results", again, saved, plain)
+    parts.restore("results", results, saved, plain)
     assert results.reasons == again.reasons

@@ -12,8 +12,8 @@ from matplotlib.patches import Circle
 
 import plyground as pg
 from plyground.games.scene import Cell, Item, Scene, row
-from plyground.report.figures import new_figure, save_figure
-from plyground.report.pictures import BLUE, MARK, ORANGE, draw_board, draw_scene
+from plyground.report.figures import BLUE, ORANGE, new_figure, save_figure
+from plyground.report.pictures import MARK, draw_board, draw_scene
 
 
 def drawn(scene: Scene) -> tuple[dict[str, tuple[float, float]], list[Circle]]:

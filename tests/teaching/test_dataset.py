@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import plyground as pg
+from plyground.teaching import dataset
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.dataset import Writer, read_dataset
 from plyground.teaching.lines import Lines
@@ -57,3 +58,16 @@ def test_damaged_compressed_files_say_where(tmp_path: Path, connect_four: pg.Gam
     (tmp_path / "b.ndjson.gz").write_text("no gzip")
     with pytest.raises(pg.InvalidValue, match="line 1: the compressed file is cut or damaged"):
         list(read_dataset(tmp_path / "b.ndjson.gz", Lines(connect_four)))
+
+
+def test_several_processes_read_the_same_records_in_order(
+    tmp_path: Path, connect_four: pg.Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, lines = tmp_path / "a.ndjson", Lines(connect_four)
+    run(FOUR, path)
+    alone = list(read_dataset(path, lines))
+    monkeypatch.setattr(dataset, "LARGE", 0)
+    monkeypatch.setattr(dataset, "CHUNK", 50)
+    together = list(read_dataset(path, lines, processes=2))
+    assert len(together) > 1
+    assert b"".join(found.tobytes() for found, _ in together) == b"".join(found.tobytes() for found, _ in alone)

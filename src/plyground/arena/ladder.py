@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from plyground.arena.match import play_match
 from plyground.arena.rating import Ratings, bradley_terry
 from plyground.errors import InvalidValue
 from plyground.game import Game
+from plyground.runs.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,7 @@ class Ladder:
             score[a, b] += result.score
             score[b, a] += result.games - result.score
             games[a, b] += result.games
-            games[b, a] += result.games
-        return bradley_terry(score, games)
-
-    def save(self, path: Path) -> None:
-        aside = path.with_name(f"{path.name}.part")
-        aside.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-        aside.replace(path)
+        return bradley_terry(score, games + games.T)
 
 
 def read(path: Path) -> Ladder:
@@ -88,7 +83,7 @@ def climb(
     games: int,
     seed: int,
     path: Path | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int, str], None] = lambda done, total, words: None,
 ) -> Ladder:
     """Play the missing matches between `agents` and those in the file; write the file after every match.
 
@@ -107,11 +102,10 @@ def climb(
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     for number, (a, b) in enumerate(missing):
-        if progress:
-            progress(number, len(missing), f"{a} against {b}")
+        progress(number, len(missing), f"{a} against {b}")
         match = play_match(game, players[a], players[b], games, seed)
         result = Result(a, b, match.wins, match.draws, match.losses)
-        ladder = Ladder(ladder.game, games, seed, (*ladder.results, result))
+        ladder = replace(ladder, results=(*ladder.results, result))
         if path:
-            ladder.save(path)
+            write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n")
     return ladder

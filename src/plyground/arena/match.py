@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, tell
-from plyground.arena.rating import elo, mean_and_interval
-from plyground.arena.sprt import Sprt, Verdict
+from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
 from plyground.games.rng import seeds
 from plyground.position import Position
 
-OPENING_TRIES = 1000
+OPENING_TRIES, PAIRS_AT_ONCE = 1000, 16
+Records = NDArray[np.void]
+Rngs = NDArray[np.uint64]
+Progress = Callable[[int], None] | None
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def play_match(
     games: int = 100,
     seed: int = 0,
     opening_plies: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
     max_plies: int | None = None,
 ) -> Match:
     """Play `games` games in pairs. Rows 2k and 2k + 1 have the same opening and deal; the agents swap sides.
@@ -85,8 +87,7 @@ def play_match(
     `progress` is called after every ply with the number of finished games. A game is truncated `max_plies` plies after
     its opening (default: the game's MAX_PLIES) and counts as a draw.
     """
-    if games < 2 or games % 2:
-        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+    _check_pairs(games)
     states, game_rngs, plies = openings(game, games // 2, seed, opening_plies)
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
     rngs = seeds(seed + 1, games)  # the agents' generators
@@ -108,19 +109,16 @@ def play_match(
     finally:  # also on Ctrl-C: an agent that learns saves what it has learned
         for agent in (first, second):
             tell(agent, np.arange(games), states["outcome"])
-    return _result(game, states, swapped, plies, faults)
+    return _result(game, states, plies, faults)
 
 
-def _act(
-    game: Game,
-    agent: Agent,
-    rows: NDArray[np.intp],
-    states: NDArray[np.void],
-    game_rngs: NDArray[np.uint64],
-    rngs: NDArray[np.uint64],
-) -> list[str]:
+def _check_pairs(games: int) -> None:
+    if games < 2 or games % 2:
+        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+
+
+def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game_rngs: Rngs, rngs: Rngs) -> list[str]:
     """Play one agent's actions in its rows, after checking that they are legal; returns the reasons of forfeits."""
-    kernels, work = game.kernels(), game.work()
     own = rngs[rows]  # a copy
     actions = np.ascontiguousarray(ask(agent, rows, states[rows], own), np.int32)
     rngs[rows] = own
@@ -132,23 +130,18 @@ def _act(
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
         raise Error(f"the agent {agent} chose an illegal action: {refusal}")
-    kernels.play_all(mine, actions, own_rngs, work)
+    game.kernels().play_all(mine, actions, own_rngs, game.work())
     states[rows], game_rngs[rows] = mine, own_rngs
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
-def _result(
-    game: Game, states: NDArray[np.void], swapped: NDArray[np.int64], plies: NDArray[np.int32], faults: list[str]
-) -> Match:
+def _result(game: Game, states: Records, plies: NDArray[np.int32], faults: list[str]) -> Match:
     outcome = states["outcome"].astype(np.int64)
-    won = outcome == FIRST_WINS + swapped  # by the agent named first
+    won = outcome == FIRST_WINS + np.arange(len(outcome)) % 2  # by the agent named first
     scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
     endings = Counter(reason for state in states if (reason := game.rules.reason(state)))
     stopped = int((outcome == RUNNING).sum())
     return Match(scores.reshape(-1, 2), float(plies.mean()), stopped, endings, tuple(faults))
-
-
-PAIRS_AT_ONCE = 16
 
 
 def play_until_decided(
@@ -159,11 +152,10 @@ def play_until_decided(
     games: int = 10_000,
     seed: int = 0,
     opening_plies: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> tuple[Match, Verdict]:
     """Play pairs until the sequential test is decided or `games` games are played."""
-    if games < 2 or games % 2:
-        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+    _check_pairs(games)
     parts: list[Match] = []
     while True:
         done = sum(part.games for part in parts)
@@ -185,16 +177,13 @@ def _combined(parts: list[Match]) -> Match:
     return Match(np.concatenate([part.scores for part in parts]), plies, stopped, endings, faults)
 
 
-def openings(
-    game: Game, n: int, seed: int = 0, plies: int | None = None
-) -> tuple[NDArray[np.void], NDArray[np.uint64], NDArray[np.int32]]:
+def openings(game: Game, n: int, seed: int = 0, plies: int | None = None) -> tuple[Records, Rngs, NDArray[np.int32]]:
     """`n` running games after random plies: states, generators and plies played, each [n]."""
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
-    states, game_rngs = np.zeros(n, game.rules.STATE), seeds(seed, n)
-    picks = seeds(seed + 2, n)
+    states, game_rngs, picks = np.zeros(n, game.rules.STATE), seeds(seed, n), seeds(seed + 2, n)
     rows = np.arange(n)  # games without an opening so far
     for _ in range(OPENING_TRIES):
         tried, own_rngs, pick = states[rows], game_rngs[rows], picks[rows]

@@ -49,15 +49,10 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
     wins = _wins(game, states)
     quiet = np.flatnonzero(~wins.any(axis=1))
     safe = _safe(game, states[quiet])
-    found = {
-        "win_in_1": (states, wins, wins.any(axis=1)),
-        "block_in_1": (states[quiet], safe, (safe.sum(axis=1) == 1) & (game.legal_mask(states[quiet]).sum(axis=1) > 1)),
-    }
-    return {
-        name: Puzzles(where[among][:EACH], solutions[among][:EACH])
-        for name, (where, solutions, among) in found.items()
-        if among.any()
-    }
+    forced = (safe.sum(axis=1) == 1) & (game.legal_mask(states[quiet]).sum(axis=1) > 1)
+    found = {"win_in_1": (states, wins, wins.any(axis=1)), "block_in_1": (states[quiet], safe, forced)}
+    kinds = {name: Puzzles(where[fit][:EACH], right[fit][:EACH]) for name, (where, right, fit) in found.items()}
+    return {name: puzzles for name, puzzles in kinds.items() if len(puzzles.states)}
 
 
 def solved(game: Game, agent: Agent) -> dict[str, float]:

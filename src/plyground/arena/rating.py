@@ -1,13 +1,21 @@
-"""Strength from results: scores and Elo differences with 95% intervals, Bradley-Terry ratings."""
+"""Strength from results: scores and Elo differences with 95% intervals, Bradley-Terry ratings, the sequential test.
+
+SPRT, the sequential probability ratio test, compares the likelihood of the results under "A is `elo1` stronger" and
+under "A is `elo0` stronger". Scores of PAIRS are taken as normally distributed with the observed variance: the two
+games of one opening are not independent, pairs are.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
 
 Z95 = 1.959964  # standard deviations of a two-sided 95% interval
 
@@ -54,11 +62,6 @@ class Ratings:
         """[P] half the width of each 95% interval."""
         return Z95 * np.sqrt(np.diag(self.covariance))
 
-    def above(self, a: int, b: int) -> tuple[float, float]:
-        """The rating difference of players a and b, and half the width of its 95% interval."""
-        c = self.covariance
-        return float(self.elo[a] - self.elo[b]), Z95 * math.sqrt(max(0.0, float(c[a, a] + c[b, b] - 2 * c[a, b])))
-
 
 PRIOR_GAMES = 2  # pseudo-draws of each player against an average player: ratings stay finite
 PER_ELO = math.log(10) / 400
@@ -89,3 +92,50 @@ def bradley_terry(score: NDArray[np.float64], games: NDArray[np.float64]) -> Rat
     centre = np.eye(players) - 1 / players
     covariance = centre @ np.linalg.inv(slope_and_curvature(ratings)[1]) @ centre / PER_ELO**2
     return Ratings((ratings - ratings.mean()) / PER_ELO, covariance)
+
+
+# ---- the sequential test ----
+
+
+class Verdict(StrEnum):
+    """The state of the test."""
+
+    OPEN = "undecided"
+    STRONGER = "accepted"  # the difference is elo1 rather than elo0
+    NOT_STRONGER = "refused"
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """Is A stronger than B by `elo1`, or only by `elo0`? `error` is the probability of each wrong answer."""
+
+    elo0: float
+    elo1: float
+    error: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not self.elo0 < self.elo1:
+            given = f"{self.elo0} with {self.elo1}"
+            raise InvalidValue(f"SPRT compares a smaller with a larger Elo difference, not {given}")
+        if not 0 < self.error < 0.5:
+            raise InvalidValue(f"the error probability lies between 0 and 0.5, not {self.error}")
+
+    @property
+    def limit(self) -> float:
+        """The log-likelihood ratio at which the test ends."""
+        return math.log((1 - self.error) / self.error)
+
+    def ratio(self, pairs: NDArray[np.float64]) -> float:
+        """The log-likelihood ratio of the mean scores of pairs [N], each 0 to 1."""
+        if not len(pairs):
+            return 0.0
+        # Two pseudo-pairs, a win and a loss: the variance of a short series of equal results would be 0.
+        variance = float(np.concatenate([pairs, [0.0, 1.0]]).var())
+        low, high = expected_score(self.elo0), expected_score(self.elo1)
+        return len(pairs) * (high - low) * (2 * float(pairs.mean()) - low - high) / (2 * variance)
+
+    def verdict(self, pairs: NDArray[np.float64]) -> Verdict:
+        ratio = self.ratio(pairs)
+        if ratio >= self.limit:
+            return Verdict.STRONGER
+        return Verdict.NOT_STRONGER if ratio <= -self.limit else Verdict.OPEN

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from plyground.backend.clock import timed
-from plyground.backend.device import SIMULATED, explain_out_of_memory, free_memory
+from plyground.backend.device import SIMULATED, Arguments, Launch, explain_out_of_memory, free_memory
 from plyground.backend.games import on_device
 from plyground.batch import check_row, check_sizes, head_word, integers
 from plyground.errors import IllegalAction, InvalidValue
@@ -91,21 +91,21 @@ class TensorBatch:
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        self._run(self.on.kernels.begin_all, self._games, self._fresh)
+        self._run(self.on.kernels.begin_all, (self._games,), (self._fresh,))
         self.plies.zero_()
         self._copy_heads()
 
     @timed("rules")
     def begin_games(self, begins: Tensor, opening_plies: Tensor) -> None:
         """Begin a new game where `begins` [N] bool is set, after `opening_plies` [N] int32 random plies."""
-        self._run(self.on.kernels.open_games, self._games, begins, opening_plies, self._fresh)
+        self._run(self.on.kernels.open_games, (self._games, begins, opening_plies), (self._fresh,))
 
     @timed("rules")
     def step(self, actions: Any) -> Step:
         """Play one action in every row; see `Step` and the class for what comes back."""
         chosen, n, empty = self._checked(actions), len(self), self.on.on.empty
         step = Step(empty((n,), torch.float32), empty((n,), torch.bool), empty((n,), torch.bool))
-        self._run(self.on.kernels.step_all, self._games, chosen, self.max_plies, step, self._fresh)
+        self._run(self.on.kernels.step_all, (self._games, chosen, step), (self.max_plies, self._fresh))
         return step
 
     def random_play(self, plies: int) -> Tensor:
@@ -115,7 +115,7 @@ class TensorBatch:
         """
         ended = self.on.zeros((4,), np.int64)
         kernel = self.on.kernels.random_play
-        self.on.run_rows(kernel, len(self), self._games, plies, ended, self._fresh, block=PLAYING)
+        self.on.run_rows(kernel, len(self), (self._games,), (plies, ended, self._fresh), Launch(block=PLAYING))
         self._copy_heads()
         return ended
 
@@ -172,8 +172,8 @@ class TensorBatch:
         position.rngs = self.rngs[row : row + 1].cpu().numpy().copy()
         return position
 
-    def _run(self, kernel: Any, *arguments: Any) -> None:
-        self.on.run_rows(kernel, len(self), *arguments, threads=self.threads)
+    def _run(self, kernel: Any, arrays: Arguments, others: Arguments) -> None:
+        self.on.run_rows(kernel, len(self), arrays, others, Launch(self.threads))
 
     def _copy_heads(self) -> None:
         self.next_states.copy_(self.states[:, : self.next_states.shape[1]])

@@ -14,8 +14,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from plyground.backend.device import SIMULATED
+from plyground.backend.device import SIMULATED, stream
 
+MOST_PENDING = 256  # events that wait to be read; a query takes as long as a launch
 NETWORK = "network"  # the label of all time that no timed function takes
 
 P = ParamSpec("P")
@@ -47,11 +48,14 @@ class Clock:
         _current.reset(self._token)
 
     def push(self, label: str) -> None:
-        self._mark(self._labels[-1])
+        if label != self._labels[-1]:
+            self._mark(self._labels[-1])
         self._labels.append(label)
 
     def pop(self) -> None:
-        self._mark(self._labels.pop())
+        label = self._labels.pop()
+        if label != self._labels[-1]:
+            self._mark(label)
 
     def _mark(self, label: str) -> None:
         """The time since the previous mark belongs to `label`; to nothing if that is empty."""
@@ -59,9 +63,9 @@ class Clock:
             self._add(label, time.perf_counter(), lambda before, now: now - before)
             return
         event = torch.cuda.Event(enable_timing=True)
-        event.record()
+        event.record(_torch_stream(stream()))
         self._pending.append((label, event))
-        while self._pending and self._pending[0][1].query():
+        while len(self._pending) > MOST_PENDING and self._pending[0][1].query():
             name, passed = self._pending.popleft()
             self._add(name, passed, lambda before, now: before.elapsed_time(now) / 1000)
 
@@ -69,6 +73,12 @@ class Clock:
         if label:
             self.seconds[label] = self.seconds.get(label, 0.0) + between(self._before, now)
         self._before = now
+
+
+@functools.lru_cache(64)
+def _torch_stream(pointer: int) -> torch.cuda.Stream:
+    """The stream of that pointer, which is the current one."""
+    return torch.cuda.current_stream()
 
 
 _current: ContextVar[Clock | None] = ContextVar("clock", default=None)

@@ -15,7 +15,7 @@ import importlib.util
 import math
 from collections.abc import Generator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -27,7 +27,7 @@ from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.threads import over_slices
+from plyground.kernels.threads import over_parts
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
 TORCH_CUDA = torch.device("cpu" if SIMULATED else "cuda")  # the device of tensors
@@ -187,6 +187,16 @@ def get(name: str) -> Cpu | Cuda:
     return Cpu() if name == "cpu" else Cuda()
 
 
+Arguments = tuple[Any, ...]
+
+
+class Launch(NamedTuple):
+    """How a kernel runs over rows."""
+
+    threads: int = 1  # of the CPU
+    block: int = BLOCK  # threads of a block on a GPU
+
+
 class Cpu:
     """Kernels are compiled loops; tensors share their memory with the numpy arrays that the loops read."""
 
@@ -202,12 +212,13 @@ class Cpu:
             kernel(*map(self.converted, arguments))
 
     def run_rows(
-        self, kernel: Function, rows: int, work: np.dtype[np.void], *arguments: Any, threads: int = 1, block: int = 0
+        self, kernel: Function, rows: int, work: np.dtype[np.void], arrays: Arguments, others: Arguments, how: Launch
     ) -> None:
-        """Run a kernel over all rows, in up to `threads` threads: `kernel(first, stop, *arguments, work)`, each thread
-        with working memory of its own, [1] record of the type `work`."""
-        converted = [self.converted(argument) for argument in arguments]
-        over_slices(lambda part: kernel(part.start, part.stop, *converted, np.zeros(1, work)), rows, threads)
+        """Run `kernel(*arrays, *others, work)` over all rows, in several threads. Each has its slice of the arrays (and
+        of those in NamedTuples), and working memory of its own: [1] record of the type `work`."""
+        given = [self.converted(argument) for argument in others]
+        parts = map(self.converted, arrays)
+        over_parts(lambda *part: kernel(*part, *given, np.zeros(1, work)), rows, how.threads, *parts)
 
     def converted(self, value: Any) -> Any:
         """A tensor, or a NamedTuple of tensors, as kernels read it; anything else as it is."""
@@ -236,6 +247,7 @@ class Cuda:
     def __init__(self) -> None:
         require()
         self._work: dict[tuple[np.dtype[np.void], int], Tensor] = {}  # by record type and stream; torch owns it
+        self._kernels: dict[tuple[Any, ...], Any] = {}  # compiled, by kernel and types of arguments
 
     def load(self, template: str, functions: Mapping[str, Any], subject: str) -> ModuleType:
         return load_kernels(template, functions, subject, "cuda")
@@ -245,28 +257,46 @@ class Cuda:
         self.run_blocks(kernel, -(-min(rows, MOST_THREADS) // BLOCK), BLOCK, 0, *arguments)
 
     def run_rows(
-        self, kernel: Any, rows: int, work: np.dtype[np.void], *arguments: Any, threads: int = 1, block: int = BLOCK
+        self, kernel: Any, rows: int, work: np.dtype[np.void], arrays: Arguments, others: Arguments, how: Launch
     ) -> None:
-        """The same with working memory: `kernel(*arguments, work)` with one record of the type `work` a thread."""
+        """The same with working memory: `kernel(*arrays, *others, work)`, one record of the type `work` a thread."""
         most = min(rows, _most_threads(work))
-        self.run_blocks(kernel, -(-most // block), block, 0, *arguments, self._working_memory(work, most))
+        memory = self._working_memory(work, most)
+        self.run_blocks(kernel, -(-most // how.block), how.block, 0, *arrays, *others, memory)
 
     def run_blocks(self, kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
         """Run a kernel on blocks of threads that share some bytes of memory."""
         if not blocks:
             return
         converted = [_simulated(self.converted(argument)) for argument in arguments]
+        how = _configured(kernel, blocks, threads, stream(), shared)
         try:
-            kernel[blocks, threads, _wrapped_stream(_stream()), shared](*converted)
+            self._launch(kernel, how, converted)
         except Exception as error:  # the driver allocates the threads' local memory at a launch
             if "OUT_OF_MEMORY" not in str(error):
                 raise
             advice = "a kernel found no memory for its threads: use fewer rows at once"
             raise InvalidValue(f"{_fullness()}; {advice}") from error
 
+    def _launch(self, kernel: Any, how: Any, arguments: list[Any]) -> None:
+        """Launch a kernel; from the second time on, what numba compiled for arguments of these types.
+
+        numba's own launch infers the type of every array in a NamedTuple each time, in Python, which takes longer than
+        most kernels.
+        """
+        key = kernel, *map(_type_of, arguments)
+        compiled = self._kernels.get(key)
+        if compiled is not None:
+            compiled.launch(arguments, how.griddim, how.blockdim, how.stream, how.sharedmem)
+            return
+        how(*arguments)
+        if not SIMULATED:
+            types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
+            self._kernels[key] = kernel.overloads.get(types)
+
     def _working_memory(self, dtype: np.dtype[np.void], threads: int) -> Any:
         """[threads] records for the kernels of one stream, which run one after the other."""
-        most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, _stream())
+        most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, stream())
         work = self._work.get(key)
         if work is None or len(work) < most:
             work = self._work[key] = self.empty((most, dtype.itemsize), torch.uint8).zero_()
@@ -298,9 +328,17 @@ def _most_threads(work: np.dtype[np.void]) -> int:
     return min(MOST_THREADS, max(LARGEST_BLOCK, fitting // LARGEST_BLOCK * LARGEST_BLOCK))
 
 
-def _stream() -> int:
-    """Torch's current stream."""
-    return 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
+def stream() -> int:
+    """Torch's current stream, as a pointer. `torch.cuda.current_stream` takes as long as a launch."""
+    if SIMULATED:
+        return 0
+    return torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())  # pyright: ignore[reportPrivateUsage]
+
+
+@functools.lru_cache(4096)
+def _configured(kernel: Any, blocks: int, threads: int, pointer: int, shared: int) -> Any:
+    """A kernel with its launch configuration."""
+    return kernel[blocks, threads, _wrapped_stream(pointer), shared]
 
 
 @functools.lru_cache(64)
@@ -308,6 +346,13 @@ def _wrapped_stream(pointer: int) -> Any:
     from numba import cuda
 
     return cuda.external_stream(pointer) if pointer else 0
+
+
+def _type_of(value: Any) -> Any:
+    """What the compiled code of a kernel depends on: arrays are contiguous, so that type and dimensions suffice."""
+    if isinstance(value, tuple):
+        return type(value), *map(_type_of, value)  # pyright: ignore[reportUnknownArgumentType]
+    return (value.dtype, value.ndim) if hasattr(value, "dtype") else type(value)
 
 
 def _simulated(value: Any) -> Any:

@@ -18,14 +18,14 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from plyground.backend.clock import timed
-from plyground.backend.device import SIMULATED, TORCH_TYPES, Cpu, Cuda, free_memory, get
+from plyground.backend.device import SIMULATED, TORCH_TYPES, Arguments, Cpu, Cuda, Launch, free_memory, get
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import Function
 from plyground.kernels.arrays import Legal
 from plyground.kernels.slots import slots_of
-from plyground.kernels.threads import over_slices
+from plyground.kernels.threads import over_parts
 
 STAGED = 640  # bytes: on a GPU, shorter observations are written by way of shared memory
 STAGED_BLOCK = 2 if SIMULATED else 32  # threads that share it
@@ -33,6 +33,7 @@ TRANSPOSED = 1 << 30  # bytes of longer ones that are written at once
 EXPAND_BLOCK = 2 if SIMULATED else 32  # threads that write a row
 FRONTIER = 1 << 18  # positions whose children perft plays at once on a GPU
 MOST_CHILDREN = 0.1  # of the free memory: those children
+ONE_THREAD = Launch()
 DENSE_TYPES = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
 
 
@@ -58,9 +59,12 @@ class DeviceGame:
         names = " ".join(function.__name__ for function in functions.values())
         return _loaded(self.on, template, self.game, tuple(functions.items()), f"{self.game.label} {names}".strip())
 
-    def run_rows(self, kernel: Any, rows: int, *arguments: Any, threads: int = 1, **how: int) -> None:
-        """Run a kernel over rows, with the game's working memory as its last argument; see `Cpu.run_rows`."""
-        self.on.run_rows(kernel, rows, self.rules.WORK, *arguments, threads=threads, **how)
+    def run_rows(
+        self, kernel: Any, rows: int, arrays: Arguments, others: Arguments = (), how: Launch = ONE_THREAD
+    ) -> None:
+        """Run `kernel(*arrays, *others, work)` over rows, with the game's working memory; the arrays have a row for
+        each state. See `Cpu.run_rows`."""
+        self.on.run_rows(kernel, rows, self.rules.WORK, arrays, others, how)
 
     # ---- states ----
 
@@ -171,13 +175,14 @@ class DeviceGame:
                 if name in asked:
                     asked[name].fill_(value)
             legal = Legal(**(_not_asked(self.device) | asked))
-            self.run_rows(self.kernels.find_legal, len(rows), self.records(rows), legal)
+            self.run_rows(self.kernels.find_legal, len(rows), (self.records(rows), legal))
 
     def _find_legal_in_loops(self, states: NDArray[np.void], threads: int, asked: dict[str, Any]) -> None:
         game, kernels, n = self.game, self.kernels, len(states)
         if "outputs" in asked:
             asked["masks"].fill(False)
-            self.run_rows(kernels.mask_outputs, n, states, asked["outputs"], asked["masks"], threads=threads)
+            arrays = states, asked["masks"]
+            self.run_rows(kernels.mask_outputs, n, arrays, (asked["outputs"],), Launch(threads))
         elif "masks" in asked:
             game.legal_mask(states, asked["masks"], threads)
         elif "illegal" in asked:
@@ -185,12 +190,10 @@ class DeviceGame:
             asked["illegal"][0] = row if row >= 0 else n
         elif "lists" in asked:
             lists, counts = asked["lists"], asked["counts"]
-            over_slices(lambda s: kernels.legal_lists(states[s], lists[s], counts[s], game.work()), n, threads)
+            self.run_rows(kernels.legal_lists, n, (states, lists, counts), how=Launch(threads))
         else:
-            rngs, drawn = asked["rngs"], asked["drawn"]
-            over_slices(
-                lambda s: kernels.random_actions(states[s], rngs[s], drawn[s], game.work(), game.scratch()), n, threads
-            )
+            arrays = states, asked["rngs"], asked["drawn"]
+            over_parts(lambda *part: kernels.random_actions(*part, game.work(), game.scratch()), n, threads, *arrays)
 
     @timed("rules")
     def choose(
@@ -202,7 +205,7 @@ class DeviceGame:
         """
         kernel = _choose_kernel(self.on, function, f"{self.game.label} {subject}")
         rows = self.rows(states)
-        self.run_rows(kernel, len(rows), self.records(rows), where, rngs, actions)
+        self.run_rows(kernel, len(rows), (self.records(rows), where, rngs, actions))
 
     @timed("rules")
     def seats(self, states: Tensor) -> Tensor:
@@ -241,7 +244,7 @@ class DeviceGame:
         if depth == 0:
             return leaves + 1
         if depth == 1:
-            self.run_rows(self.kernels.count_all, len(states), self.records(states), leaves)
+            self.run_rows(self.kernels.count_all, len(states), (self.records(states), leaves))
             return leaves
         most = int(free_memory()[0] * MOST_CHILDREN) // (self.rules.MAX_LEGAL * states.shape[1])
         frontier = max(1, min(FRONTIER, most))
@@ -251,7 +254,7 @@ class DeviceGame:
             parents = torch.repeat_interleave(torch.arange(len(part), device=self.device), counts)  # [children]
             children, moves = part[parents], actions[actions >= 0]
             unused = torch.zeros(len(moves), dtype=torch.uint64, device=self.device)
-            self.run_rows(self.kernels.play_heads, len(moves), self.records(children), moves, unused)
+            self.run_rows(self.kernels.play_heads, len(moves), (self.records(children), moves, unused))
             leaves[first : first + frontier].index_add_(0, parents, self._count(children, depth - 1))
         return leaves
 

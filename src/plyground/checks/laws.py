@@ -44,19 +44,20 @@ class Sample:
         """[2 N] all states, running or over."""
         return np.concatenate([self.states, self.after])
 
+    def need(self, holds: bool | np.bool_, message: str, states: Any = ()) -> None:
+        _need(holds, self.game, message, states)
+
 
 def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
     """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
     batch = Batch(game, games, seed, check=False)  # the laws check
-    kernels, work = game.kernels(), game.work()
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
     going = np.ones(games, np.bool_)
     for _ in range(game.rules.MAX_PLIES):
         _room_suffices(game, batch.states)
         states, actions, rngs = batch.states.copy(), batch.random_actions(), batch.rngs.copy()
-        _need(bool((actions >= 0).all()), game, "a running game has no legal action", states[actions < 0])
-        after = states.copy()
-        kernels.play_all(after, actions, rngs, work)  # `batch.next_states` has only heads
+        _need((actions >= 0).all(), game, "a running game has no legal action", states[actions < 0])
+        after = _played(game, states, actions, rngs)  # `batch.next_states` has only heads
         step = batch.step(actions)
         parts.append((states[going], actions[going], after[going], step.rewards[going]))
         going &= ~step.terminated
@@ -72,11 +73,9 @@ def _room_suffices(game: Game, states: Records) -> None:
     """Check that MAX_LEGAL is large enough, with room for every action, so that nothing is overwritten."""
     lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
-    most = int(counts.max())
-    message = (
-        f"`legal` lists {most} actions, but MAX_LEGAL is {game.rules.MAX_LEGAL}: it must be at least {most}, found"
-    )
-    _need(most <= game.rules.MAX_LEGAL, game, message, states[counts == most])
+    most, limit = int(counts.max()), game.rules.MAX_LEGAL
+    message = f"`legal` lists {most} actions, but MAX_LEGAL is {limit}: it must be at least {most}, found"
+    _need(most <= limit, game, message, states[counts == most])
 
 
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
@@ -86,11 +85,7 @@ def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, boo
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
-        yield sentence, law not in ABOUT or _defines(game, ABOUT[law])
-
-
-def _defines(game: Game, names: Sequence[str]) -> bool:
-    return any(game.rules.defined(name) is not None for name in names)
+        yield sentence, law not in ABOUT or any(game.rules.defined(name) is not None for name in ABOUT[law])
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
@@ -110,47 +105,37 @@ def legal_lists(s: Sample) -> None:
     """`legal` lists at least one action while the game runs, none when it is over, ascending and in range."""
     actions, counts = Batch(s.game, 1).legal_list(s.every)
     over = s.every["outcome"] != RUNNING
-    _need(
-        bool((counts[over] == 0).all()),
-        s.game,
-        "`legal` finds actions in a finished game",
-        s.every[over & (counts > 0)],
-    )
-    _need(bool((counts[~over] > 0).all()), s.game, "no legal action in a running game", s.every[~over & (counts == 0)])
+    found, stuck = over & (counts > 0), ~over & (counts == 0)
+    s.need(not found.any(), "`legal` finds actions in a finished game", s.every[found])
+    s.need(not stuck.any(), "no legal action in a running game", s.every[stuck])
     for row, count in zip(actions, counts, strict=True):
         legal = row[:count]
         fine = (np.diff(legal) > 0).all() and (legal >= 0).all() and (legal < s.game.num_actions).all()
-        _need(bool(fine), s.game, f"`legal` is not ascending within 0 .. {s.game.num_actions - 1}: {legal}")
+        s.need(fine, f"`legal` is not ascending within 0 .. {s.game.num_actions - 1}: {legal}")
 
 
 def masks(s: Sample) -> None:
     """The legal mask says the same as the legal list."""
     actions, counts = Batch(s.game, 1).legal_list(s.every)
-    rows = np.repeat(np.arange(len(counts)), counts)
     expected = np.zeros((len(counts), s.game.num_actions), np.bool_)
-    expected[rows, actions[actions >= 0]] = True
-    _need(bool((expected == s.game.legal_mask(s.every)).all()), s.game, "mask and list differ")
+    expected[np.repeat(np.arange(len(counts)), counts), actions[actions >= 0]] = True
+    s.need((expected == s.game.legal_mask(s.every)).all(), "mask and list differ")
 
 
 def fields(s: Sample) -> None:
     """`to_move` is 0 or 1, `outcome` one of four, and the seat that acts is on the side to move."""
     side, outcome = s.every["to_move"], s.every["outcome"]
-    _need(bool(np.isin(side, (0, 1)).all()), s.game, f"`to_move` takes the values {np.unique(side)}")
-    _need(
-        bool((outcome >= RUNNING).all() and (outcome <= SECOND_WINS).all()),
-        s.game,
-        f"`outcome` is {np.unique(outcome)}",
-    )
-    seats = np.empty(len(s.states), np.int32)
-    s.game.kernels().seats_to_act(s.states, seats)
+    s.need(np.isin(side, (0, 1)).all(), f"`to_move` takes the values {np.unique(side)}")
+    s.need(((outcome >= RUNNING) & (outcome <= SECOND_WINS)).all(), f"`outcome` is {np.unique(outcome)}")
+    seats = _acting(s)
     fine = (seats % 2 == s.states["to_move"]).all() and (seats >= 0).all() and (seats < s.game.rules.SEATS).all()
-    _need(bool(fine), s.game, "the seat to act is not of the side to move")
+    s.need(fine, "the seat to act is not of the side to move")
 
 
 def rewards(s: Sample) -> None:
     """A step's reward is +1, -1 or 0 as the outcome is for the side that acted."""
     expected = [value_for(int(o), int(side)) for o, side in zip(s.after["outcome"], s.states["to_move"], strict=True)]
-    _need(bool((s.rewards == expected).all()), s.game, "a step's reward is not the acting side's")
+    s.need((s.rewards == expected).all(), "a step's reward is not the acting side's")
 
 
 def texts(s: Sample) -> None:
@@ -162,12 +147,9 @@ def texts(s: Sample) -> None:
         except Error as error:
             raise BrokenGame(f"{s.game}: its own text {position.text!r} is refused: {error}") from error
         names = [name for name in s.game.rules.HEAD.names or () if name not in s.game.rules.UNCOUNTED]
-        wrong = [
-            f"`{name}` was {position.state[name]} and is {again.state[name]}"
-            for name in names
-            if not np.array_equal(position.state[name], again.state[name])
-        ]
-        _need(again == position, s.game, f"the text {position.text!r} reads back as another state: {'; '.join(wrong)}")
+        was, now = position.state, again.state
+        wrong = [f"`{name}` was {was[name]} and is {now[name]}" for name in names if np.any(was[name] != now[name])]
+        s.need(again == position, f"the text {position.text!r} reads back as another state: {'; '.join(wrong)}")
 
 
 def nonsense(s: Sample) -> None:
@@ -180,25 +162,12 @@ def nonsense(s: Sample) -> None:
         except InvalidText:
             continue
         except Exception as error:
-            fault = f"reading {shorten(text)!r} raises {type(error).__name__} ({error}) instead of InvalidText"
-            raise BrokenGame(f"{s.game}: {fault}") from error
+            fault = f"{s.game}: reading {shorten(text)!r} raises {type(error).__name__} ({error})"
+            raise BrokenGame(f"{fault} instead of InvalidText") from error
 
 
-NONSENSE = (
-    "?",
-    "nonsense",
-    "0",
-    "-1",
-    "1 2 3",
-    "9" * 60,
-    "x" * 2000,
-    "/" * 20,
-    "=" * 9,
-    "∞é\0",
-    "a b=c d=",
-    "[]",
-    "{}",
-)
+CHARACTERS = ("9" * 60, "x" * 2000, "/" * 20, "=" * 9, "∞é\0")
+NONSENSE = ("?", "nonsense", "0", "-1", "1 2 3", *CHARACTERS, "a b=c d=", "[]", "{}")
 
 
 def names(s: Sample) -> None:
@@ -206,40 +175,37 @@ def names(s: Sample) -> None:
     for state in _some(s.states):
         position = Position(s.game, state)
         legal, called = position.legal(), position.names()
-        _need(len(set(called)) == len(legal), s.game, f"names that do not tell actions apart: {called}", state)
+        s.need(len(set(called)) == len(legal), f"names that do not tell actions apart: {called}", state)
         for k in range(0, len(legal), len(legal) // 10 + 1):  # of a thousand, some
-            _need(position.action(called[k]) == legal[k], s.game, f"{called[k]!r} does not find its action", state)
+            s.need(position.action(called[k]) == legal[k], f"{called[k]!r} does not find its action", state)
 
 
 def fresh_start(s: Sample) -> None:
     """`reset` gives a running game whatever was there before, and keeps the settings."""
     states = s.every.copy()
     s.game.kernels().reset_all(states, s.game.blank, seeds(1, len(states)))
-    _need(bool((states["outcome"] == RUNNING).all()), s.game, "a fresh game is not running")
+    s.need((states["outcome"] == RUNNING).all(), "a fresh game is not running")
     for name in s.game.rules.SETTINGS:
-        _need(bool((states[name] == s.game.blank[name]).all()), s.game, f"`reset` changes the setting {name}")
+        s.need((states[name] == s.game.blank[name]).all(), f"`reset` changes the setting {name}")
 
 
 def chance_is_declared(s: Sample) -> None:
     """Unless CHANCE is set, neither `reset` nor `play` depends on the generator."""
     if not s.game.rules.CHANCE:
-        kernels, n = s.game.kernels(), len(s.states)
-        fresh = s.states.copy()
-        kernels.reset_all(fresh, s.game.blank, seeds(1, n))
-        _need(_equal(s.game, fresh, np.repeat(fresh[:1], n)), s.game, "`reset` draws from `rng`, but CHANCE is not set")
+        fresh, n = s.states.copy(), len(s.states)
+        s.game.kernels().reset_all(fresh, s.game.blank, seeds(1, n))
+        s.need(_equal(s.game, fresh, np.repeat(fresh[:1], n)), "`reset` draws from `rng`, but CHANCE is not set")
         for seed in (1, 2):
-            again = s.states.copy()
-            kernels.play_all(again, s.actions, seeds(seed, n), s.game.work())
-            _need(_equal(s.game, again, s.after), s.game, "`play` draws from `rng`, but CHANCE is not set")
+            again = _played(s.game, s.states, s.actions, seeds(seed, n))
+            s.need(_equal(s.game, again, s.after), "`play` draws from `rng`, but CHANCE is not set")
 
 
 def rows_are_alone(s: Sample) -> None:
     """A game's course depends on its own seed alone, not on its neighbours."""
-    whole = Batch(s.game, 40, seed=3, threads=1)
-    whole.random_play(20)
-    part = Batch(s.game, 7, seed=3)
-    part.random_play(20)
-    _need(_equal(s.game, whole.states[:7], part.states), s.game, "a game's course depends on the other games")
+    whole, part = Batch(s.game, 40, seed=3, threads=1), Batch(s.game, 7, seed=3)
+    for batch in (whole, part):
+        batch.random_play(20)
+    s.need(_equal(s.game, whole.states[:7], part.states), "a game's course depends on the other games")
 
 
 def heads_suffice(s: Sample) -> None:
@@ -248,19 +214,18 @@ def heads_suffice(s: Sample) -> None:
     if rules.HEAD == rules.STATE:
         return
     try:
-        same = np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every))
-        _need(same, s.game, "`legal` reads beyond HEAD")
+        s.need(np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every)), "`legal` reads beyond HEAD")
         few_heads, few = _spread(heads), _spread(s.every)
         for name in _encoders(s.game):
             same = np.array_equal(s.game.encode(name, few_heads), s.game.encode(name, few))
-            _need(same, s.game, f"the encoder {name} reads beyond HEAD")
+            s.need(same, f"the encoder {name} reads beyond HEAD")
         if "evaluate" in rules.compiled:
             values = np.empty((2, len(heads)), np.float32)
             s.game.kernels("evaluate").evaluate_all(heads, values[0])
             s.game.kernels("evaluate").evaluate_all(s.every, values[1])
-            _need(np.array_equal(values[0], values[1]), s.game, "`evaluate` reads beyond HEAD")
+            s.need(np.array_equal(values[0], values[1]), "`evaluate` reads beyond HEAD")
         for state, head in zip(_some(s.every), _some(heads), strict=True):
-            _need(rules.text(state[0]) == rules.text(head[0]), s.game, "`text` reads beyond HEAD")
+            s.need(rules.text(state[0]) == rules.text(head[0]), "`text` reads beyond HEAD")
     except (NumbaError, ValueError) as error:  # the compiler, or numpy, finds no such field
         raise BrokenGame(f"{s.game}: one of its functions reads beyond HEAD: {error}") from error
 
@@ -273,41 +238,37 @@ def encoders_fill(s: Sample) -> None:
             outs = [np.full((len(states), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
             for out in outs:
                 s.game.encode(name, states, seat, out)
-            _need(np.array_equal(outs[0], outs[1]), s.game, f"the encoder {name} leaves some numbers unwritten")
-            _need(bool(np.isfinite(outs[0]).all()), s.game, f"the encoder {name} writes numbers that are not finite")
+            s.need(np.array_equal(outs[0], outs[1]), f"the encoder {name} leaves some numbers unwritten")
+            s.need(np.isfinite(outs[0]).all(), f"the encoder {name} writes numbers that are not finite")
 
 
 def slots_are_permutations(s: Sample) -> None:
     """For every seat, an encoder gives each action an output of its own."""
     for name in s.game.encoders:
         fine = (np.sort(s.game.slots(name), axis=1) == np.arange(s.game.num_actions)).all()
-        _need(bool(fine), s.game, f"the encoder {name} shows two actions in one slot")
+        s.need(fine, f"the encoder {name} shows two actions in one slot")
 
 
 def secrets_are_kept(s: Sample) -> None:
     """`determinize` redraws what a seat cannot see, and nothing that it sees, may do or is shown by an encoder."""
-    rules, kernels = s.game.rules, s.game.kernels()
-    n = len(s.states)
-    acting = np.empty(n, np.int32)
-    kernels.seats_to_act(s.states, acting)
+    rules, acting = s.game.rules, _acting(s)
     for seat in range(rules.SEATS):
-        other = s.states.copy()
-        kernels.determinize_all(other, np.full(n, seat, np.int32), seeds(5, n))
+        other = _redrawn(s, seat, 5)
         few_others, few = _spread(other), _spread(s.states)
         for name in _encoders(s.game) if rules.hidden else ():  # elsewhere the states themselves are compared below
             same = np.array_equal(s.game.encode(name, few_others, seat), s.game.encode(name, few, seat))
-            _need(same, s.game, f"the encoder {name} shows seat {seat} what it cannot know")
+            s.need(same, f"the encoder {name} shows seat {seat} what it cannot know")
         mine = acting == seat
         same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
-        _need(same, s.game, f"redrawing what seat {seat} cannot see changes what it may do")
+        s.need(same, f"redrawing what seat {seat} cannot see changes what it may do")
         same = _equal(s.game, other, s.states)
-        _need(same or rules.hidden, s.game, "`determinize` changes a game without secrets")
-        _need(not same or not rules.hidden, s.game, f"`determinize` redraws nothing for seat {seat}")
+        s.need(same or rules.hidden, "`determinize` changes a game without secrets")
+        s.need(not same or not rules.hidden, f"`determinize` redraws nothing for seat {seat}")
         for state, before in zip(_some(other), _some(s.states), strict=True):
             wrong = rules.problems(state[0])
-            _need(not wrong, s.game, f"`determinize` makes an impossible state: {wrong}", state)
+            s.need(not wrong, f"`determinize` makes an impossible state: {wrong}", state)
             same = rules.observe(state[0], seat) == rules.observe(before[0], seat)
-            _need(same, s.game, f"`observe` shows seat {seat} what it cannot know")
+            s.need(same, f"`observe` shows seat {seat} what it cannot know")
 
 
 def scenes_are_plain(s: Sample) -> None:
@@ -315,9 +276,8 @@ def scenes_are_plain(s: Sample) -> None:
     for state in _some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             scene = Position(s.game, state).scene(seat)
-            names = Counter(cell.name for cell in scene.cells())
-            twice = [name for name, count in names.items() if count > 1]
-            _need(not twice, s.game, f"several cells of the scene for seat {seat} are named {twice}", state)
+            twice = [name for name, count in Counter(cell.name for cell in scene.cells()).items() if count > 1]
+            s.need(not twice, f"several cells of the scene for seat {seat} are named {twice}", state)
             try:
                 json.dumps(as_json(scene))
             except TypeError as error:
@@ -328,11 +288,10 @@ def scenes_keep_secrets(s: Sample) -> None:
     """States that differ only in what a seat cannot see have equal scenes."""
     if s.game.rules.hidden:
         for seat in range(s.game.rules.SEATS):
-            other = s.states.copy()
-            s.game.kernels().determinize_all(other, np.full(len(other), seat, np.int32), seeds(6, len(other)))
-            for state, redrawn in zip(_some(s.states, MOST_SCENES), _some(other, MOST_SCENES), strict=True):
+            others = _some(_redrawn(s, seat, 6), MOST_SCENES)
+            for state, redrawn in zip(_some(s.states, MOST_SCENES), others, strict=True):
                 same = Position(s.game, state).scene(seat) == Position(s.game, redrawn).scene(seat)
-                _need(same, s.game, f"`scene` shows seat {seat} what it cannot know", state)
+                s.need(same, f"`scene` shows seat {seat} what it cannot know", state)
 
 
 def clicks_tell_actions_apart(s: Sample) -> None:
@@ -342,14 +301,13 @@ def clicks_tell_actions_apart(s: Sample) -> None:
         paths = {action: tuple(path) for action, path in position.paths().items()}
         there = {cell.click for cell in position.scene().cells()}
         missing = sorted({click for path in paths.values() for click in path} - there)
-        _need(not missing, s.game, f"`clicks` names {missing}, which no cell of the scene is", state)
+        s.need(not missing, f"`clicks` names {missing}, which no cell of the scene is", state)
         ends = {path: action for action, path in paths.items()}
-        _need(len(ends) == len(paths) and () not in ends, s.game, "`clicks` gives two actions one path, or none", state)
+        s.need(len(ends) == len(paths) and () not in ends, "`clicks` gives two actions one path, or none", state)
         for path, action in ends.items():
-            for length in range(1, len(path)):
-                shorter = path[:length]
+            for shorter in (path[:length] for length in range(1, len(path))):
                 message = f"the clicks {shorter} for one action begin those for another, {position.name(action)!r}"
-                _need(shorter not in ends, s.game, message, state)
+                s.need(shorter not in ends, message, state)
 
 
 def evaluations(s: Sample) -> None:
@@ -357,26 +315,23 @@ def evaluations(s: Sample) -> None:
     if "evaluate" in s.game.rules.compiled:
         values = np.empty(len(s.states), np.float32)
         s.game.kernels("evaluate").evaluate_all(s.states, values)
-        _need(bool((np.abs(values) <= 1).all()), s.game, f"`evaluate` gives {values.min()} to {values.max()}")
+        s.need((np.abs(values) <= 1).all(), f"`evaluate` gives {values.min()} to {values.max()}")
 
 
 def symmetries(s: Sample) -> None:
     """Playing and transforming commute, and a transformed state has the transformed actions; k = 0 is the identity."""
     game, n = s.game, len(s.states)
-    kernels = game.kernels()
     for k in range(game.rules.SYMMETRIES):
-        which = np.full(n, k, np.int32)
         before, after = s.states.copy(), s.after.copy()
-        kernels.transform_all(before, which)
-        kernels.transform_all(after, which)
-        _need(k > 0 or _equal(game, before, s.states), game, "symmetry 0 is not the identity")
-        mapped = game.images[k].tolist()
-        _need(sorted(mapped) == list(range(game.num_actions)), game, f"symmetry {k} is no permutation of the actions")
+        for states in (before, after):
+            game.kernels().transform_all(states, np.full(n, k, np.int32))
+        s.need(k > 0 or _equal(game, before, s.states), "symmetry 0 is not the identity")
+        mapped = game.images[k].astype(np.int32)
+        s.need((np.sort(mapped) == np.arange(game.num_actions)).all(), f"symmetry {k} is no permutation of the actions")
         same = np.array_equal(game.legal_mask(before)[:, mapped], game.legal_mask(s.states))
-        _need(same, game, f"symmetry {k} changes what is legal")
-        played = np.array([mapped[action] for action in s.actions], np.int32)
-        kernels.play_all(before, played, seeds(0, n), game.work())
-        _need(game.rules.CHANCE or _equal(game, before, after), game, f"symmetry {k} and playing do not commute")
+        s.need(same, f"symmetry {k} changes what is legal")
+        before = _played(game, before, mapped[s.actions], seeds(0, n))
+        s.need(game.rules.CHANCE or _equal(game, before, after), f"symmetry {k} and playing do not commute")
 
 
 def heads_play_on(s: Sample) -> None:
@@ -386,13 +341,13 @@ def heads_play_on(s: Sample) -> None:
     if "count_legal" in rules.compiled:
         leaves, lists = np.empty(n, np.int64), np.empty((1, rules.MAX_LEGAL), np.int32)
         kernels.perft_all(heads, 1, leaves, heads[:1].copy(), lists, rngs, s.game.work())
-        _need(bool((leaves == Batch(s.game, 1).legal_list(s.states)[1]).all()), s.game, "`count_legal` miscounts")
+        s.need((leaves == Batch(s.game, 1).legal_list(s.states)[1]).all(), "`count_legal` miscounts")
     if "play_head" in rules.compiled:
         kernels.play_heads(heads, s.actions, rngs, s.game.work())
         fine = (heads["outcome"] == s.after["outcome"]) | (s.after["outcome"] == DRAW)
         for name in set(rules.HEAD.names or ()) - {"outcome", *rules.UNCOUNTED}:
             fine &= (heads[name] == s.after[name]).reshape(n, -1).all(axis=1)
-        _need(bool(fine.all()), s.game, "`play_head` and `play` differ", s.states[~fine])
+        s.need(fine.all(), "`play_head` and `play` differ", s.states[~fine])
 
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
@@ -400,11 +355,10 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
     *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, scenes_are_plain, scenes_keep_secrets),
     *(clicks_tell_actions_apart, evaluations, symmetries, heads_play_on),
 )
-ENCODED = ("ENCODERS",)
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
     heads_suffice: ("HEAD",),
-    encoders_fill: ENCODED,
-    slots_are_permutations: ENCODED,
+    encoders_fill: ("ENCODERS",),
+    slots_are_permutations: ("ENCODERS",),
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),
     evaluations: ("evaluate",),
@@ -416,7 +370,7 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
 # ---- helpers ----
 
 
-def _need(holds: bool, game: Game, message: str, states: Any = ()) -> None:
+def _need(holds: bool | np.bool_, game: Game, message: str, states: Any = ()) -> None:
     """Raise `BrokenGame` unless it holds; shows the first of the states where it does not."""
     if not holds:
         where = f" in {game.rules.text(np.atleast_1d(states)[0])!r}" if len(states) else ""
@@ -441,6 +395,27 @@ def _spread(states: Records) -> Records:
 def _encoders(game: Game) -> dict[str, Encoder]:
     """Each encoder once, by its full name."""
     return {str(encoder): encoder for encoder in game.encoders.values()}
+
+
+def _acting(s: Sample) -> NDArray[np.int32]:
+    """[N] the seat that acts in each running state."""
+    seats = np.empty(len(s.states), np.int32)
+    s.game.kernels().seats_to_act(s.states, seats)
+    return seats
+
+
+def _redrawn(s: Sample, seat: int, seed: int) -> Records:
+    """[N] the running states, with what a seat cannot see redrawn."""
+    other, n = s.states.copy(), len(s.states)
+    s.game.kernels().determinize_all(other, np.full(n, seat, np.int32), seeds(seed, n))
+    return other
+
+
+def _played(game: Game, states: Records, actions: NDArray[np.int32], rngs: NDArray[np.uint64]) -> Records:
+    """[N] the states after the actions."""
+    after = states.copy()
+    game.kernels().play_all(after, actions, rngs, game.work())
+    return after
 
 
 def _equal(game: Game, one: Records, other: Records) -> bool:

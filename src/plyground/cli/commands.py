@@ -81,7 +81,7 @@ def match(
         json: print one JSON object instead
     """
     from plyground.arena.match import play_match, play_until_decided
-    from plyground.arena.sprt import Sprt
+    from plyground.arena.rating import Sprt
     from plyground.cli import terminal
 
     spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)

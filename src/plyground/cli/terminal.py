@@ -19,7 +19,7 @@ from plyground.agents.agent import Entry, entries, known
 from plyground.arena.grade import Grade, Share
 from plyground.arena.ladder import Ladder
 from plyground.arena.match import Match
-from plyground.arena.sprt import Sprt, Verdict
+from plyground.arena.rating import Sprt, Verdict
 from plyground.checks.speed import Speed
 from plyground.errors import command
 from plyground.game import Game

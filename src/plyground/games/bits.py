@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
 from numba import config, njit
+from numpy.typing import NDArray
 
 F = TypeVar("F")
 
@@ -31,27 +33,41 @@ def popcount(x: np.uint64) -> np.int64:
 # ---- the 8x8 board: bit 0 is a1, bit 7 is h1, bit 63 is h8 ----
 
 Whole = int | np.int64  # what a compiled function returns is numpy's
+Step = tuple[int, int]  # ranks up, files right
 
-ONE, S7, S8, S9, S16, S32 = (np.uint64(shift) for shift in (1, 7, 8, 9, 16, 32))
+ZERO, ONE = np.uint64(0), np.uint64(1)
+S6, S7, S8, S9, S10, S15, S16, S17, S32 = (np.uint64(shift) for shift in (6, 7, 8, 9, 10, 15, 16, 17, 32))
+FILE_OF, RANK_OF, INNER = np.uint64(7), np.uint64(56), np.uint64(63)
 BYTES, WORDS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)  # the board without its first, last file
 NOT_AB, NOT_GH = np.uint64(0xFCFCFCFCFCFCFCFC), np.uint64(0x3F3F3F3F3F3F3F3F)
-S6, S10, S15, S17 = np.uint64(6), np.uint64(10), np.uint64(15), np.uint64(17)
+UP_DOWN, LEFT_RIGHT = ((1, 0), (-1, 0)), ((0, 1), (0, -1))
+RISING, FALLING = ((1, 1), (-1, -1)), ((1, -1), (-1, 1))
 
 
-def _line(square: int, right: int, up: int) -> int:
-    """The squares on the line through `square` in a direction and its opposite, without `square` itself."""
-    bits = 0
-    for sign in (1, -1):
-        file, rank = square % 8 + sign * right, square // 8 + sign * up
-        while 0 <= file < 8 and 0 <= rank < 8:
-            bits |= 1 << (8 * rank + file)
-            file, rank = file + sign * right, rank + sign * up
-    return bits
+def reach(square: int, steps: Iterable[Step], once: bool = False, occupied: int = 0) -> int:
+    """The squares that the steps lead to, repeated up to the first occupied square unless `once`."""
+    reached = 0
+    for up, right in steps:
+        rank, file = square // 8 + up, square % 8 + right
+        while 0 <= rank < 8 and 0 <= file < 8:
+            reached |= 1 << (8 * rank + file)
+            if once or occupied >> (8 * rank + file) & 1:
+                break
+            rank, file = rank + up, file + right
+    return reached
 
 
-LINES = np.array([[_line(s, *way) for s in range(64)] for way in ((0, 1), (1, 1), (-1, 1), (1, 0))], np.uint64)
-"""[4, 64]: the file, the two diagonals and the rank of each square"""
+def reach_table(steps: Iterable[Step], once: bool = False) -> NDArray[np.uint64]:
+    """[64] the same from each square of an empty board."""
+    each = tuple(steps)
+    return np.array([reach(square, each, once) for square in range(64)], np.uint64)
+
+
+FILES, RANKS, RISES, FALLS = (reach_table(steps) for steps in (UP_DOWN, LEFT_RIGHT, RISING, FALLING))
+"""[64] the four lines through each square, without the square itself"""
+_inner = [[reach(file, LEFT_RIGHT, occupied=inner << 1) for file in range(8)] for inner in range(64)]
+ALONG_RANK = np.array(_inner, np.uint8)  # [64, 8]: inner six squares of rank 1 that are occupied, file
 
 
 @njit
@@ -74,42 +90,28 @@ def flip_ranks(x: np.uint64) -> np.uint64:
 
 
 @wrapping
-def slide(square: Whole, taken: np.uint64, line: np.uint64) -> np.uint64:
+def slide(square: np.uint64, taken: np.uint64, line: np.uint64) -> np.uint64:
     """A file or diagonal from `square` to the first taken squares, these included.
 
     Subtracting a bit runs through empty squares up to the first taken one above; upside down, to the one below.
     """
-    here, mirrored = bit(square), bit(square ^ 56)
-    blocks = taken & line
+    here, mirrored, blocks = ONE << square, ONE << (square ^ RANK_OF), taken & line
     up, down = blocks - here - here, flip_ranks(flip_ranks(blocks) - mirrored - mirrored)
     return (up ^ down) & line
 
 
 @njit
-def slide_rank(square: Whole, taken: np.uint64) -> np.uint64:
-    """The same along the rank, where turning the board upside down does not reverse the order."""
-    here, line = bit(square), LINES[3, square]
-    blocks = taken & line
-    up = blocks & ~((here << S1) - ONE)
-    down = blocks & (here - ONE)
-    reach_up = up ^ (up - ONE) if up else ~np.uint64(0)
-    reach_down = ~np.uint64(0)
-    if down:
-        down |= down >> S1
-        down |= down >> S2
-        down |= down >> S4
-        reach_down = ~(down >> S1)
-    return reach_up & reach_down & line
+def rook_rays(square: Whole | np.uint64, taken: np.uint64) -> np.uint64:
+    here = np.uint64(square)
+    start = here & RANK_OF
+    flat = np.uint64(ALONG_RANK[(taken >> (start + ONE)) & INNER, here & FILE_OF]) << start
+    return slide(here, taken, FILES[here]) | flat
 
 
 @njit
-def rook_rays(square: Whole, taken: np.uint64) -> np.uint64:
-    return slide(square, taken, LINES[0, square]) | slide_rank(square, taken)
-
-
-@njit
-def bishop_rays(square: Whole, taken: np.uint64) -> np.uint64:
-    return slide(square, taken, LINES[1, square]) | slide(square, taken, LINES[2, square])
+def bishop_rays(square: Whole | np.uint64, taken: np.uint64) -> np.uint64:
+    here = np.uint64(square)
+    return slide(here, taken, RISES[here]) | slide(here, taken, FALLS[here])
 
 
 @njit
@@ -129,3 +131,11 @@ def jumps(x: np.uint64) -> np.uint64:
     """The squares a knight's jump away from one of `x`."""
     near = ((x & NOT_GH) << S10) | ((x & NOT_AB) << S6) | ((x & NOT_GH) >> S6) | ((x & NOT_AB) >> S10)
     return near | ((x & NOT_H) << S17) | ((x & NOT_A) << S15) | ((x & NOT_H) >> S15) | ((x & NOT_A) >> S17)
+
+
+@njit
+def pawn_attacks(side: int, pawns: np.uint64) -> np.uint64:
+    """The squares diagonally ahead of the pawns of a side."""
+    if side == 0:
+        return ((pawns & NOT_A) << S7) | ((pawns & NOT_H) << S9)
+    return ((pawns & NOT_A) >> S9) | ((pawns & NOT_H) >> S7)

@@ -24,10 +24,7 @@ def encode_state(board: ArrayLike, player_id: int) -> NDArray[np.float32]:
         raise InvalidValue(f"player_id is 1 or 2, not {player_id!r}")
     if not np.isin(cells, (0, 1, 2)).all():
         raise InvalidValue(f"a board holds 0, 1 and 2; this one also {sorted(set(cells.flat) - {0, 1, 2})}")
-    relative = np.zeros(cells.shape, np.float32)
-    relative[cells == player_id] = 1.0
-    relative[cells == 3 - player_id] = 2.0
-    return relative.reshape(-1)
+    return np.select([cells == player_id, cells != 0], [1.0, 2.0]).astype(np.float32).reshape(-1)
 
 
 def best_legal(q_values: ArrayLike, legal: Collection[int]) -> int:
@@ -36,6 +33,4 @@ def best_legal(q_values: ArrayLike, legal: Collection[int]) -> int:
     columns = sorted(set(legal))
     if not columns or not 0 <= columns[0] <= columns[-1] < len(values):
         raise InvalidValue(f"legal columns are some of 0 to {len(values) - 1}, not {columns}")
-    masked = np.full(len(values), -np.inf, np.float32)
-    masked[columns] = values[columns]
-    return int(masked.argmax())
+    return columns[int(values[columns].argmax())]

@@ -23,6 +23,8 @@ from torch import Tensor, nn
 
 from plyground.errors import IllegalAction, InvalidValue
 
+Rng = torch.Generator | None
+Device = str | torch.device
 ROWS, COLS = 6, 7
 WEIGHTS = torch.tensor([2.0 ** (7 * column + ROWS - 1 - row) for row in range(ROWS) for column in range(COLS)]).double()
 """(42,) the bit of each cell, as a power of two"""
@@ -37,14 +39,14 @@ class RandomPlayer(nn.Module):
 
 @overload
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: Literal[False] = False, generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: Literal[False] = False, generator: Rng = None
 ) -> int: ...
 @overload
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: Literal[True], generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: Literal[True], generator: Rng = None
 ) -> tuple[int, Tensor]: ...
 def sample_move(
-    model: nn.Module, board: Tensor, output_probs: bool = False, generator: torch.Generator | None = None
+    model: nn.Module, board: Tensor, output_probs: bool = False, generator: Rng = None
 ) -> int | tuple[int, Tensor]:
     """A column 0-6 sampled from the model's probabilities over open columns; with `output_probs` also those (7,)."""
     _check_board(board, 2)
@@ -91,8 +93,12 @@ def make_move_and_check(board: Tensor, move: int | Tensor) -> tuple[Tensor, bool
 
 
 def has_four(boards: Tensor) -> Tensor:
-    """(B,) whether +1 has four in a row."""
-    stones = _bitboards(boards == 1)
+    """(B,) whether +1 has four in a row.
+
+    Boards become bitboards (B,) int64, seven bits a column of which the last stays empty: a product with powers of two,
+    exact in float64 (which autocast does not change), and faster than comparing slices.
+    """
+    stones = ((boards == 1).flatten(1).double() @ WEIGHTS.to(boards.device)).long()
     found = torch.zeros_like(stones)
     for shift in (1, 6, 7, 8):  # upright, falling, flat, rising
         pairs = stones & (stones >> shift)
@@ -100,20 +106,7 @@ def has_four(boards: Tensor) -> Tensor:
     return found != 0
 
 
-def _bitboards(cells: Tensor) -> Tensor:
-    """(B, 6, 7) bool -> (B,) int64, seven bits a column of which the last stays empty.
-
-    A product with powers of two, exact in float64 (which autocast does not change), and faster than comparing slices.
-    """
-    return (cells.flatten(1).double() @ WEIGHTS.to(cells.device)).long()
-
-
-def play(
-    model1: nn.Module,
-    model2: nn.Module,
-    device: str | torch.device = "cpu",
-    generator: torch.Generator | None = None,
-) -> int:
+def play(model1: nn.Module, model2: nn.Module, device: Device = "cpu", generator: Rng = None) -> int:
     """One game, `model1` begins: 1 or 2 for the winner, 0 for a draw."""
     models, mover = (model1, model2), 0
     board = torch.zeros((ROWS, COLS), dtype=torch.int8, device=device)
@@ -134,8 +127,8 @@ def play_batch(
     *,
     both: bool = False,
     gamma: float | None = None,
-    device: str | torch.device = "cpu",
-    generator: torch.Generator | None = None,
+    device: Device = "cpu",
+    generator: Rng = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Many games at once, half begun by each model: states (N, 6, 7) int8, moves (N,) int64, returns (N,) float32.
 
@@ -178,8 +171,7 @@ def _moves_to_come(number: Tensor, mover: Tensor, games: int) -> Tensor:
     """(N,) how many moves the same player still makes in the same game. Rows are in the order of play."""
     player = 2 * number + mover
     order = torch.argsort(player, stable=True)
-    counts = torch.bincount(player, minlength=2 * games)
-    ends = counts.cumsum(0)  # behind each player's last move, in that order
+    ends = torch.bincount(player, minlength=2 * games).cumsum(0)  # behind each player's last move, in that order
     to_come = torch.empty_like(player)
     to_come[order] = ends[player[order]] - 1 - torch.arange(len(player), device=player.device)
     return to_come

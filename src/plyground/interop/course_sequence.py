@@ -15,26 +15,7 @@ import numpy as np
 
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import load
-from plyground.games.sequence.cards import (
-    BY_JH,
-    CARDS,
-    CELL_OF,
-    CHIP,
-    COPIES,
-    CORNERS,
-    DECLINE,
-    LOCKED,
-    MOVE_CARD,
-    MOVES,
-    NO_CARD,
-    NUMBER_OF,
-    PASS,
-    SIZE,
-    SLOTS,
-    SQUARES,
-    TRADES,
-    hand_size,
-)
+from plyground.games.sequence import cards
 from plyground.games.sequence.text import parse, rows
 from plyground.position import Position
 
@@ -44,8 +25,8 @@ CASE_KEYS = (
     *("players", "to_move", "red", "blue", "red_locked", "blue_locked", "hand", "display"),
     *("team_sequences_before", "trade_used", "deck_empty"),
 )
-HELD = hand_size(0, 2)
-DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * COPIES
+HELD = cards.hand_size(0, 2)
+DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * cards.COPIES
 """the order in which the framework builds its deck"""
 RESEEDINGS = 1000
 EMPTY_BOARD = "#________#/" + "__________/" * 8 + "#________#"
@@ -55,9 +36,7 @@ class CourseSequence:
     """One game: `legal_actions()` lists the framework's actions, `apply` plays one of them."""
 
     def __init__(self, seats: int = 2, seed: int = 1) -> None:
-        self.game = load("sequence", seats=seats, compat_scores=True)
-        self.position = Position(self.game, self.game.blank.copy())
-        self.actions_played = 0
+        self.game, self.actions_played = load("sequence", seats=seats, compat_scores=True), 0
         self._random = random.Random(seed)
         self._reseedings = [self._random.randint(0, 10**10) for _ in range(RESEEDINGS)]
         self._deal(seats)
@@ -72,12 +51,10 @@ class CourseSequence:
         if missing:
             raise InvalidValue(f"a case has the keys {', '.join(CASE_KEYS)}; this one lacks {', '.join(missing)}")
         course = cls(int(case["players"]), seed=0)
-        course.position = Position(course.game, course.game.blank.copy())
-        state = course.position.state
-        parse(EMPTY_BOARD, state)
+        state = course._clear()
         for side, colour in enumerate(("red", "blue")):
-            _set_chips(state, case[colour], CHIP + side)
-            _set_chips(state, case[f"{colour}_locked"], LOCKED + side)
+            _set_chips(state, case[colour], cards.CHIP + side)
+            _set_chips(state, case[f"{colour}_locked"], cards.LOCKED + side)
         for agent, count in case["team_sequences_before"].items():
             state["sequences"][int(agent)] = count
         turn = int(case["to_move"])
@@ -91,7 +68,6 @@ class CourseSequence:
         _set_hands(state, hands)
         _set_pile(state, "display", case["display"])
         _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
-        state["outcome"] = 0  # the framework computes it after the next action
         return course
 
     # ---- the framework's state ----
@@ -125,10 +101,6 @@ class CourseSequence:
         return [_names(hand) for hand in self.position.state["hands"][: self.seats]]
 
     @property
-    def discards(self) -> list[str]:
-        return _names(self.position.state["discards"])
-
-    @property
     def deck_size(self) -> int:
         return int(self.position.state["deck_size"])
 
@@ -146,23 +118,17 @@ class CourseSequence:
     def legal_actions(self) -> list[Action]:
         """The framework's legal actions in its order: hand, cells, display; equal cards give equal actions."""
         legal = self.position.legal()
-        moves = [move for move in legal if move < MOVES]  # with the first face-up card; the others allow the same
-        listed: list[Action] = []
-        for card in self.hands[self.to_move]:
-            for move in moves:
-                if CARDS[MOVE_CARD[move]] == card:
-                    listed += [_dictionary(move, draft) for draft in self.display]
-        if DECLINE in legal:
-            listed.append(dict.fromkeys(KEYS) | {"type": "trade"})
-        if PASS in legal:
-            listed.append(dict.fromkeys(KEYS) | {"type": "pass"})
-        return listed
+        moves = [move for move in legal if move < cards.MOVES]  # with the first face-up card; the others allow the same
+        hand = self.hands[self.to_move]
+        mine = [move for card in hand for move in moves if cards.CARDS[cards.MOVE_CARD[move]] == card]
+        listed = [_dictionary(move, draft) for move in mine for draft in self.display]
+        return listed + [_dictionary(move, "") for move in legal if move >= cards.DECLINE]
 
     def apply(self, action: Action) -> None:
         """Play a legal action, given as a dictionary."""
         number = self._number(action)
         self._random.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
-        if number < DECLINE:
+        if number < cards.DECLINE:
             self._shuffle()
         self.position = self.position.play(number)
         self.actions_played += 1
@@ -171,49 +137,49 @@ class CourseSequence:
         """The action's number in the compiled rules; an error names its faults."""
         _check(action)
         for move in self.position.legal():
-            if move >= DECLINE:
-                named = dict.fromkeys(KEYS) | {"type": "trade" if move == DECLINE else "pass"}
-            else:
-                named = _dictionary(move % MOVES, self.display[move // MOVES])
-            if named == action:
+            if _dictionary(move, "" if move >= cards.DECLINE else self.display[move // cards.MOVES]) == action:
                 return move
-        raise IllegalAction(
-            f"{shorten(str(dict(action)), 120)} is not legal for agent {self.to_move}, who holds "
-            f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
-        )
+        seen = f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
+        what = f"{shorten(str(dict(action)), 120)} is not legal"
+        raise IllegalAction(f"{what} for agent {self.to_move}, who holds {seen}")
+
+    def _clear(self) -> np.void:
+        """Set an empty board without cards, and return its state."""
+        self.position = Position(self.game, self.game.blank.copy())
+        parse(EMPTY_BOARD, self.position.state)
+        self.position.state["outcome"] = 0  # the framework computes it after the next action
+        return self.position.state
 
     # ---- the framework's generator ----
 
     def _deal(self, seats: int) -> None:
         """Five cards to the display, then six to each agent; the deck is shuffled before each of these."""
-        state = self.position.state
-        parse(EMPTY_BOARD, state)
-        state["outcome"] = 0
-        deck = DECK.copy()
+        state, deck = self._clear(), DECK.copy()
         self._random.shuffle(deck)
 
         def deal(count: int) -> list[str]:
             self._random.shuffle(deck)
             return [deck.pop() for _ in range(count)]
 
-        _set_pile(state, "display", deal(SLOTS))
+        _set_pile(state, "display", deal(cards.SLOTS))
         _set_hands(state, [deal(HELD) for _ in range(seats)])
         _set_pile(state, "deck", deck)
 
     def _shuffle(self) -> None:
         """Shuffle the deck, as the framework does before each card that it turns up."""
-        state = self.position.state
-        cards = _names(state["deck"])
-        self._random.shuffle(cards)
-        _set_pile(state, "deck", cards)
+        deck = _names(self.position.state["deck"])
+        self._random.shuffle(deck)
+        _set_pile(self.position.state, "deck", deck)
 
 
 def _dictionary(move: int, draft: str) -> Action:
-    """A move of the compiled rules as the framework's dictionary."""
-    kind = "trade" if move >= TRADES else "remove" if move // SQUARES >= BY_JH else "place"
-    cell = int(CELL_OF[move % SQUARES])
-    coords = None if kind == "trade" else divmod(cell, SIZE)
-    return {"play_card": CARDS[MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
+    """A move of the compiled rules, with the card that is taken from the display, as the framework's dictionary."""
+    if move >= cards.DECLINE:
+        return dict.fromkeys(KEYS) | {"type": "trade" if move == cards.DECLINE else "pass"}
+    move %= cards.MOVES
+    kind = "trade" if move >= cards.TRADES else "remove" if move // cards.SQUARES >= cards.BY_JH else "place"
+    coords = None if kind == "trade" else divmod(int(cards.CELL_OF[move % cards.SQUARES]), cards.SIZE)
+    return {"play_card": cards.CARDS[cards.MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
 
 
 def _check(action: object) -> None:
@@ -225,7 +191,7 @@ def _check(action: object) -> None:
     wrong += [f"there is no key {shorten(repr(key))}" for key in given if key not in KEYS]
     for key in ("play_card", "draft_card"):
         card = given.get(key)
-        if card is not None and not (isinstance(card, str) and card in NUMBER_OF):
+        if card is not None and not (isinstance(card, str) and card in cards.NUMBER_OF):
             wrong.append(f"{key} is no card: {shorten(repr(card))}")
     if given.get("type") not in ("place", "remove", "trade", "pass") and "type" in given:
         wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(given['type']))}")
@@ -239,38 +205,38 @@ def _check(action: object) -> None:
 # ---- filling a record ----
 
 
-def _names(cards: Iterable[int]) -> list[str]:
-    return [CARDS[card] for card in cards if card != NO_CARD]
+def _names(numbers: Iterable[int]) -> list[str]:
+    return [cards.CARDS[card] for card in numbers if card != cards.NO_CARD]
 
 
-def _set_pile(state: np.void, name: str, cards: Sequence[str]) -> None:
-    state[name] = NO_CARD
-    state[name][: len(cards)] = [NUMBER_OF[card] for card in cards]
-    state[f"{name}_size"] = len(cards)
+def _set_pile(state: np.void, name: str, pile: Sequence[str]) -> None:
+    state[name] = cards.NO_CARD
+    state[name][: len(pile)] = [cards.NUMBER_OF[card] for card in pile]
+    state[f"{name}_size"] = len(pile)
 
 
 def _set_hands(state: np.void, hands: Sequence[Sequence[str]]) -> None:
     """Set hands that no other seat knows."""
     for seat, hand in enumerate(hands):
-        state["hands"][seat][: len(hand)] = [NUMBER_OF[card] for card in hand]
+        state["hands"][seat][: len(hand)] = [cards.NUMBER_OF[card] for card in hand]
         state["held"][seat] = len(hand)
 
 
 def _set_chips(state: np.void, places: Iterable[Sequence[int]], mark: int) -> None:
     for row, column in places:
-        cell = SIZE * row + column
-        if not (0 <= row < SIZE and 0 <= column < SIZE) or cell in CORNERS:
+        cell = cards.SIZE * row + column
+        if not (0 <= row < cards.SIZE and 0 <= column < cards.SIZE) or cell in cards.CORNERS:
             raise InvalidValue(f"no chip can lie at {(row, column)}: it is a corner or off the board")
         state["cells"][cell] = mark
 
 
-def _without(deck: Sequence[str], cards: Sequence[str]) -> list[str]:
+def _without(deck: Sequence[str], taken: Sequence[str]) -> list[str]:
     """The deck without these cards, each of which must be in it."""
     left = list(deck)
-    for card in cards:
-        if card not in NUMBER_OF:
+    for card in taken:
+        if card not in cards.NUMBER_OF:
             raise InvalidValue(f"no card {shorten(repr(card))}; a card is a rank 2-9 t j q k a and a suit s h d c")
         if card not in left:
-            raise InvalidValue(f"three copies of {card} in hand and display; there are {COPIES}")
+            raise InvalidValue(f"three copies of {card} in hand and display; there are {cards.COPIES}")
         left.remove(card)
     return left

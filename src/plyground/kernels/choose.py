@@ -19,15 +19,13 @@ def choose_all(states: Records, rngs: NDArray[np.uint64], actions: NDArray[np.in
 
 @njit(cache=True, nogil=True)
 def choose_where(
-    first: int,
-    stop: int,
     states: Records,
     where: NDArray[np.bool_],
     rngs: NDArray[np.uint64],
     actions: NDArray[np.int32],
     work: Records,
 ) -> None:
-    """Fill in the actions of rows `first` to `stop` - 1 where `where` [N] is set."""
-    for i in range(first, stop):
+    """Fill in the actions where `where` [N] is set."""
+    for i in range(len(states)):
         if where[i]:
             actions[i] = choose(states[i], rngs[i : i + 1], work[0])

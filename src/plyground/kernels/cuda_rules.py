@@ -53,9 +53,9 @@ def begin_all(games: Games, fresh: Words, work: Records) -> None:
 
 
 @cuda.jit(cache=True)
-def step_all(games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: Records) -> None:
+def step_all(games: Games, actions: Ints, step: Step, max_plies: int, fresh: Words, work: Records) -> None:
     for i in range(cuda.grid(1), len(games.states), cuda.gridsize(1)):
-        step_row(i, games, actions, max_plies, step, fresh, work[cuda.grid(1)])
+        step_row(i, games, actions, step, max_plies, fresh, work[cuda.grid(1)])
 
 
 @cuda.jit(cache=True)

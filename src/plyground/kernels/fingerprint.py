@@ -84,9 +84,12 @@ class _Walk:
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
-        node = _definition(value)
-        self._text("code", *_tokens(node))
         function = value if isinstance(value, types.FunctionType) else None
+        place = (function.__code__.co_name, function.__code__.co_firstlineno) if function else (value.__name__, 0)
+        node = _definitions(value.__module__).get(place)
+        if node is None:
+            raise NoSource(value)
+        self._text("code", *_tokens(node))
         home = function.__globals__ if function else vars(sys.modules[value.__module__])
         attributes = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
         for name in sorted(_free_names(node)):
@@ -132,16 +135,6 @@ def _is_foreign(value: Any) -> bool:
 # ---- source ----
 
 
-def _definition(value: types.FunctionType | type) -> Definition:
-    """The syntax tree of a function or a class."""
-    is_function = isinstance(value, types.FunctionType)
-    place = (value.__code__.co_name, value.__code__.co_firstlineno) if is_function else (value.__name__, 0)
-    node = _definitions(value.__module__).get(place)
-    if node is None:
-        raise NoSource(value)
-    return node
-
-
 @functools.cache
 def _definitions(module: str) -> dict[tuple[str, int], Definition]:
     """The functions of a module by name and first line, its classes by name (line 0), normalised."""
@@ -152,9 +145,8 @@ def _definitions(module: str) -> dict[tuple[str, int], Definition]:
         raise NoSource(module) from None
     found: dict[tuple[str, int], Definition] = {}
     for node in ast.walk(tree):
-        for name in IGNORED:
-            if name in node._fields:
-                setattr(node, name, None)
+        for name in set(IGNORED) & set(node._fields):
+            setattr(node, name, None)
         if isinstance(node, Definition):
             if ast.get_docstring(node) is not None:
                 del node.body[0]

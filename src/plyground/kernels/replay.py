@@ -5,7 +5,7 @@ The buffer is a ring of rows; a row holds one ply of every environment, so that 
 filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
 
 A call that samples takes one seed; sample k draws from the generator `mix(seed + k * STEP)`, so that both devices
-draw the same samples. Why `_nrt=False`: see `rules.py`.
+draw the same samples.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.rng import STEP, Rng, below, mix, uniform
 from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
+from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Doubles = NDArray[np.float64]
@@ -35,7 +36,7 @@ def generator_of(seed: np.uint64, k: int) -> np.uint64:
     return mix(seed + np.uint64(k) * STEP)
 
 
-@njit(forceinline=True, _nrt=False)
+@uncounted_body
 def n_step_return(
     row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
@@ -69,7 +70,7 @@ def n_step_return(
         row = following
 
 
-@njit(forceinline=True, _nrt=False)
+@uncounted_body
 def n_step_return_of(
     k: int,
     indices: Longs,
@@ -141,7 +142,7 @@ def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilit
 # ---- loops ----
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@uncounted_loop
 def n_step_returns(
     indices: Longs,  # [B]
     newest: int,  # the newest row

@@ -1,13 +1,10 @@
 """Template: a game's scalar functions over batches, on the CPU. One row never reads or writes another.
 
 A function `…_row` is the body for one row; `cuda_rules.py` calls the same bodies. Every loop releases the interpreter's
-lock and uses one thread; a caller with several threads gives each its own rows (`threads.py`): as slices, or, where a
-loop takes a NamedTuple of arrays, as `first` and `stop`. `work` is one record of the game's working memory; `rngs[i]`
-is the generator of row i; `fresh` [1, SIZE] are the words of a record as `reset` leaves it or, where `reset` draws from
-the generator, as `reset` receives it.
-
-Bodies that take a NamedTuple of arrays are inlined and compiled without reference counts (`_nrt=False`): counting the
-references to each array of the tuple in each row made `step_all` four times slower. Such code must not allocate.
+lock and uses one thread; a caller with several threads gives each a slice of the arrays (`threads.py`). Loops begin at
+row 0: with another first row the compiler cannot prove that indices are not negative, and `step_all` is 1.2 times
+slower. `work` is one record of the game's working memory; `rngs[i]` is the generator of row i; `fresh` [1, SIZE] are
+the words of a record as `reset` leaves it or, where `reset` draws from the generator, as `reset` receives it.
 """
 
 from __future__ import annotations
@@ -33,6 +30,7 @@ from plyground.kernels.slots import (
     settle,
     transform,
 )
+from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -47,7 +45,7 @@ OPENING_TRIES = 100
 # ---- bodies for one row, the same on every device ----
 
 
-@njit(forceinline=True, _nrt=False)
+@uncounted_body
 def begin_row(i: int, games: Games, fresh: Words) -> None:
     """Begin a new game in row i."""
     for k in range(SIZE):
@@ -56,8 +54,8 @@ def begin_row(i: int, games: Games, fresh: Words) -> None:
         reset(games.states[i], games.rngs[i : i + 1])
 
 
-@njit(forceinline=True, _nrt=False)
-def step_row(i: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: State) -> None:
+@uncounted_body
+def step_row(i: int, games: Games, actions: Ints, step: Step, max_plies: int, fresh: Words, work: State) -> None:
     """Play one action and begin a new game if that ended one. The reward is for the side that acted."""
     state = games.states[i]
     side = state["to_move"]
@@ -92,7 +90,7 @@ def open_row(i: int, games: Games, opening_plies: int, fresh: Words, work: State
     games.plies[i] = 0
 
 
-@njit
+@uncounted_body
 def draw_action(rng: Rng, actions: Ints, count: int) -> np.int32:
     """One of the first `count` actions, all equally likely; -1 if there is none."""
     return actions[below(rng, count)] if count else np.int32(-1)
@@ -107,44 +105,40 @@ def is_legal(action: int, actions: Ints, count: int) -> bool:
     return k < count and actions[k] == action
 
 
-# ---- loops over rows `first` to `stop` - 1 ----
+# ---- loops that a GPU has too ----
 
 
 @njit(cache=True, nogil=True)
-def begin_all(first: int, stop: int, games: Games, fresh: Words, work: Records) -> None:
+def begin_all(games: Games, fresh: Words, work: Records) -> None:
     """Begin a new game in every row."""
-    for i in range(first, stop):
+    for i in range(len(games.states)):
         begin_row(i, games, fresh)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def step_all(
-    first: int, stop: int, games: Games, actions: Ints, max_plies: int, step: Step, fresh: Words, work: Records
-) -> None:
+@uncounted_loop
+def step_all(games: Games, actions: Ints, step: Step, max_plies: int, fresh: Words, work: Records) -> None:
     """Play one action in every row; see `step_row`."""
-    for i in range(first, stop):
-        step_row(i, games, actions, max_plies, step, fresh, work[0])
+    for i in range(len(games.states)):
+        step_row(i, games, actions, step, max_plies, fresh, work[0])
 
 
 @njit(cache=True, nogil=True)
-def open_games(
-    first: int, stop: int, games: Games, begins: Bools, opening_plies: Ints, fresh: Words, work: Records
-) -> None:
+def open_games(games: Games, begins: Bools, opening_plies: Ints, fresh: Words, work: Records) -> None:
     """Begin new games where `begins` [N] is set, after `opening_plies` [N] random plies; see `open_row`."""
     actions = np.empty(MAX_LEGAL, np.int32)
-    for i in range(first, stop):
+    for i in range(len(games.states)):
         if begins[i]:
             open_row(i, games, opening_plies[i], fresh, work[0], actions)
 
 
 @njit(cache=True, nogil=True)
-def mask_outputs(first: int, stop: int, states: Records, outputs: Ints, masks: Bools, work: Records) -> None:
+def mask_outputs(states: Records, masks: Bools, outputs: Ints, work: Records) -> None:
     """masks [N, outputs], all false before: which outputs of a network stand for legal actions.
 
     `outputs` [SEATS, A] has the output for each action as each seat sees it; those beyond the mask are left out.
     """
     actions = np.empty(MAX_LEGAL, np.int32)
-    for i in range(first, stop):
+    for i in range(len(states)):
         acting = seat(states[i])
         for k in range(legal(states[i], actions, work[0])):
             output = outputs[acting, actions[k]]
@@ -153,12 +147,10 @@ def mask_outputs(first: int, stop: int, states: Records, outputs: Ints, masks: B
 
 
 @njit(cache=True, nogil=True)
-def random_play(
-    first: int, stop: int, games: Games, count: int, ended: NDArray[np.int64], fresh: Words, work: Records
-) -> None:
+def random_play(games: Games, count: int, ended: NDArray[np.int64], fresh: Words, work: Records) -> None:
     """Play `count` random actions in each row, game after game; `ended` [4] counts the outcomes."""
     actions = np.empty(MAX_LEGAL, np.int32)
-    for i in range(first, stop):
+    for i in range(len(games.states)):
         state, rng = games.states[i], games.rngs[i : i + 1]
         played = games.plies[i]
         for _ in range(count):
@@ -172,7 +164,7 @@ def random_play(
         games.plies[i] = played
 
 
-# ---- loops over slices ----
+# ---- loops of the CPU alone ----
 
 
 @njit(cache=True, nogil=True)

@@ -33,18 +33,15 @@ from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
 from plyground.learners.evaluation import Event
+from plyground.learners.lessons import Lesson, keep_held_out, lessons, mean_measures, pack, policy_loss, said, split
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
 from plyground.teaching.dataset import BadLines, rejected_lines
-from plyground.teaching.examples import Lesson, keep_held_out, lessons, pack, split
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import measures, policy_loss, said
 
 FINAL_RATE = 0.05  # share of the learning rate that is left at the end
-MAX_GRAD_NORM = 10.0
-KEEP_FIRST = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
 UPDATES_PER_ITERATION = 20
 
 
@@ -91,11 +88,11 @@ class Imitation:
 
     seconds: ClassVar[float] = 0.0
     snapshots: ClassVar[int] = 0
-    max_grad_norm: ClassVar[float] = MAX_GRAD_NORM
+    max_grad_norm: ClassVar[float] = 10.0
     eval_opponents: ClassVar[tuple[str, ...]] = ()
     checkpoint_interval: ClassVar[int] = 1
     keep_last: ClassVar[int] = 2
-    keep_every: ClassVar[int] = KEEP_FIRST
+    keep_every: ClassVar[int] = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
 
     @property
     def cycles(self) -> int:
@@ -185,16 +182,8 @@ class ImitationLearner:
 
     def measure(self) -> dict[str, float]:
         """The means over the held-out examples."""
-        sums: dict[str, float] = {}
-        for lesson in lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size)):
-            with torch.inference_mode():
-                logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
-                given = logits, lesson.legal, lesson.top, lesson.policy
-                found = {"loss": policy_loss(*given, self.config.label_smoothing), **measures(*given)}
-                found["value_error"] = (values - lesson.values).abs()
-            for name, each in found.items():
-                sums[name] = sums.get(name, 0.0) + each.double().sum().item()
-        return {name: value / len(self.held_out) for name, value in sums.items()}
+        batches = lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size))
+        return mean_measures(self.network, batches, 1.0, self.config.label_smoothing)
 
     # ---- for the training loop ----
 
@@ -279,8 +268,7 @@ class EpochCycle:
         else:
             learner.epoch.without_gain += 1
         place = {"step": state.step, "updates": state.updates, "epoch": state.cycle, "epochs": learner.config.epochs}
-        sizes = {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}
-        return [{"event": "epoch", **place, **sizes, **learned, **held_out, "seconds": state.seconds}]
+        return [{"event": "epoch", **place, **self.experience(), **learned, **held_out, "seconds": state.seconds}]
 
     def summary(self) -> str:
         return f"{self.learner.epoch.examples:,} of {len(self.learner.rows):,} examples"

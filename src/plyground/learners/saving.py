@@ -23,7 +23,9 @@ class Saved(Protocol):
     """What `save` and `load` need of a learner."""
 
     config: Any
-    limits: tuple[str, ...]  # settings that a resumed run may change: its end
+
+    @property
+    def limits(self) -> tuple[str, ...]: ...  # settings that a resumed run may change: its end
 
     @property
     def model(self) -> Any: ...  # its `identity` says what checkpoints belong to

@@ -33,8 +33,11 @@ class Learner(Protocol):
     config: Any
     state: TrainingState
     game: Game
-    limits: tuple[str, ...]
-    """settings that set the end of a run"""
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """The settings that set the end of a run."""
+        ...
 
     @property
     def model(self) -> Versions: ...

@@ -11,13 +11,13 @@ matches against the untrained network, `random`, `greedy` and the teacher, with 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from plyground.agents.agent import Agent, make, usual
 from plyground.agents.network import NetworkAgent, load_run
@@ -26,13 +26,12 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.learners.lessons import KS, Records, lessons, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
-from plyground.teaching.examples import Records, lessons, read_held_out
 from plyground.teaching.lines import Lines
-from plyground.teaching.losses import KS, measures, said
 
 LEARNER = "imitation"
 BEFORE, AFTER, TUNED = "before imitation", "after imitation", "after fine-tuning"
@@ -73,7 +72,6 @@ def verify(
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
-    max_plies: int | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> str:
     """Measure, write verify.md and verify.png into the run, and return the page."""
@@ -82,9 +80,8 @@ def verify(
     game, lines = after.view.game, Lines(after.view.game)
     held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
-    opponents: dict[str, Agent] = {"untrained": agents[BEFORE]}
-    opponents |= {spec: make(spec, game) for spec in usual(game)}
-    opponents["teacher"] = teacher
+    scripted = {spec: make(spec, game) for spec in usual(game)}
+    opponents: dict[str, Agent] = {"untrained": agents[BEFORE], **scripted, "teacher": teacher}
     stages: list[Stage] = []
     for name, agent in agents.items():
         say(f"{name}: {len(held_out)} held-out positions")
@@ -93,7 +90,7 @@ def verify(
         for spec, opponent in against.items():
             if opponent is not agent:
                 say(f"{name}: {games} games against {spec}")
-                matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED, max_plies=max_plies)
+                matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED)
         stages.append(Stage(name, agent, found, matches))
     text = page(run, stages, len(held_out), str(teacher), games)
     files.write_whole(run / "verify.md", text.encode())
@@ -103,15 +100,7 @@ def verify(
 
 def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
     """The means over examples; an agent's outputs are values on the teacher's scale (1 / UNIT to logits)."""
-    sums: dict[str, float] = {}
-    for taught in lessons(agent.view, examples, np.arange(len(examples)), BATCH):
-        with torch.inference_mode():
-            logits, values = said(agent.network, taught.shown, taught.top[:, 0], 1 / UNIT)
-            found = measures(logits, taught.legal, taught.top, taught.policy)
-            found["value_error"] = (values - taught.values).abs()
-        for name, each in found.items():
-            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
-    return {name: value / len(examples) for name, value in sums.items()}
+    return mean_measures(agent.network, lessons(agent.view, examples, np.arange(len(examples)), BATCH), 1 / UNIT)
 
 
 # ---- for people ----
@@ -119,51 +108,42 @@ def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
 
 def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games: int) -> str:
     """The page as Markdown."""
-    agent = stages[0].agent
-    matched = [f"match@{k}" for k in KS]
-    lines = [
+    view, matched = stages[0].agent.view, [f"match@{k}" for k in KS]
+    agreement = [_held_out_row(stage, matched, positions) for stage in stages]
+    played = [_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()]
+    paragraphs = [
         f"# {run.name}: learned from {teacher}",
-        "",
-        f"{agent.view.game}, encoder {agent.view.encoder}. All play without search: the best legal action.",
-        "",
+        f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
         f"On {positions:,} held-out positions (95% interval of match@1 in brackets):",
-        "",
-        f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |",
-        "|---|" + "---|" * (len(matched) + 3),
-        *(_held_out_row(stage, matched, positions) for stage in stages),
-        "",
+        _table(f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |", agreement),
         f"{games} games each, every opening from both sides:",
-        "",
-        "| | against | score | 95% interval | wins, draws, losses | plies | how games ended |",
-        "|---|---|---|---|---|---|---|",
-        *(_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()),
-        "",
+        _table("| | against | score | 95% interval | wins, draws, losses | plies | how games ended |", played),
         "![scores and matches](verify.png)",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _table(header: str, rows: Sequence[str]) -> str:
+    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *rows])
 
 
 def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
     found = stage.held_out
     first = found[matched[0]]
     radius = Z95 * math.sqrt(first * (1 - first) / positions)
-    cells = [f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
+    cells = [stage.name, f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
     cells += [f"{found[name]:.1%}" for name in matched[1:]]
-    cells += [
-        f"{found['kl']:.3f}",
-        f"{found['entropy']:.2f} ({found['even_entropy']:.2f})",
-        f"{found['value_error']:.3f}",
-    ]
-    return f"| {stage.name} | {' | '.join(cells)} |"
+    cells += [f"{found['kl']:.3f}", f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"]
+    return f"| {' | '.join(cells)} | {found['value_error']:.3f} |"
 
 
 def _match_row(stage: str, spec: str, match: Match) -> str:
     low, high = match.interval
-    endings = ", ".join(f"{name} {count}" for name, count in sorted(match.endings.items(), key=lambda item: -item[1]))
-    stopped = f"{', ' if endings else ''}stopped {match.unfinished}" if match.unfinished else ""
+    endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
+    endings += [f"stopped {match.unfinished}"] if match.unfinished else []
     results = f"{match.wins}, {match.draws}, {match.losses}"
     numbers = f"{match.score:.1%} | {low:.1%} to {high:.1%} | {results} | {match.plies:.0f}"
-    return f"| {stage} | {spec} | {numbers} | {endings}{stopped} |"
+    return f"| {stage} | {spec} | {numbers} | {', '.join(endings)} |"
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:

@@ -22,6 +22,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -37,17 +38,12 @@ from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
+Names = Mapping[str, str]
 FORMAT = 2
 REPLAY = "replay.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
-UNBORN = {
-    "checkpoints",
-    "lock",
-    "metrics.jsonl",
-    "config.toml",
-    EXAMPLES,
-    HELD_OUT,
-}  # files before the first checkpoint
+BEFORE_FIRST = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}
+"""the names in a run directory that has no checkpoint yet"""
 
 
 @dataclass(frozen=True)
@@ -62,49 +58,41 @@ class Checkpoint:
         return int(self.path.name)
 
     @property
-    def number(self) -> int:
-        """The number of checkpoints that the run had saved before this one."""
-        return self.manifest["number"]
-
-    @property
-    def identity(self) -> Mapping[str, str]:
+    def identity(self) -> Names:
         """The names of game, encoder and network (or table key)."""
         return self.manifest["identity"]
 
     @property
-    def fingerprints(self) -> Mapping[str, str]:
+    def fingerprints(self) -> Names:
         """Of the code it was made with (`runs/fingerprints.py`); empty where unknown."""
         return self.manifest["fingerprints"]
 
-    def check(self, identity: Mapping[str, str]) -> None:
+    def check(self, identity: Names) -> None:
         """Refuse a checkpoint of another game, encoder or network; the path of a game's file may differ."""
         files_only = ({**each, "game": Path(each["game"]).name} for each in (identity, self.identity))
-        found = differences(*files_only)
-        if found:
+        if found := differences(*files_only):
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
-    def changes(self, current: Mapping[str, str]) -> list[str]:
+    def changes(self, current: Names) -> list[str]:
         """What differs between the code of this checkpoint and the current code, one sentence each."""
         game = Path(self.identity.get("game", "the game")).name
         words = {"rules": f"the rules of {game} have", "network": "the code of the network has"}
         for name in ("encoder", "key"):
             words[name] = f"the {name} {self.identity.get(name, '')} of {game} has"
-        known = [name for name in current if current[name] and self.fingerprints.get(name)]
-        changed = [name for name in known if self.fingerprints[name] != current[name]]
+        both = ((name, current[name], self.fingerprints.get(name)) for name in current)
+        changed = [name for name, now, before in both if now and before and now != before]
         return [f"{words[name]} changed since this checkpoint was made" for name in changed]
 
-    def notice(self, current: Mapping[str, str]) -> str:
+    def notice(self, current: Names) -> str:
         """The same in one line; a missing fingerprint is said too. Empty where nothing has changed."""
         found = self.changes(current)
-        unknown = [name for name in current if not (current[name] and self.fingerprints.get(name))]
-        if unknown:
+        if unknown := [name for name in current if not (current[name] and self.fingerprints.get(name))]:
             found.append(f"whether its code has changed is unknown: no fingerprint of {', '.join(unknown)}")
         return f"{self.path}: {'; '.join(found)}" if found else ""
 
-    def check_unchanged(self, current: Mapping[str, str]) -> None:
+    def check_unchanged(self, current: Names) -> None:
         """Refuse to resume where the code has changed; an unknown fingerprint is accepted."""
-        found = self.changes(current)
-        if found:
+        if found := self.changes(current):
             raise InvalidValue(f"{self.path}: {'; '.join(found)}; --force resumes it with the current code")
 
     def state(self) -> dict[str, Any]:
@@ -129,13 +117,12 @@ class Checkpoint:
             self._read(name)
 
     def _read(self, name: str) -> bytes:
-        entry = self.manifest["files"].get(name)
-        if entry is None:
+        if name not in self.manifest["files"]:
             raise DamagedFile(f"{self.path}: its manifest does not list {name}")
         if name == REPLAY and not (self.path / name).exists():
             why = "it was packed without its replay buffer"
             raise DamagedFile(f"{self.path} has no {name}: {why}, so it can play but cannot be resumed")
-        return files.read_checked(self.path / name, entry["size"], entry["sha256"])
+        return files.read_checked(self.path / name, **self.manifest["files"][name])
 
 
 def _check_finite(tensors: Tensors, where: object) -> None:
@@ -144,7 +131,7 @@ def _check_finite(tensors: Tensors, where: object) -> None:
             raise DamagedFile(f"{where}: {name} holds values that are not finite")
 
 
-class Run:
+class Run(AbstractContextManager["Run"]):
     """A run directory, locked by this process."""
 
     def __init__(self, path: Path) -> None:
@@ -158,9 +145,6 @@ class Run:
         self._metrics.close()
         self._lock.close()
 
-    def __enter__(self) -> Run:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -170,11 +154,6 @@ class Run:
         """Append one line to the metrics; NaN and infinity become null."""
         self._metrics.write(json.dumps(_plain(record), ensure_ascii=False).encode() + b"\n")
         self._metrics.flush()
-
-    def _synced_metrics(self) -> int:
-        self._metrics.flush()
-        os.fsync(self._metrics.fileno())
-        return (self.path / "metrics.jsonl").stat().st_size
 
     # ---- checkpoints ----
 
@@ -186,12 +165,7 @@ class Run:
         return of_run(self.path)
 
     def save(
-        self,
-        step: int,
-        identity: Mapping[str, str],
-        groups: Mapping[str, Tensors],
-        state: Any,
-        fingerprints: Mapping[str, str] | None = None,
+        self, step: int, identity: Names, groups: Mapping[str, Tensors], state: Any, fingerprints: Names | None = None
     ) -> Checkpoint:
         """Write a checkpoint: each group is one file of tensors, `state` is JSON.
 
@@ -203,31 +177,32 @@ class Run:
         folder = self.path / "checkpoints" / str(step)
         if not folder.exists():
             names = {"identity": identity, "fingerprints": self.fingerprints if fingerprints is None else fingerprints}
-            contents = {"state.json": json.dumps({**state, "metrics_bytes": self._synced_metrics()}).encode()}
+            os.fsync(self._metrics.fileno())  # `log` has flushed it
+            size = (self.path / "metrics.jsonl").stat().st_size
+            contents = {"state.json": json.dumps({**state, "metrics_bytes": size}).encode()}
             for group, tensors in groups.items():
                 _check_finite(tensors, f"step {step}, {group}")
-                contents[f"{group}.safetensors"] = safetensors.numpy.save(
-                    {name: np.ascontiguousarray(values) for name, values in tensors.items()}
-                )
-            try:
+                whole = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+                contents[f"{group}.safetensors"] = safetensors.numpy.save(whole)
+            what = f"save checkpoint {step} in {self.path}"
+            with files.plain_os_errors(what, "; earlier checkpoints are complete"):
                 self._write(folder, contents, names)
-            except OSError as error:
-                shutil.rmtree(folder.with_name(f".{folder.name}"), ignore_errors=True)
-                why = f"cannot save checkpoint {step} in {self.path}: {error.strerror or error}"
-                raise InvalidValue(f"{why}; earlier checkpoints are complete") from error
         return read_checkpoint(folder)
 
     def _write(self, folder: Path, contents: Mapping[str, bytes], names: Mapping[str, Any]) -> None:
         entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
         before = steps_of(self.path)[-1:]
-        number = read_checkpoint(folder.with_name(str(before[0]))).number + 1 if before else 0
+        number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         manifest = {"format": FORMAT, "number": number, **names, "files": entries}
         aside = folder.with_name(f".{folder.name}")
-        aside.mkdir(parents=True)
-        for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
-            files.write_synced(aside / name, data)
-        files.sync_folder(aside)
-        aside.rename(folder)
+        try:
+            aside.mkdir(parents=True)
+            for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
+                files.write_synced(aside / name, data)
+            files.sync_folder(aside)
+            aside.rename(folder)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)  # there only after an error
         files.sync_folder(folder.parent)
 
     def rewind(self, checkpoint: Checkpoint) -> None:
@@ -240,16 +215,15 @@ class Run:
         for place, step in enumerate(there):
             folder = self.path / "checkpoints" / str(step)
             kept = step == best or place >= len(there) - keep_last
-            if not kept and not (keep_every and read_checkpoint(folder).number % keep_every == 0):
+            if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
                 gone = folder.with_name(f".{step}")
                 folder.rename(gone)  # a kill during the removal leaves a hidden folder, not half a checkpoint
                 shutil.rmtree(gone)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""
-        path = self.path / name
-        path.parent.mkdir(exist_ok=True)
-        files.write_whole(path, text.encode())
+        (self.path / name).parent.mkdir(exist_ok=True)
+        files.write_whole(self.path / name, text.encode())
 
 
 def _plain(value: Any) -> Any:
@@ -266,10 +240,8 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
         raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
-    try:
+    with files.plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidValue(f"cannot create {path}: {error.strerror}") from None
     run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
     os.truncate(path / "metrics.jsonl", 0)
     files.write_whole(path / "config.toml", to_toml(config).encode())
@@ -281,7 +253,7 @@ def is_unborn(path: Path) -> bool:
     if not (path / "checkpoints").is_dir() or ((path / "config.toml").exists() and not (path / "lock").exists()):
         return False  # not made by `create`
     names = {each.name.removeprefix(".").removesuffix(".partial") for each in path.iterdir()}
-    return names <= UNBORN and not any((path / "checkpoints").glob("[!.]*"))
+    return names <= BEFORE_FIRST and not any((path / "checkpoints").glob("[!.]*"))
 
 
 def open_run(path: Path) -> Run:
@@ -349,10 +321,8 @@ def steps_of(path: Path) -> list[int]:
 def read_checkpoint(path: Path) -> Checkpoint:
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
-            raise DamagedFile(
-                f"{path} has format {manifest['format']}; this version of Plyground reads format {FORMAT}"
-            )
+        if (found := manifest["format"]) != FORMAT:
+            raise DamagedFile(f"{path} has format {found}; this version of Plyground reads format {FORMAT}")
         return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "fingerprints", "files")})
     except FileNotFoundError:
         raise DamagedFile(f"{path} has no manifest.json") from None
@@ -365,12 +335,9 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
     steps = steps_of(path)
     if not steps:
         raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
-    if which == "best":
-        chosen = best_of(path).get("step", steps[-1])
-    elif which == "last":
-        chosen = steps[-1]
-    else:
-        chosen = int(which) if which.isdigit() else -1
+    chosen = int(which) if which.isdigit() else -1
+    if which in ("best", "last"):
+        chosen = best_of(path).get("step", steps[-1]) if which == "best" else steps[-1]
     if chosen not in steps:
         raise InvalidValue(f"{path} has no checkpoint {which!r}; it has: best, last, {', '.join(map(str, steps))}")
     return read_checkpoint(path / "checkpoints" / str(chosen))
@@ -398,8 +365,7 @@ def newest_whole(path: Path) -> Checkpoint:
                 earlier.verify()
             except DamagedFile:
                 continue
-            raise DamagedFile(
-                f"{error}; checkpoint {step} is intact: remove {checkpoint.path} to resume from it"
-            ) from None
+            remedy = f"checkpoint {step} is intact: remove {checkpoint.path} to resume from it"
+            raise DamagedFile(f"{error}; {remedy}") from None
         raise
     return checkpoint

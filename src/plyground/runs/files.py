@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +21,15 @@ class Busy(Error):
     """A run directory that another process has locked."""
 
 
+@contextmanager
+def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
+    """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidValue(f"cannot {what}: {error.strerror or error}{remedy}") from None
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Replace a file atomically: a crash leaves the old content or the new one."""
     aside = path.with_name(f".{path.name}.partial")
@@ -29,15 +40,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise an error before the work starts where its result could not be written."""
-    why = ""
-    if path.is_dir():
-        why = "it is a folder"
-    elif not path.parent.is_dir():
-        why = f"there is no folder {path.parent}"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        why = "permission denied"
-    if why:
-        raise InvalidValue(f"cannot write {path}: {why}")
+    reasons = {
+        "it is a folder": path.is_dir(),
+        f"there is no folder {path.parent}": not path.parent.is_dir(),
+        "permission denied": not os.access(path if path.exists() else path.parent, os.W_OK),
+    }
+    if found := [reason for reason, holds in reasons.items() if holds]:
+        raise InvalidValue(f"cannot write {path}: {found[0]}")
 
 
 def write_synced(path: Path, content: bytes) -> None:
@@ -62,7 +71,7 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_checked(path: Path, size: int, digest: str) -> bytes:
+def read_checked(path: Path, size: int, sha256: str) -> bytes:
     """A file's content, checked against size and checksum of its manifest entry."""
     try:
         content = path.read_bytes()
@@ -70,7 +79,7 @@ def read_checked(path: Path, size: int, digest: str) -> bytes:
         raise DamagedFile(f"{path} is missing") from None
     if len(content) != size:
         raise DamagedFile(f"{path} has {len(content)} bytes; {size} were written")
-    if checksum(content) != digest:
+    if checksum(content) != sha256:
         raise DamagedFile(f"{path} has changed since it was written: its checksum differs")
     return content
 

@@ -17,7 +17,6 @@ import functools
 import json
 import logging
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,15 @@ SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYM
 def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
     """The fingerprints of a checkpoint that holds a network (an `nn.Module`)."""
     classes = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in map(type, network.modules())}
+    dense = encoder.spread or encoder.expand
+    shown = code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
     found = code_fingerprint(*(classes[name] for name in sorted(classes)))
-    return {"rules": _rules(game), "encoder": _encoder(encoder), "network": found}
+    return {"rules": _rules(game), "encoder": shown, "network": found}
 
 
 def of_table(game: Game, key: TableKey) -> dict[str, str]:
     """The fingerprints of a checkpoint that holds a table."""
-    return {"rules": _rules(game), "key": code_fingerprint(key.words, _sorted(key.functions))}
+    return {"rules": _rules(game), "key": code_fingerprint(key.words, sorted(key.functions.items()))}
 
 
 def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
@@ -88,18 +89,8 @@ def stamp(run: Path) -> None:
 
 def _rules(game: Game) -> str:
     rules: Any = game.rules
-    functions = {name: function for name, function in rules.compiled.items() if name not in NOT_RULES}
-    sizes = [getattr(rules, name) for name in SIZES]
-    return code_fingerprint(sizes, _sorted(game.settings), _sorted(functions))
-
-
-def _encoder(encoder: Encoder) -> str:
-    dense = encoder.spread or encoder.expand
-    return code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
-
-
-def _sorted(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return sorted(table.items())
+    functions = sorted((name, function) for name, function in rules.compiled.items() if name not in NOT_RULES)
+    return code_fingerprint([getattr(rules, name) for name in SIZES], sorted(game.settings.items()), functions)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,24 @@
-"""A run as one file, to move it between machines: a zip archive of the run directory."""
+"""A run to take along: as one file, a zip archive of the run directory; or slim, reduced to what playing needs.
+
+The pretrained networks (`trained/`) are slim: config, and the best network in half precision. The config of each
+original run is kept beside its weights:
+
+    python -m plyground.runs.pack RUN FOLDER
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from plyground.errors import InvalidValue
-from plyground.runs.directory import REPLAY, read_config, steps_of
+import numpy as np
 
-LEFT_OUT = {"lock"}
+from plyground.errors import InvalidValue
+from plyground.runs.directory import REPLAY, best_of, create, find_checkpoint, read_config, steps_of
+from plyground.runs.files import plain_os_errors
 
 
 def pack(run: Path, target: Path, replay: bool = True) -> int:
@@ -18,21 +27,18 @@ def pack(run: Path, target: Path, replay: bool = True) -> int:
     if target.exists():
         raise InvalidValue(f"{target} exists already")
     aside = target.with_name(f".{target.name}.partial")
-    names = sorted(path for path in run.rglob("*") if path.is_file() and not _hidden(path.relative_to(run)))
+    left_out = {"lock"} if replay else {"lock", REPLAY}
     try:
-        with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for path in names:
-                if path.name not in LEFT_OUT and (replay or path.name != REPLAY):
-                    archive.write(path, path.relative_to(run).as_posix())
-        aside.replace(target)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
+        with plain_os_errors(f"write {target}"):
+            with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                for path in sorted(path for path in run.rglob("*") if path.is_file() and path.name not in left_out):
+                    name = path.relative_to(run).as_posix()
+                    if "/." not in f"/{name}":  # no hidden file or folder
+                        archive.write(path, name)
+            aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)  # there only after an error
     return target.stat().st_size
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def unpack(source: Path, run: Path) -> list[int]:
@@ -63,10 +69,24 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> No
     if entry.is_dir():
         return
     if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename:
-        raise InvalidValue(
-            f"{archive.filename} holds {entry.filename!r}, which would be written outside the run: nothing was unpacked"
-        )
+        why = f"{archive.filename} holds {entry.filename!r}, which would be written outside the run"
+        raise InvalidValue(f"{why}: nothing was unpacked")
     path = home.joinpath(*name.parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, path.open("wb") as target:
         shutil.copyfileobj(source, target)
+
+
+def slim(run: Path, folder: Path) -> None:
+    """Write a run's best network to a new folder; it can play but cannot be resumed."""
+    checkpoint = find_checkpoint(run, "best")
+    network = {name: values.astype(np.float16) for name, values in checkpoint.tensors("network").items()}
+    with create(folder, read_config(run)) as made:
+        made.save(checkpoint.step, checkpoint.identity, {"network": network}, {}, checkpoint.fingerprints)
+        made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
+    for name in ("lock", "metrics.jsonl"):
+        (folder / name).unlink()
+
+
+if __name__ == "__main__":
+    slim(*map(Path, sys.argv[1:]))

@@ -9,12 +9,12 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 from plyground.errors import InvalidValue, shorten, unknown
 
+PROFILES = Path(__file__).with_name("profiles")
 Settings = TypeVar("Settings")
 
 
@@ -41,9 +41,8 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(item) for item in value) + "]"  # pyright: ignore
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return json.dumps(value, ensure_ascii=False).replace(
-        "\x7f", "\\u007f"
-    )  # TOML must escape DEL, JSON need not; all else is equal
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("\x7f", "\\u007f")  # TOML must escape DEL, JSON need not; all else is equal
 
 
 def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settings:
@@ -78,13 +77,8 @@ def _fitting(value: Any, hint: Any, what: str) -> Any:
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The differences between two tables, one sentence each."""
-    keys = dict.fromkeys((*old, *new))
-    absent = "nothing"
-    return [
-        f"{key}: {new.get(key, absent)!r} instead of {old.get(key, absent)!r}"
-        for key in keys
-        if old.get(key, absent) != new.get(key, absent)
-    ]
+    values = {key: (old.get(key, "nothing"), new.get(key, "nothing")) for key in (*old, *new)}
+    return [f"{key}: {now!r} instead of {before!r}" for key, (before, now) in values.items() if before != now]
 
 
 # ---- profiles ----
@@ -92,8 +86,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def profiles() -> list[str]:
     """The names of the bundled profiles."""
-    folder = resources.files("plyground.runs") / "profiles"
-    return sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
+    return sorted(each.stem for each in PROFILES.glob("*.toml"))
 
 
 def profile(word: str) -> dict[str, Any]:
@@ -102,4 +95,4 @@ def profile(word: str) -> dict[str, Any]:
         return read_toml(Path(word))
     if word not in profiles():
         raise unknown("profile", word, (*profiles(), "a path to your own .toml file"))
-    return tomllib.loads((resources.files("plyground.runs") / "profiles" / f"{word}.toml").read_text(encoding="utf-8"))
+    return read_toml(PROFILES / f"{word}.toml")

@@ -85,12 +85,10 @@ class Collect:
         for name, value in asdict(self).items():
             if isinstance(value, int | float) and not at_least.get(name, 0) <= value < 2**63:
                 raise InvalidValue(f"{name} is a number of at least {at_least.get(name, 0)}, not {value}")
-        for name in ("temperature", "temperature_final"):
-            if getattr(self, name) is not None and not 1e-6 <= getattr(self, name) <= 1e6:
-                raise InvalidValue(f"{name} is a number above 0, not {getattr(self, name)}")
-        for name in ("draws", "decisive_first", "weak_games"):
-            if getattr(self, name) > 1:
-                raise InvalidValue(f"{name} is a share of at most 1, not {getattr(self, name)}")
+            if name.startswith("temperature") and value is not None and not 1e-6 <= value <= 1e6:
+                raise InvalidValue(f"{name} is a number above 0, not {value}")
+            if name in ("draws", "decisive_first", "weak_games") and getattr(self, name) > 1:
+                raise InvalidValue(f"{name} is a share of at most 1, not {value}")
         if self.top_k > MOST_TOP:
             raise InvalidValue(f"top_k is at most {MOST_TOP}, not {self.top_k}")
 
@@ -123,8 +121,7 @@ class Collector:
         self.config, self.game, self.teacher = config, game, teacher
         self.next_game = self.next_written = begin_at
         rows = min(config.num_envs, max(1, config.games - begin_at))
-        self.states = np.zeros(rows, game.rules.STATE)
-        self.rngs = np.zeros(rows, np.uint64)
+        self.states, self.rngs = np.zeros(rows, game.rules.STATE), np.zeros(rows, np.uint64)
         self.playing: list[Played | None] = [None] * rows
         self.finished: dict[int, tuple[Played, str]] = {}
         self.lines = Lines(game)
@@ -142,16 +139,15 @@ class Collector:
             return
         played = Played(self.next_game)
         self.next_game += 1
-        start = hash_of(f"{self.config.seed} {played.number}")
-        self.rngs[row] = np.uint64(start)
+        self.rngs[row] = np.uint64(hash_of(f"{self.config.seed} {played.number}"))
         own = self.rngs[row : row + 1]
         played.opened = int(draw(own, np.array([self.config.opening_plies + 1]))[0])
-        weak = _uniform(own)[0] < self.config.weak_games
-        played.weak = int(draw(own, np.array([2]))[0]) if weak else -1
+        if _uniform(own)[0] < self.config.weak_games:
+            played.weak = int(draw(own, np.array([2]))[0])
         state, plies = self.states[row : row + 1], np.array([played.opened], np.int32)
         games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
         begins = np.ones(1, np.bool_)
-        self.game.kernels().open_games(0, 1, games, begins, plies, fresh_words(self.game), self.game.work())
+        self.game.kernels().open_games(games, begins, plies, fresh_words(self.game), self.game.work())
         self.playing[row] = played
 
     def step(self) -> None:
@@ -176,9 +172,8 @@ class Collector:
 
     def _teach(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
         """[N] actions drawn from the teacher's policy; its evaluations are recorded."""
-        config = self.config
-        temperatures = np.array([config.temperature_of(played.number) for played in games])
-        found = self.teacher.lessons(states, config.top_k, temperatures)
+        temperatures = np.array([self.config.temperature_of(played.number) for played in games])
+        found = self.teacher.lessons(states, self.config.top_k, temperatures)
         choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
         heads = self.game.heads(states)
@@ -200,12 +195,11 @@ class Collector:
 
     def _end_of(self, played: Played, outcome: int) -> str:
         """How a game ended; empty while it runs."""
-        config = self.config
         if outcome != RUNNING:
             return Outcome(outcome).name
-        if config.circles and played.circling >= config.circles:
+        if 0 < self.config.circles <= played.circling:
             return CUT
-        return STOPPED if played.plies >= config.max_plies else ""
+        return STOPPED if played.plies >= self.config.max_plies else ""
 
     def ready(self) -> list[tuple[Played, str]]:
         """Finished games that can be written now, in order."""
@@ -225,8 +219,7 @@ class Taken:
     """Selects positions and turns them into lines."""
 
     def __init__(self, config: Collect, game: Game) -> None:
-        self.config, self.lines = config, Lines(game)
-        self.counts: Counter[int] = Counter()
+        self.config, self.lines, self.counts = config, Lines(game), Counter[int]()
 
     def recall(self, path: Path) -> None:
         """Count the positions of an existing file."""
@@ -250,8 +243,7 @@ class Taken:
         plies = np.arange(len(played.states))
         if 0 < config.positions_per_game < len(plies):
             plies = np.sort(rng.choice(plies, config.positions_per_game, replace=False))
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        found: list[bytes] = []
+        now, found = datetime.now(UTC).isoformat(timespec="seconds"), list[bytes]()
         for ply in plies:
             key = hash_of(self.lines.key_text(played.texts[ply]))
             if self.counts[key] < config.max_repeats:
@@ -262,13 +254,8 @@ class Taken:
     def _line(self, played: Played, ply: int, now: str) -> bytes:
         valid, top, moves, policy, value = played.lessons[ply]
         state, there = played.states[ply], top >= 0
-        rest = {
-            "value": round(float(value), 6),
-            "move": self.lines.game.rules.action_name(state, int(moves[0])),
-            "game_id": f"{self.config.seed}-{played.number}",
-            "ply": played.at[ply],
-            "ts": now,
-        }
+        name, move = f"{self.config.seed}-{played.number}", self.lines.game.rules.action_name(state, int(moves[0]))
+        rest = {"value": round(float(value), 6), "move": move, "game_id": name, "ply": played.at[ply], "ts": now}
         chances = [round(float(each), 6) for each in policy[there]]
         return self.lines.line(state, played.texts[ply], valid[valid >= 0].tolist(), top[there].tolist(), chances, rest)
 
@@ -305,7 +292,6 @@ def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool]
 def _fixed(config: Collect, game: Game, teacher: Teacher) -> dict[str, Any]:
     """The settings that must be equal to continue a file; `games` is free where it changes no other game."""
     table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
-    free = {"threads", "num_envs"}
-    if config.temperature_final is None and not config.decisive_first:
-        free.add("games")
+    alone = config.temperature_final is None and not config.decisive_first
+    free = {"threads", "num_envs", "games" if alone else ""}
     return {name: value for name, value in table.items() if name not in free}

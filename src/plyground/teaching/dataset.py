@@ -48,17 +48,12 @@ class Writer:
         self.progress: dict[str, Any] = {"games": 0, "lines": 0, "bytes": 0, "results": {}}
         if path.is_dir():
             raise InvalidValue(f"cannot write {path}: it is a folder")
-        try:
+        self.progress_file = path.with_name(f"{path.name}.progress.json")
+        with files.plain_os_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and (path.stat().st_size or self.progress_file.exists()):
                 self._continue()
             path.open("ab").close()
-        except OSError as error:
-            raise InvalidValue(f"cannot write {path}: {error.strerror}") from None
-
-    @property
-    def progress_file(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.progress.json")
 
     def _continue(self) -> None:
         try:
@@ -67,12 +62,9 @@ class Writer:
             counts = {name: int(progress[name]) for name in ("games", "lines", "bytes")}
             self.progress = {**counts, "results": dict(progress["results"])}
         except (OSError, ValueError, KeyError, TypeError):
-            raise InvalidValue(
-                f"{self.path} exists, but {self.progress_file.name} cannot be read, so it cannot be continued: choose "
-                "another --out"
-            ) from None
-        odd = [f"{k}: {settings.get(k)!r}" for k in self.settings if settings.get(k) != self.settings[k]]
-        if odd:
+            why = f"{self.path} exists, but {self.progress_file.name} cannot be read"
+            raise InvalidValue(f"{why}, so it cannot be continued: choose another --out") from None
+        if odd := [f"{k}: {settings.get(k)!r}" for k in self.settings if settings.get(k) != self.settings[k]]:
             raise InvalidValue(f"{self.path} was started with other settings ({', '.join(odd)}): choose another --out")
         size = self.progress["bytes"]
         if self.path.stat().st_size < size:
@@ -84,17 +76,13 @@ class Writer:
         block = b"".join(lines)
         if block and self.path.suffix == ".gz":
             block = gzip.compress(block, 6)
-        size = self.progress["bytes"] + len(block)
-        progress = {"games": games, "lines": self.progress["lines"] + len(lines), "bytes": size}
-        progress["results"] = dict(results)
+        before, size = self.progress["lines"], self.progress["bytes"] + len(block)
+        progress = {"games": games, "lines": before + len(lines), "bytes": size, "results": dict(results)}
         content = json.dumps({"settings": self.settings, "progress": progress}, indent=1)
-        try:
+        with files.plain_os_errors(f"write {self.path}", f"; the {before} lines before are complete"):
             if block:
                 self._append(block)
             files.write_whole(self.progress_file, content.encode())
-        except OSError as error:
-            why = f"cannot write {self.path}: {error.strerror or error}"
-            raise InvalidValue(f"{why}; the {self.progress['lines']} lines before are complete") from None
         self.progress = progress
 
     def _append(self, block: bytes) -> None:
@@ -137,25 +125,19 @@ def read_dataset(
     path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
 ) -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records, and the number of lines read. Faults go to `FILE.rejected`, and are errors with `stop`."""
-    try:
+    with files.plain_os_errors(f"read {path}"):
         if path.is_dir():
             raise InvalidValue(f"cannot read {path}: it is a folder")
         path.stat()
-    except OSError as error:
-        raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
-    rejected = path.with_name(f"{path.name}.rejected")
-    try:
+    rejected, done = _rejected_of(path), 0
+    with files.plain_os_errors(f"write {rejected}"):
         rejected.unlink(missing_ok=True)
-    except OSError as error:
-        raise InvalidValue(f"cannot write {rejected}: {error.strerror}") from None
-    done = 0
     for found, faults, count in _chunks_read(path, lines, processes):
         if faults:
             _reject(rejected, faults)
             if bad_lines == "stop":
-                first = faults[0]
                 others = f", and {len(faults) - 1} more near it" if len(faults) > 1 else ""
-                where = f"{path}, line {first.line}: {first.reason}{others}"
+                where = f"{path}, line {faults[0].line}: {faults[0].reason}{others}"
                 raise InvalidValue(f"{where}; see {rejected.name}; --bad-lines skip leaves them out")
         done += count
         yield found, done
@@ -180,7 +162,8 @@ def _chunks_read(path: Path, lines: Lines, processes: int) -> Iterator[Chunk]:
         yield from (_read_chunk(lines, chunk) for chunk in chunks)
         return
     spawn, waiting = multiprocessing.get_context("spawn"), deque[Future[Chunk]]()
-    with ProcessPoolExecutor(processes, spawn, initializer=_ignore_interrupts) as others:
+    no_interrupts = signal.SIGINT, signal.SIG_IGN  # this process stops the others
+    with ProcessPoolExecutor(processes, spawn, signal.signal, no_interrupts) as others:
         for chunk in chunks:
             waiting.append(others.submit(_read_elsewhere, str(lines.game), chunk))
             if len(waiting) > 2 * processes:  # limits the chunks in memory
@@ -203,21 +186,17 @@ def _lines_of(game: str) -> Lines:
     return Lines(load(game))
 
 
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process stops this one
+def _rejected_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.rejected")
 
 
 def rejected_lines(path: Path) -> int:
     """The number of lines that were rejected when a dataset was last read."""
-    rejected = path.with_name(f"{path.name}.rejected")
-    return rejected.read_bytes().count(b"\n") if rejected.exists() else 0
+    return _rejected_of(path).read_bytes().count(b"\n") if _rejected_of(path).exists() else 0
 
 
 def _reject(path: Path, faults: Sequence[Fault]) -> None:
-    try:
-        with path.open("ab") as file:
-            for fault in faults:
-                text = fault.text[:MANY_CHARACTERS].decode(errors="replace").rstrip("\n")
-                file.write(json.dumps({"line": fault.line, "reason": fault.reason, "text": text}).encode() + b"\n")
-    except OSError as error:
-        raise InvalidValue(f"cannot write {path}: {error.strerror}") from None
+    with files.plain_os_errors(f"write {path}"), path.open("ab") as file:
+        for fault in faults:
+            text = fault.text[:MANY_CHARACTERS].decode(errors="replace").rstrip("\n")
+            file.write(json.dumps({"line": fault.line, "reason": fault.reason, "text": text}).encode() + b"\n")

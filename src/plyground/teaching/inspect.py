@@ -15,7 +15,7 @@ from plyground.teaching.dataset import BadLines, read_all, rejected_lines
 from plyground.teaching.lines import Lines
 
 DECIDED, CLEAR = 0.999, 0.5  # values from which a game is decided, or one side clearly ahead
-PHASES = {"opening": 20, "middle game": 60, "late": math.inf}  # plies up to which each lasts
+PHASES = {"opening": (0, 20), "middle game": (20, 60), "late": (60, math.inf)}  # first ply, and the one after the last
 
 
 def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
@@ -29,6 +29,8 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     ends = np.abs(values[last])
     clear = ((ends >= CLEAR) & (ends < DECIDED)).mean()
     plies, chances = examples["ply"], examples["policy"].astype(np.float64)
+    shares = {name: ((plies >= begin) & (plies < end)).mean() for name, (begin, end) in PHASES.items()}
+    phases = [f"{name} (from ply {PHASES[name][0]}) {share:.0%}" for name, share in shares.items()]
     entropy = -np.where(chances > 0, chances * np.log(np.maximum(chances, 1e-300)), 0.0).sum(1)
     moves = (examples["top"] >= 0).sum(1)
     found = {
@@ -37,7 +39,7 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
         "duplicates": f"{len(examples) - len(repeats):,} ({1 - len(repeats) / len(examples):.2%}); "
         f"one position at most {repeats.max()} times",
         "openings": f"{len(np.unique(examples['key'][first])):,} different first positions of {len(games):,} games",
-        "phases": _phases(plies),
+        "phases": ", ".join(phases),
         "sides": f"{(examples['state']['to_move'] == 0).mean():.1%} with {game.rules.SIDES[0]} to move",
         "games' last positions": f"{(ends >= DECIDED).mean():.0%} decided, {clear:.0%} with a clear advantage, "
         f"{(ends < CLEAR).mean():.0%} balanced",
@@ -47,15 +49,6 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
         f"(even choice: {np.log(moves).mean():.3f}); best action {chances[:, 0].mean():.1%}",
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _phases(plies: NDArray[np.int32]) -> str:
-    words: list[str] = []
-    begun = 0.0
-    for name, end in PHASES.items():
-        words.append(f"{name} (from ply {begun:.0f}) {((plies >= begun) & (plies < end)).mean():.0%}")
-        begun = end
-    return ", ".join(words)
 
 
 def _results(path: Path) -> str:

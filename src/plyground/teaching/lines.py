@@ -55,7 +55,7 @@ class Lines:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.form = game.rules.DATASET
-        self.place, self.sides, self.clocks = self.form.position, self.form.sides, self.form.clocks
+        self.place, self.sides = self.form.position, self.form.sides
         numbers = ("best_action", "top_k", "teacher_policy", "value", "valid_actions", "move", "game_id", "ply", "ts")
         self.fields = (self.place, "side", *numbers)
         self.dtype = np.dtype(
@@ -72,29 +72,16 @@ class Lines:
 
     def key_text(self, position: str) -> str:
         """The text that distinguishes positions: without its clocks."""
-        return position.rsplit(" ", self.clocks)[0] if self.clocks else position
+        return position.rsplit(" ", self.form.clocks)[0] if self.form.clocks else position
 
     # ---- writing ----
 
     def line(
-        self,
-        state: np.void,
-        text: str,
-        valid: Sequence[int],
-        top: Sequence[int],
-        policy: Sequence[float],
-        rest: Mapping[str, Any],
+        self, state: np.void, text: str, valid: list[int], top: list[int], policy: list[float], rest: dict[str, Any]
     ) -> bytes:
         """One line, in the order of the fields; `rest` has value, move, game_id, ply and ts."""
-        found: dict[str, Any] = {
-            self.place: text,
-            "side": self.sides[int(state["to_move"])],
-            "best_action": top[0],
-            "top_k": top,
-            "teacher_policy": dict(zip(map(str, top), policy, strict=True)),
-            "valid_actions": valid,
-            **rest,
-        }
+        found = {self.place: text, "side": self.sides[int(state["to_move"])], "valid_actions": valid, **rest}
+        found |= {"best_action": top[0], "top_k": top, "teacher_policy": dict(zip(map(str, top), policy, strict=True))}
         return json.dumps({name: found[name] for name in self.fields}).encode() + b"\n"
 
     # ---- reading ----
@@ -122,11 +109,10 @@ class Lines:
             count = int((legal[row] >= 0).sum())
             try:
                 self._check_rules(fields, states[row], legal[row, :count].tolist(), views[row, :count].tolist())
+                self._fill(found[row], states[row], fields)
                 kept[row] = True
             except Error as error:
                 faults.append(Fault(number, str(error), text))
-                continue
-            self._fill(found[row], states[row], fields)
         found["state"] = self.game.heads(states)
         rows = found.view(np.uint8).reshape(len(found), self.dtype.itemsize)  # zeros between fields stay zeros
         return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
@@ -144,30 +130,26 @@ class Lines:
         if not isinstance(found, dict):
             raise BadLine(f"the line is not an object but {shorten(repr(found))}")
         named: dict[str, Any] = found  # pyright: ignore[reportUnknownVariableType]
-        missing = [name for name in self.fields if name not in named]
-        unknown = [name for name in named if name not in self.fields]
-        if missing or unknown:
-            parts = [f"the field {shorten(name)!r} is missing" for name in missing]
-            parts += [f"the field {shorten(name)!r} is unknown" for name in unknown]
-            raise BadLine("; ".join(parts[:4]))
+        wrong = [f"the field {shorten(name)!r} is missing" for name in self.fields if name not in named]
+        wrong += [f"the field {shorten(name)!r} is unknown" for name in named if name not in self.fields]
+        if wrong:
+            raise BadLine("; ".join(wrong[:4]))
         _check_kinds(named, self.place)
         return named
 
     def _read_position(self, text: str, state: Records) -> None:
         state[0] = self.game.blank[0]
-        rules = self.game.rules
-        rules.parse(text.strip(), state[0])
-        problems: list[str] = rules.problems(state[0])
-        if problems:
+        self.game.rules.parse(text.strip(), state[0])
+        if problems := self.game.rules.problems(state[0]):
             raise BadLine(f"{shorten(text)!r} cannot be: {'; '.join(problems)}")
 
     def _check_rules(self, fields: Mapping[str, Any], state: np.void, legal: list[int], view: list[int]) -> None:
         """Compare the line with the rules."""
-        place, top, best = fields[self.place], fields["top_k"], fields["best_action"]
+        top, best, side = fields["top_k"], fields["best_action"], self.sides[int(state["to_move"])]
         if state["outcome"] != RUNNING:
-            raise BadLine(f"the game is over in {shorten(place)!r}")
-        if fields["side"] != self.sides[int(state["to_move"])]:
-            raise BadLine(f"side is {self.sides[int(state['to_move'])]!r} there, not {shorten(fields['side'])!r}")
+            raise BadLine(f"the game is over in {shorten(fields[self.place])!r}")
+        if fields["side"] != side:
+            raise BadLine(f"side is {side!r} there, not {shorten(fields['side'])!r}")
         if fields["valid_actions"] != sorted(set(view)):
             wrong = sorted(set(fields["valid_actions"]) ^ set(view))
             raise BadLine(f"valid_actions are not the legal ones: {shorten(str(wrong or 'not ascending'))}")
@@ -177,9 +159,8 @@ class Lines:
             raise BadLine(f"best_action {best} is not the first of top_k, {top[0]}")
         if {str(action) for action in top} != set(fields["teacher_policy"]):
             raise BadLine("teacher_policy does not name exactly the actions of top_k")
-        names = [
-            self.game.rules.action_name(state, action) for action, seen in zip(legal, view, strict=True) if seen == best
-        ]
+        meant = [action for action, seen in zip(legal, view, strict=True) if seen == best]
+        names = [self.game.rules.action_name(state, action) for action in meant]
         if fields["move"] not in names:
             raise BadLine(f"move {shorten(fields['move'])!r} is not best_action {best}, which is {' or '.join(names)}")
 
@@ -195,22 +176,19 @@ class Lines:
 
 def _check_kinds(fields: Mapping[str, Any], place: str) -> None:
     """Each field's type and range."""
-    kinds: dict[str, tuple[Callable[[Any], bool], str]] = {
-        place: (_is_text, "a text"),
-        "side": (_is_text, "a text"),
-        "best_action": (_is_count, "a whole number"),
-        "top_k": (lambda value: _is_list(value) and len(value) <= MOST_TOP, f"a list of 1 to {MOST_TOP} actions"),
-        "teacher_policy": (_is_policy, "a probability for each action"),
-        "value": (lambda value: _is_number(value) and -1 <= value <= 1, "a number from -1 to 1"),
-        "valid_actions": (_is_list, "a list of actions"),
-        "move": (_is_text, "a text"),
-        "game_id": (lambda value: _is_text(value) or _is_number(value), "a text or a number"),
-        "ply": (_is_count, "a whole number"),
-        "ts": (lambda value: _is_text(value) or _is_number(value), "a text or a number"),
-    }
-    for name, (fits, wanted) in kinds.items():
-        if not fits(fields[name]):
-            raise BadLine(f"{name} is {wanted}, not {shorten(repr(fields[name]))}")
+    kinds: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
+        ("a text", _is_text, (place, "side", "move")),
+        ("a whole number", _is_count, ("best_action", "ply")),
+        (f"a list of 1 to {MOST_TOP} actions", lambda value: _is_list(value) and len(value) <= MOST_TOP, ("top_k",)),
+        ("a probability for each action", _is_policy, ("teacher_policy",)),
+        ("a number from -1 to 1", lambda value: _is_number(value) and -1 <= value <= 1, ("value",)),
+        ("a list of actions", _is_list, ("valid_actions",)),
+        ("a text or a number", lambda value: _is_text(value) or _is_number(value), ("game_id", "ts")),
+    ]
+    for wanted, fits, names in kinds:
+        for name in names:
+            if not fits(fields[name]):
+                raise BadLine(f"{name} is {wanted}, not {shorten(repr(fields[name]))}")
     total = math.fsum(fields["teacher_policy"].values())
     if abs(total - 1) > SUM_ERROR:
         raise BadLine(f"teacher_policy sums to {total:.6g}, not to 1")

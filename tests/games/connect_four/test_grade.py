@@ -11,7 +11,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
-from plyground.games.connect_four.grade import grade, judged
+from plyground.games.connect_four.grade import draw_positions, grade, judged
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 
 pytestmark = pytest.mark.compiled
@@ -99,3 +99,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr("sys.argv", words)
     cli.main()
     assert "against the perfect player" in capsys.readouterr().out
+
+
+def test_positions_come_from_the_seed(connect_four: pg.Game) -> None:
+    greedy = make("greedy", connect_four)
+    first, again, other = (draw_positions(connect_four, 90, greedy, seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert not np.isin(other, first).all()
+    assert (first["outcome"] == 0).all()
+    assert first["ply"].min() < 8
+    assert first["ply"].max() > 20

@@ -34,7 +34,7 @@ def test_random_games_agree_with_the_naive_twin(connect_four: pg.Game) -> None:
             board.play(int(actions[row]))
         step = batch.step(actions)
         for row in np.flatnonzero(going):
-            position = pg.Position(connect_four, batch.after[row : row + 1])
+            position = pg.Position(connect_four, batch.next_states[row : row + 1])
             assert position.text == "/".join(boards[row].rows())
             assert position.outcome.name == boards[row].outcome
             assert step.terminated[row] == (boards[row].outcome != "RUNNING")

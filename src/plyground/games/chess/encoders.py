@@ -31,7 +31,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.chess.board import NO_SQUARE, ONE, QUEENING_ACTIONS, ZERO, lowest
+from plyground.games.bits import ONE, ZERO
+from plyground.games.chess.board import NO_SQUARE, QUEENING_ACTIONS, lowest
 from plyground.games.encoder import Encoder
 from plyground.games.interface import State
 

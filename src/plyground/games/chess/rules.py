@@ -17,41 +17,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import popcount, wrapping
-from plyground.games.chess.board import (
-    BISHOPS,
-    KINGS,
-    KNIGHT,
-    KNIGHTS,
-    LAST_RANKS,
-    NO_SQUARE,
-    ONE,
-    PAWNS,
-    QUEENING_ACTIONS,
-    QUEENS,
-    ROOKS,
-    S8,
-    ZERO,
-    bishop,
-    lowest,
-    rook,
-)
-from plyground.games.chess.moves import (
-    answers,
-    count_pawn_moves,
-    destinations,
-    en_passant_pawns,
-    find_checks,
-    king_steps,
-    lesser_promotion,
-    move,
-)
+from plyground.games.bits import ONE, S8, ZERO, bishop_rays, popcount, rook_rays, wrapping
+from plyground.games.chess import board
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import STEP, mix
 
 # ---- board ----
 
-NUM_ACTIONS = QUEENING_ACTIONS + 72
+NUM_ACTIONS = board.QUEENING_ACTIONS + 72
 MAX_LEGAL = 256  # 218 is the most that is known
 MAX_PLIES = 17697  # 75 moves at most between any two of the 118 captures and pawn moves there can be
 OPENING_PLIES = 6
@@ -101,7 +74,7 @@ def reset(state: State, rng: Rng) -> None:
     state["sides"][0] = np.uint64(0x000000000000FFFF)
     state["sides"][1] = np.uint64(0xFFFF000000000000)
     state["castling"] = 15
-    state["en_passant"] = NO_SQUARE
+    state["en_passant"] = board.NO_SQUARE
     state["move_number"] = 1
     settle(state)
 
@@ -109,9 +82,9 @@ def reset(state: State, rng: Rng) -> None:
 @njit
 def settle(state: State) -> None:
     """Compute what follows from an arrangement: checks and pins, the outcome, whether en passant is possible."""
-    find_checks(state)
-    if state["en_passant"] != NO_SQUARE and en_passant_pawns(state) == ZERO:
-        state["en_passant"] = NO_SQUARE
+    board.find_checks(state)
+    if state["en_passant"] != board.NO_SQUARE and board.en_passant_pawns(state) == ZERO:
+        state["en_passant"] = board.NO_SQUARE
     state["repetitions"] = 1
     if state["clock"] <= LONGEST_CLOCK:
         state["history"][state["clock"]] = key(state)
@@ -130,10 +103,10 @@ def play(state: State, action: int, rng: Rng) -> None:
 @njit
 def play_head(state: State, action: int, rng: Rng) -> None:
     """Move, and see checkmate and stalemate, but no other draws: what perft counts and a search needs."""
-    move(state, action)
-    find_checks(state)
-    if state["en_passant"] != NO_SQUARE and en_passant_pawns(state) == ZERO:
-        state["en_passant"] = NO_SQUARE
+    board.move(state, action)
+    board.find_checks(state)
+    if state["en_passant"] != board.NO_SQUARE and board.en_passant_pawns(state) == ZERO:
+        state["en_passant"] = board.NO_SQUARE
     end_without_moves(state)
 
 
@@ -143,29 +116,29 @@ def legal(state: State, actions: Actions) -> int:
     if state["outcome"] != RUNNING:
         return 0
     own = state["sides"][state["to_move"]]
-    king = state["pieces"][KINGS] & own
-    king_square = lowest(king)
-    allowed = answers(state, king_square)
+    king = state["pieces"][board.KINGS] & own
+    king_square = board.lowest(king)
+    allowed = board.answers(state, king_square)
     movers = own if allowed != ZERO else king
     count, promoting = 0, ZERO
     while movers != ZERO:
-        square = lowest(movers)
+        square = board.lowest(movers)
         bit = ONE << square
         movers ^= bit
-        targets = destinations(state, square, king_square, allowed)
-        if state["pieces"][PAWNS] & bit != ZERO and targets & LAST_RANKS != ZERO:
+        targets = board.destinations(state, square, king_square, allowed)
+        if state["pieces"][board.PAWNS] & bit != ZERO and targets & board.LAST_RANKS != ZERO:
             promoting |= bit
         start = np.int64(square) * 64
         while targets != ZERO:
-            actions[count] = start + np.int64(lowest(targets))
+            actions[count] = start + np.int64(board.lowest(targets))
             count += 1
             targets &= targets - ONE
     while promoting != ZERO:
-        square = lowest(promoting)
+        square = board.lowest(promoting)
         promoting &= promoting - ONE
-        targets = destinations(state, square, king_square, allowed)
+        targets = board.destinations(state, square, king_square, allowed)
         while targets != ZERO:
-            first = lesser_promotion(square, lowest(targets))
+            first = board.lesser_promotion(square, board.lowest(targets))
             targets &= targets - ONE
             for piece in range(3):
                 actions[count] = first + piece
@@ -181,35 +154,35 @@ def count_legal(state: State, actions: Actions) -> np.int64:
     side = state["to_move"]
     own, other = state["sides"][side], state["sides"][1 - side]
     occupied = own | other
-    king_square = lowest(state["pieces"][KINGS] & own)
-    count = popcount(king_steps(state, king_square))
-    allowed = answers(state, king_square)
+    king_square = board.lowest(state["pieces"][board.KINGS] & own)
+    count = popcount(board.king_steps(state, king_square))
+    allowed = board.answers(state, king_square)
     if allowed == ZERO:
         return count
     free = own & ~state["pinned"]
-    count += count_pawn_moves(state["pieces"][PAWNS] & free, side, occupied, other, allowed)
-    if state["en_passant"] != NO_SQUARE:
-        count += popcount(en_passant_pawns(state) & ~state["pinned"])
+    count += board.count_pawn_moves(state["pieces"][board.PAWNS] & free, side, occupied, other, allowed)
+    if state["en_passant"] != board.NO_SQUARE:
+        count += popcount(board.en_passant_pawns(state) & ~state["pinned"])
     targets_of_all = allowed & ~own
-    movers = state["pieces"][KNIGHTS] & free
+    movers = state["pieces"][board.KNIGHTS] & free
     while movers != ZERO:
-        count += popcount(KNIGHT[lowest(movers)] & targets_of_all)
+        count += popcount(board.KNIGHT[board.lowest(movers)] & targets_of_all)
         movers &= movers - ONE
-    movers = (state["pieces"][BISHOPS] | state["pieces"][QUEENS]) & free
+    movers = (state["pieces"][board.BISHOPS] | state["pieces"][board.QUEENS]) & free
     while movers != ZERO:
-        count += popcount(bishop(lowest(movers), occupied) & targets_of_all)
+        count += popcount(bishop_rays(board.lowest(movers), occupied) & targets_of_all)
         movers &= movers - ONE
-    movers = (state["pieces"][ROOKS] | state["pieces"][QUEENS]) & free
+    movers = (state["pieces"][board.ROOKS] | state["pieces"][board.QUEENS]) & free
     while movers != ZERO:
-        count += popcount(rook(lowest(movers), occupied) & targets_of_all)
+        count += popcount(rook_rays(board.lowest(movers), occupied) & targets_of_all)
         movers &= movers - ONE
     movers = state["pinned"]
     while movers != ZERO:
-        square = lowest(movers)
-        targets = destinations(state, square, king_square, allowed)
+        square = board.lowest(movers)
+        targets = board.destinations(state, square, king_square, allowed)
         count += popcount(targets)
-        if state["pieces"][PAWNS] & (ONE << square) != ZERO:
-            count += 3 * popcount(targets & LAST_RANKS)
+        if state["pieces"][board.PAWNS] & (ONE << square) != ZERO:
+            count += 3 * popcount(targets & board.LAST_RANKS)
         movers &= movers - ONE
     return count
 
@@ -223,16 +196,16 @@ def has_legal_move(state: State) -> bool:
     side = state["to_move"]
     own, other = state["sides"][side], state["sides"][1 - side]
     if state["checkers"] == ZERO:
-        pawns = state["pieces"][PAWNS] & own & ~state["pinned"]
+        pawns = state["pieces"][board.PAWNS] & own & ~state["pinned"]
         steps = (pawns << S8 if side == 0 else pawns >> S8) & ~(own | other)
         if steps != ZERO:
             return True
-    king = state["pieces"][KINGS] & own
-    king_square = lowest(king)
-    allowed = answers(state, king_square)
+    king = state["pieces"][board.KINGS] & own
+    king_square = board.lowest(king)
+    allowed = board.answers(state, king_square)
     movers = own if allowed != ZERO else king
     while movers != ZERO:
-        if destinations(state, lowest(movers), king_square, allowed) != ZERO:
+        if board.destinations(state, board.lowest(movers), king_square, allowed) != ZERO:
             return True
         movers &= movers - ONE
     return False
@@ -266,11 +239,11 @@ def end_by_count(state: State) -> None:
 def insufficient_material(state: State) -> bool:
     """No order of moves can mate: bare kings, one knight, or bishops that all stand on squares of one colour."""
     pieces = state["pieces"]
-    if pieces[PAWNS] | pieces[ROOKS] | pieces[QUEENS] != ZERO:
+    if pieces[board.PAWNS] | pieces[board.ROOKS] | pieces[board.QUEENS] != ZERO:
         return False
-    if pieces[KNIGHTS] != ZERO:
-        return pieces[BISHOPS] == ZERO and pieces[KNIGHTS] & (pieces[KNIGHTS] - ONE) == ZERO
-    return pieces[BISHOPS] & LIGHT_SQUARES == ZERO or pieces[BISHOPS] & ~LIGHT_SQUARES == ZERO
+    if pieces[board.KNIGHTS] != ZERO:
+        return pieces[board.BISHOPS] == ZERO and pieces[board.KNIGHTS] & (pieces[board.KNIGHTS] - ONE) == ZERO
+    return pieces[board.BISHOPS] & LIGHT_SQUARES == ZERO or pieces[board.BISHOPS] & ~LIGHT_SQUARES == ZERO
 
 
 @njit

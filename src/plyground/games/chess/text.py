@@ -6,21 +6,8 @@ import re
 from collections.abc import Sequence
 
 from plyground.errors import InvalidText, shorten
-from plyground.games.chess.board import (
-    BISHOPS,
-    FALLING,
-    JUMPS,
-    KINGS,
-    KNIGHTS,
-    LEFT_RIGHT,
-    PAWNS,
-    QUEENING_ACTIONS,
-    QUEENS,
-    RISING,
-    ROOKS,
-    UP_DOWN,
-    reach,
-)
+from plyground.games.bits import FALLING, LEFT_RIGHT, RISING, UP_DOWN, reach
+from plyground.games.chess import board
 from plyground.games.interface import State
 
 LETTERS = "PNBRQK"  # in the order of the record's `pieces`; small letters are Black's
@@ -101,10 +88,10 @@ def problems(state: State) -> list[str]:
     """Everything that keeps an arrangement from being a position of a game, as far as one can easily tell."""
     pieces, sides = _sets(state)
     found = [problem for side in (0, 1) for problem in _piece_problems(pieces, sides, side)]
-    found += [f"a pawn stands on {SQUARES[square]}" for square in _squares(pieces[PAWNS] & 0xFF000000000000FF)]
+    found += [f"a pawn stands on {SQUARES[square]}" for square in _squares(pieces[board.PAWNS] & 0xFF000000000000FF)]
     found += _castling_problems(state, pieces, sides)
     found += _en_passant_problems(state, pieces, sides)
-    if all((pieces[KINGS] & own).bit_count() == 1 for own in sides):
+    if all((pieces[board.KINGS] & own).bit_count() == 1 for own in sides):
         mover = int(state["to_move"])
         if _attackers(pieces, sides, 1 - mover):
             found.append(f"{SIDES[1 - mover]} is in check, but {SIDES[mover]} is to move")
@@ -115,12 +102,12 @@ def problems(state: State) -> list[str]:
 
 def _piece_problems(pieces: list[int], sides: list[int], side: int) -> list[str]:
     name, counts = SIDES[side], [(each & sides[side]).bit_count() for each in pieces]
-    usual = {KNIGHTS: 2, BISHOPS: 2, ROOKS: 2, QUEENS: 1}
+    usual = {board.KNIGHTS: 2, board.BISHOPS: 2, board.ROOKS: 2, board.QUEENS: 1}
     promoted = sum(max(0, counts[kind] - number) for kind, number in usual.items())
-    found = [f"{name} has {counts[KINGS]} kings"] if counts[KINGS] != 1 else []
-    if counts[PAWNS] > 8:
-        found.append(f"{name} has {counts[PAWNS]} pawns")
-    if promoted > max(0, 8 - counts[PAWNS]):
+    found = [f"{name} has {counts[board.KINGS]} kings"] if counts[board.KINGS] != 1 else []
+    if counts[board.PAWNS] > 8:
+        found.append(f"{name} has {counts[board.PAWNS]} pawns")
+    if promoted > max(0, 8 - counts[board.PAWNS]):
         found.append(f"{name} has more pieces than promoted pawns explain")
     return found
 
@@ -129,7 +116,8 @@ def _castling_problems(state: State, pieces: list[int], sides: list[int]) -> lis
     found: list[str] = []
     for k, right in enumerate(RIGHTS):
         own, (king, rook) = sides[right.islower()], HOMES[right]
-        if int(state["castling"]) >> k & 1 and not (pieces[KINGS] & own) >> king & (pieces[ROOKS] & own) >> rook & 1:
+        at_home = (pieces[board.KINGS] & own) >> king & (pieces[board.ROOKS] & own) >> rook & 1
+        if int(state["castling"]) >> k & 1 and not at_home:
             found.append(f"castling right {right!r} without king on {SQUARES[king]} and rook on {SQUARES[rook]}")
     return found
 
@@ -141,20 +129,20 @@ def _en_passant_problems(state: State, pieces: list[int], sides: list[int]) -> l
     start, end = (square + 8, square - 8) if mover == 0 else (square - 8, square + 8)
     if square // 8 != (5 if mover == 0 else 2):
         return [f"en passant on {SQUARES[square]}, but {SIDES[mover]} captures on rank {6 if mover == 0 else 3}"]
-    if not pieces[PAWNS] & sides[1 - mover] & 1 << end or (sides[0] | sides[1]) & (1 << square | 1 << start):
+    if not pieces[board.PAWNS] & sides[1 - mover] & 1 << end or (sides[0] | sides[1]) & (1 << square | 1 << start):
         return [f"en passant on {SQUARES[square]}, but no pawn can have come from {SQUARES[start]} to {SQUARES[end]}"]
     return []
 
 
 def _attackers(pieces: list[int], sides: list[int], side: int) -> int:
     """The opponent's pieces that attack the only king of a side."""
-    square, occupied = (pieces[KINGS] & sides[side]).bit_length() - 1, sides[0] | sides[1]
+    square, occupied = (pieces[board.KINGS] & sides[side]).bit_length() - 1, sides[0] | sides[1]
     ahead = 1 if side == 0 else -1
-    attacking = reach(square, [(ahead, -1), (ahead, 1)], once=True) & pieces[PAWNS]
-    attacking |= reach(square, JUMPS, once=True) & pieces[KNIGHTS]
-    attacking |= reach(square, UP_DOWN + LEFT_RIGHT + RISING + FALLING, once=True) & pieces[KINGS]
-    attacking |= reach(square, RISING + FALLING, occupied=occupied) & (pieces[BISHOPS] | pieces[QUEENS])
-    attacking |= reach(square, UP_DOWN + LEFT_RIGHT, occupied=occupied) & (pieces[ROOKS] | pieces[QUEENS])
+    attacking = reach(square, [(ahead, -1), (ahead, 1)], once=True) & pieces[board.PAWNS]
+    attacking |= reach(square, board.JUMPS, once=True) & pieces[board.KNIGHTS]
+    attacking |= reach(square, board.EVERY_WAY, once=True) & pieces[board.KINGS]
+    attacking |= reach(square, RISING + FALLING, occupied=occupied) & (pieces[board.BISHOPS] | pieces[board.QUEENS])
+    attacking |= reach(square, UP_DOWN + LEFT_RIGHT, occupied=occupied) & (pieces[board.ROOKS] | pieces[board.QUEENS])
     return attacking & sides[1 - side]
 
 
@@ -166,9 +154,9 @@ CASTLING = re.compile(r"([O0])-\1(-\1)?[+#]{0,2}[!?]{0,2}")
 
 def squares_of(action: int, side: int) -> tuple[int, int, str]:
     """From where to where an action goes, and the letter of a promotion to less than a queen."""
-    if action < QUEENING_ACTIONS:
+    if action < board.QUEENING_ACTIONS:
         return action // 64, action % 64, ""
-    number = action - QUEENING_ACTIONS
+    number = action - board.QUEENING_ACTIONS
     start = (48, 8)[side] + number // 9
     return start, start + (8, -8)[side] + number // 3 % 3 - 1, "NBR"[number % 3]
 
@@ -226,7 +214,7 @@ def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
 def promotion(state: State, action: int) -> tuple[int, int, str]:
     """From where to where an action goes, and the letter of what a pawn becomes."""
     start, end, promoted = squares_of(action, int(state["to_move"]))
-    if not promoted and end // 8 in (0, 7) and int(state["pieces"][PAWNS]) >> start & 1:
+    if not promoted and end // 8 in (0, 7) and int(state["pieces"][board.PAWNS]) >> start & 1:
         promoted = "Q"
     return start, end, promoted
 

@@ -13,24 +13,30 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent
+from plyground.agents.agent import Agent, Random, make
 from plyground.arena.grade import Grade, Mistake, Share
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
-from plyground.games.connect_four import positions as sets
 from plyground.games.connect_four import rules
-from plyground.games.connect_four.perfect import Perfect
+from plyground.games.connect_four.agents import Perfect
 from plyground.games.connect_four.solver.solver import NO_MOVE, Solver, in_words, perfect, sides, solves
-from plyground.games.rng import seeds
+from plyground.games.interface import RUNNING
+from plyground.games.rng import draw, seeds
 from plyground.position import Position
 
 PHASES = {"opening": (0, 12), "middle": (12, 24), "end": (24, 42)}  # plies played: from, and up to
 WORST = 10
 
+COSTLY = range(10, 13)  # just after the book's last ply, where exact scores of all moves take the solver longest
+SLOW = range(10, 15)  # plies at which a greedy player replaces the perfect one
+OPENING = 4  # plies at random, so that games differ
+SLIPS = 0.2  # how often a player errs on purpose
+
 Records = NDArray[np.void]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Player = Callable[[Records, int, NDArray[np.uint64]], NDArray[np.int32]]  # states, their ply, generators -> actions
 
 
 def grade(
@@ -66,7 +72,7 @@ def _that_matter(game: Game, n: int, agent: Agent, seed: int, solver: Solver) ->
     """[n] positions whose moves differ in exact score, and the scores [n, 7]."""
     states, scores = np.zeros(0, rules.STATE), np.zeros((0, 7), np.int64)
     for attempt in range(20):
-        drawn = sets.made(game, max(30, int(1.25 * (n - len(states)))), agent, seed + 100 * attempt)
+        drawn = draw_positions(game, max(30, int(1.25 * (n - len(states)))), agent, seed + 100 * attempt)
         drawn = drawn[~np.isin(drawn, states)]
         values = solver.move_scores(drawn).astype(np.int64)
         keep = _differ(values, values != NO_MOVE)
@@ -167,3 +173,43 @@ def _worst(
             )
         )
     return mistakes
+
+
+# ---- positions, made from a seed, so that an agent cannot be tuned to a fixed list ----
+
+
+def draw_positions(game: Game, n: int, agent: Agent, seed: int) -> Records:
+    """[about n] running positions, each once: a third from random games, a third from the agent's games with itself,
+    a third from the perfect player's games with itself; the last two err now and then.
+    """
+    dice, greedy = Random(game), make("greedy", game)
+
+    def slipping(player: Agent) -> Player:
+        def act(states: Records, ply: int, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+            chosen = (greedy if ply in SLOW and isinstance(player, Perfect) else player).act(states, rngs)
+            slips = draw(rngs, np.full(len(states), 1000)) < 1000 * SLIPS
+            return np.where(slips | (ply < OPENING), dice.act(states, rngs), chosen)
+
+        return act
+
+    players: list[Player] = [lambda states, ply, rngs: dice.act(states, rngs), slipping(agent), slipping(Perfect())]
+    parts = [_from_games(game, -(-n // 3), player, seed + 7 * k) for k, player in enumerate(players)]
+    return np.unique(np.concatenate(parts))
+
+
+def _from_games(game: Game, n: int, player: Player, seed: int) -> Records:
+    """[n] one position from each of n games, all plies of a game equally likely but the costly ones."""
+    kernels, rngs, plies = game.kernels(), seeds(seed, n), game.rules.MAX_PLIES
+    course, length = np.repeat(game.blank, n * plies).reshape(plies, n), np.zeros(n, np.int64)
+    states = course[0].copy()
+    kernels.reset_all(states, game.blank, rngs)
+    for ply in range(plies):
+        rows = np.flatnonzero(states["outcome"] == RUNNING)
+        course[ply], length[rows] = states, ply + 1
+        going, luck = states[rows], rngs[rows]
+        actions = np.ascontiguousarray(player(going.copy(), ply, luck), np.int32)
+        kernels.play_all(going, actions, luck.copy(), game.work())
+        states[rows], rngs[rows] = going, luck
+    cheap = length - np.clip(length - COSTLY.start, 0, len(COSTLY))  # [n] plies to choose from
+    chosen = draw(rngs, cheap)
+    return course[np.where(chosen < COSTLY.start, chosen, chosen + len(COSTLY)), np.arange(n)]

@@ -88,12 +88,8 @@ def play(state: State, action: int, rng: Rng) -> None:
 @njit
 def fours(stones: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """The first cell of each line of four in `stones`: flat, falling, rising, upright."""
-    flat, falling, rising, upright = (
-        stones & (stones >> S7),
-        stones & (stones >> S6),
-        stones & (stones >> S8),
-        stones & (stones >> S1),
-    )
+    flat, falling = stones & (stones >> S7), stones & (stones >> S6)
+    rising, upright = stones & (stones >> S8), stones & (stones >> S1)
     return flat & (flat >> S14), falling & (falling >> S12), rising & (rising >> S16), upright & (upright >> S2)
 
 
@@ -127,14 +123,20 @@ SYMMETRIES = 2  # as it is, and mirrored left to right
 
 
 @njit
+def mirrored(stones: np.uint64) -> np.uint64:
+    """The same board seen in a mirror: the columns in the opposite order."""
+    out = ZERO
+    for column in range(COLUMNS):
+        out |= ((stones >> np.uint64(7 * column)) & COLUMN) << np.uint64(42 - 7 * column)
+    return out
+
+
+@njit
 def transform(state: State, symmetry: int) -> None:
-    """Swap the outer columns inwards."""
+    """Mirror the stones of both sides."""
     if symmetry == 1:
         for side in range(2):
-            stones, mirrored = state["stones"][side], ZERO
-            for column in range(COLUMNS):
-                mirrored |= ((stones >> np.uint64(7 * column)) & COLUMN) << np.uint64(42 - 7 * column)
-            state["stones"][side] = mirrored
+            state["stones"][side] = mirrored(state["stones"][side])
 
 
 @njit

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import NOT_A, NOT_H, S7, S8, S9, Whole, aslant, beside, bishop_rays, bit, jumps, rook_rays
+from plyground.games.bits import S8, ZERO, Whole, aslant, beside, bishop_rays, bit, jumps, pawn_attacks, rook_rays
 from plyground.games.interface import FIRST_WINS, State
 
 PAWN, ROOK, KNIGHT, BISHOP, QUEEN, KING = range(1, 7)
 LIFT, PLACE, PROMOTE_THEN_LIFT, PROMOTE_THEN_PLACE, PROMOTE_THEN_FINISH = range(5)
+PROMOTIONS = {"L": PROMOTE_THEN_LIFT, "P": PROMOTE_THEN_PLACE, "F": PROMOTE_THEN_FINISH}  # as texts write them
 NOWHERE = -1
 
 BOARD: list[Any] = [
@@ -38,7 +39,6 @@ BOARD: list[Any] = [
 ]
 CLEAN = 1
 
-ZERO = np.uint64(0)
 CORNERS = np.array([0, 7, 56, 63])  # where the rook of each right stands
 
 
@@ -88,14 +88,6 @@ def forward(side: int, squares: np.uint64) -> np.uint64:
 
 
 @njit
-def diagonals(side: int, squares: np.uint64) -> np.uint64:
-    """A pawn's two steps diagonally ahead."""
-    if side == 0:
-        return ((squares & NOT_A) << S7) | ((squares & NOT_H) << S9)
-    return ((squares & NOT_A) >> S9) | ((squares & NOT_H) >> S7)
-
-
-@njit
 def passed(state: State) -> np.uint64:
     """The en passant square as a bit where the mover can use it: a pawn of the opponent has passed over it."""
     square, side = np.int64(state["en_passant"]), state["to_move"]
@@ -111,7 +103,7 @@ def passed(state: State) -> np.uint64:
 def attacks(side: int, kind: Whole, square: Whole, taken: np.uint64) -> np.uint64:
     """What a lone piece threatens: up to and with the first taken square; a pawn both diagonals, a king nothing."""
     if kind == PAWN:
-        return diagonals(side, bit(square))
+        return pawn_attacks(side, bit(square))
     if kind == KNIGHT:
         return jumps(bit(square))
     found = ZERO
@@ -132,7 +124,7 @@ def reach(state: State, kind: Whole, paired: bool, square: Whole) -> np.uint64:
         found = forward(side, bit(square)) & empty
         if square < 16 if side == 0 else square >= 48:
             found |= forward(side, found) & empty
-        return found if paired else found | (diagonals(side, bit(square)) & (other | passed(state)))
+        return found if paired else found | (pawn_attacks(side, bit(square)) & (other | passed(state)))
     if kind == KING:
         return (beside(bit(square)) | aslant(bit(square))) & empty
     return attacks(side, kind, square, own | other) & (empty if paired else ~(own & ~other))
@@ -164,7 +156,7 @@ def liftable(state: State) -> np.uint64:
     found = (alone & movers(state, ~alone)) | (own & other & movers(state, empty))
     found |= of_kind(state, side, KING) & alone & (beside(empty) | aslant(empty))
     found |= pawns & forward(1 - side, empty)
-    return found | (pawns & alone & diagonals(1 - side, other | passed(state)))
+    return found | (pawns & alone & pawn_attacks(1 - side, other | passed(state)))
 
 
 # ---- acting ----

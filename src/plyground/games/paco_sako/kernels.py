@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.games.bits import ZERO
 from plyground.games.interface import RUNNING
-from plyground.games.paco_sako.board import ZERO
 from plyground.games.paco_sako.search import choices, copy, ended, explore, forced_wins, gives_sako, suppose, threats
 
 Ints = NDArray[np.int32]

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from plyground.games.bits import ONE, lowest
+from plyground.games.bits import ONE, ZERO, lowest
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, Setting, State
-from plyground.games.paco_sako.board import BOARD, LIFT, NOWHERE, PLACE, ZERO, liftable, targets
+from plyground.games.paco_sako.board import BOARD, LIFT, NOWHERE, PLACE, liftable, targets
 from plyground.games.paco_sako.search import WORK, act, castlings
 from plyground.games.rng import mix
 
@@ -34,14 +34,8 @@ FIELDS = [
     ("seen", np.int8),  # how often the position has stood at the end of a turn
 ]
 HEAD = np.dtype(FIELDS, align=True)
-STATE = np.dtype(
-    [
-        *FIELDS,
-        ("recorded", np.int16),
-        ("history", np.uint64, (IDLE_LIMIT,)),  # keys of the positions since the last progress
-    ],
-    align=True,
-)
+HISTORY = [("recorded", np.int16), ("history", np.uint64, (IDLE_LIMIT,))]  # keys of positions since the last progress
+STATE = np.dtype([*FIELDS, *HISTORY], align=True)
 UNCOUNTED = ("seen",)
 SETTINGS = {
     "repetitions": Setting(3, (0, 2, 3, 4, 5, 6), "how often a position may stand until the game is drawn; 0: forever"),
@@ -52,13 +46,9 @@ SETTINGS = {
     ),
 }
 
-START = np.array(
-    [
-        [0x000000000000FF4A, 0x00000000000000D3, 0x000000000000003C],
-        [0x4AFF000000000000, 0xD300000000000000, 0x3C00000000000000],
-    ],
-    np.uint64,
-)
+WHITE = [0x000000000000FF4A, 0x00000000000000D3, 0x000000000000003C]
+BLACK = [0x4AFF000000000000, 0xD300000000000000, 0x3C00000000000000]
+START = np.array([WHITE, BLACK], np.uint64)  # [2, 3] the planes
 
 
 # ---- rules ----

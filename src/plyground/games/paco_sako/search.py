@@ -13,34 +13,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.bits import ONE, Whole, bit, lowest
+from plyground.games.bits import ONE, ZERO, Whole, bit, lowest
 from plyground.games.interface import RUNNING, State
-from plyground.games.paco_sako.board import (
-    BOARD,
-    KING,
-    LIFT,
-    NOWHERE,
-    PLACE,
-    PROMOTE_THEN_LIFT,
-    PROMOTE_THEN_PLACE,
-    QUEEN,
-    ROOK,
-    ZERO,
-    attacks,
-    kind_at,
-    lift,
-    liftable,
-    occupied,
-    of_kind,
-    passed,
-    place,
-    promote,
-    targets,
-)
+from plyground.games.paco_sako import board
 from plyground.games.rng import mix
 
 UNKNOWN = ~ZERO
-NODE = np.dtype([*BOARD, ("action", np.int16), ("parent", np.int16)], align=True)
+NODE = np.dtype([*board.BOARD, ("action", np.int16), ("parent", np.int16)], align=True)
 """a state within a turn, and the action that led there first, from which node"""
 
 
@@ -127,15 +106,15 @@ def remember(memory: State, count: int) -> int:
 def suppose(state: State, side: int, node: State) -> None:
     """The state as if `side` had the turn: as it is where it has, else with empty hands and promotions to queens."""
     copy(state, node)
-    if state["to_move"] == side and state["required"] <= PROMOTE_THEN_PLACE:
+    if state["to_move"] == side and state["required"] <= board.PROMOTE_THEN_PLACE:
         return
-    if state["promoting"] != NOWHERE:
-        promote(node, QUEEN)
+    if state["promoting"] != board.NOWHERE:
+        board.promote(node, board.QUEEN)
     node["to_move"] = side
-    node["required"] = LIFT
+    node["required"] = board.LIFT
     node["hand"][0] = 0
     node["hand"][1] = 0
-    node["origin"] = NOWHERE
+    node["origin"] = board.NOWHERE
 
 
 # ---- threats ----
@@ -151,12 +130,12 @@ def threats(state: State, side: int, wanted: np.uint64, work: State) -> np.uint6
     nodes = memory["nodes"]
     suppose(state, side, nodes[0])
     nodes[0]["rights"] = 0  # they change no threat, and states that differ only there are one
-    if nodes[0]["required"] == PROMOTE_THEN_LIFT:
+    if nodes[0]["required"] == board.PROMOTE_THEN_LIFT:
         found = ZERO
-        for kind in range(ROOK, QUEEN + 1):
+        for kind in range(board.ROOK, board.QUEEN + 1):
             suppose(state, side, nodes[0])
             nodes[0]["rights"] = 0
-            promote(nodes[0], kind)
+            board.promote(nodes[0], kind)
             found |= threats_from(memory, wanted)
             if found & wanted == wanted:
                 break
@@ -170,17 +149,17 @@ def threats_from(memory: State, wanted: np.uint64) -> np.uint64:
     nodes = memory["nodes"]
     start = nodes[0]
     side = start["to_move"]
-    if start["required"] != LIFT:
+    if start["required"] != board.LIFT:
         begin(memory)
         return follow_chains(memory, 1, 0, ZERO, wanted)
-    own, other = occupied(start, side), occupied(start, 1 - side)
-    chained = (own & other) | passed(start)
+    own, other = board.occupied(start, side), board.occupied(start, 1 - side)
+    chained = (own & other) | board.passed(start)
     found, entries = ZERO, ZERO
     left = own & ~other
     while left:
         square = lowest(left)
         left &= left - ONE
-        seen = attacks(side, kind_at(start, side, square), square, own | other)
+        seen = board.attacks(side, board.kind_at(start, side, square), square, own | other)
         found |= seen
         if seen & chained != ZERO:
             entries |= bit(square)
@@ -192,7 +171,7 @@ def threats_from(memory: State, wanted: np.uint64) -> np.uint64:
         square = lowest(entries)
         entries &= entries - ONE
         nodes[count] = nodes[0]
-        lift(nodes[count], square)
+        board.lift(nodes[count], square)
         count = remember(memory, count)
     return follow_chains(memory, count, 1, found, wanted)
 
@@ -206,21 +185,21 @@ def follow_chains(memory: State, count: int, first: int, found: np.uint64, wante
     while index < count and found & wanted != wanted:
         node = nodes[index]
         side = node["to_move"]
-        if node["required"] == PROMOTE_THEN_PLACE:
-            for kind in range(ROOK, QUEEN + 1):
+        if node["required"] == board.PROMOTE_THEN_PLACE:
+            for kind in range(board.ROOK, board.QUEEN + 1):
                 if count < room:
                     nodes[count] = nodes[index]
-                    promote(nodes[count], kind)
+                    board.promote(nodes[count], kind)
                     count = remember(memory, count)
-        elif node["hand"][1 - side] == 0 and node["hand"][side] != KING:
-            own, other = occupied(node, side), occupied(node, 1 - side)
-            found |= attacks(side, node["hand"][side], node["origin"], own | other)
-            left = targets(node) & ((own & other) | passed(node))
+        elif node["hand"][1 - side] == 0 and node["hand"][side] != board.KING:
+            own, other = board.occupied(node, side), board.occupied(node, 1 - side)
+            found |= board.attacks(side, node["hand"][side], node["origin"], own | other)
+            left = board.targets(node) & ((own & other) | board.passed(node))
             while left and count < room:
                 square = lowest(left)
                 left &= left - ONE
                 nodes[count] = nodes[index]
-                place(nodes[count], square)
+                board.place(nodes[count], square)
                 if nodes[count]["hand"][side] != 0:  # the chain goes on
                     count = remember(memory, count)
         if count >= room:
@@ -232,7 +211,7 @@ def follow_chains(memory: State, count: int, first: int, found: np.uint64, wante
 @njit
 def gives_sako(state: State, side: int, work: State) -> int:
     """Whether `side`, were it its turn, could unite with the other king: 1 yes, 0 no, -1 unknown for lack of memory."""
-    king = of_kind(state, 1 - side, KING)
+    king = board.of_kind(state, 1 - side, board.KING)
     if king == ZERO:
         return 0
     found = threats(state, side, king, work)
@@ -248,9 +227,9 @@ def castlings(state: State, work: State) -> np.uint64:
     side = state["to_move"]
     home = 4 + 56 * side
     rights = (state["rights"] >> (2 * side)) & 3
-    if rights == 0 or state["hand"][side] != KING or state["origin"] != home:
+    if rights == 0 or state["hand"][side] != board.KING or state["origin"] != home:
         return ZERO
-    taken = occupied(state, 0) | occupied(state, 1)
+    taken = board.occupied(state, 0) | board.occupied(state, 1)
     shift = np.uint64(56 * side)
     queen_side, king_side = np.uint64(0b11100) << shift, np.uint64(0b1110000) << shift  # where the king goes along
     long = rights & 1 and taken & (np.uint64(0b1110) << shift) == ZERO
@@ -309,17 +288,17 @@ def ended(node: State, side: int) -> bool:
 @njit
 def choices(node: State, chains_only: bool, work: State) -> tuple[int, np.uint64]:
     """The legal actions of a node: the first action of their sort, and bits to be added to it."""
-    if node["required"] == LIFT:
-        squares = liftable(node)
+    if node["required"] == board.LIFT:
+        squares = board.liftable(node)
         if chains_only:
-            squares &= ~(occupied(node, 1 - node["to_move"]) | of_kind(node, node["to_move"], KING))
+            squares &= ~(board.occupied(node, 1 - node["to_move"]) | board.of_kind(node, node["to_move"], board.KING))
         return 0, squares
-    if node["required"] == PLACE:
-        squares = targets(node)
+    if node["required"] == board.PLACE:
+        squares = board.targets(node)
         if chains_only:
             side = node["to_move"]
-            pairs, king = occupied(node, side) & occupied(node, 1 - side), of_kind(node, 1 - side, KING)
-            return 64, squares & (pairs | king | passed(node))
+            pairs = board.occupied(node, side) & board.occupied(node, 1 - side)
+            return 64, squares & (pairs | board.of_kind(node, 1 - side, board.KING) | board.passed(node))
         return 64, squares | castlings(node, work)
     return 128, np.uint64(0b1111)
 
@@ -328,11 +307,11 @@ def choices(node: State, chains_only: bool, work: State) -> tuple[int, np.uint64
 def act(node: State, action: Whole) -> bool:
     """Carry out an action on the board; says whether it is progress: a new union or a promotion."""
     if action < 64:
-        lift(node, action)
+        board.lift(node, action)
         return False
     if action < 128:
-        return place(node, action - 64)
-    promote(node, ROOK + action - 128)
+        return board.place(node, action - 64)
+    board.promote(node, board.ROOK + action - 128)
     return True
 
 

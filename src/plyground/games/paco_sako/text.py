@@ -5,53 +5,20 @@ All functions work on Python numbers: reading a text compiles nothing.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
 from plyground.errors import InvalidText, shorten
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, State
-from plyground.games.paco_sako.board import (
-    CLEAN,
-    KING,
-    KNIGHT,
-    LIFT,
-    NOWHERE,
-    PAWN,
-    PLACE,
-    PROMOTE_THEN_FINISH,
-    PROMOTE_THEN_LIFT,
-    PROMOTE_THEN_PLACE,
-)
+from plyground.games.paco_sako.board import CLEAN, KING, KNIGHT, LIFT, NOWHERE, PAWN, PLACE, PROMOTIONS
 
 SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 LETTERS = ".PRNBQK"
 SIDES = ("white", "black")
 LENIENT = True  # boards with few pieces, without kings, with untrue rights are read, as everybody writes them
 TYPING = "the square to lift, then the square to place, or the whole turn (e2e4)"
-UNIONS = {
-    "a": "PP",
-    "c": "PR",
-    "d": "PN",
-    "e": "PB",
-    "f": "PQ",
-    "g": "PK",
-    "h": "RR",
-    "i": "RN",
-    "j": "RB",
-    "l": "RQ",
-    "m": "RK",
-    "o": "NN",
-    "s": "NB",
-    "t": "NQ",
-    "u": "NK",
-    "v": "BB",
-    "w": "BQ",
-    "x": "BK",
-    "y": "QQ",
-    "z": "QK",
-}
-"""lower case: black owns the first-named piece; upper case: white does"""
-PROMOTIONS = {"L": PROMOTE_THEN_LIFT, "P": PROMOTE_THEN_PLACE, "F": PROMOTE_THEN_FINISH}
+UNIONS = "acdefghijlmostuvwxyz"  # of pawn and pawn, pawn and rook, ..., queen and queen, queen and king
 RIGHTS = "AHah"  # in the order of their bits
 HOMES = ((4, 0), (4, 7), (60, 56), (60, 63))  # the king's and the rook's square of each right
 
@@ -126,18 +93,11 @@ def _board(board: Sequence[Cell]) -> str:
     return re.sub(r"\.+", lambda gap: str(len(gap[0])), "/".join(rows))
 
 
-def _cell(letter: str) -> Cell | None:
-    """What a letter of a FEN stands for."""
-    if letter.upper() in LETTERS[1:]:
-        kind = LETTERS.index(letter.upper())
-        return (kind, 0) if letter.isupper() else (0, kind)
-    if letter.lower() not in UNIONS:
-        return None
-    first, second = (LETTERS.index(kind) for kind in UNIONS[letter.lower()])
-    return (first, second) if letter.isupper() else (second, first)
-
-
-CELL_OF = {letter: cell for letter in map(chr, range(128)) if (cell := _cell(letter)) is not None}
+_kinds = range(PAWN, KING + 1)
+_pairs = zip(UNIONS.upper(), itertools.combinations_with_replacement(_kinds, 2), strict=False)  # not king and king
+_white: dict[str, Cell] = {LETTERS[kind]: (kind, 0) for kind in _kinds} | dict(_pairs)
+CELL_OF = _white | {letter.lower(): (second, first) for letter, (first, second) in _white.items()}
+"""upper case: white owns the (first) piece; lower case: black does"""
 LETTER_OF = {cell: letter for letter, cell in CELL_OF.items()} | {(0, 0): "."}  # lower case where both are right
 
 
@@ -366,9 +326,9 @@ def _wrong_kings(state: State, board: Sequence[Cell], hand: Cell) -> list[str]:
     found: list[str] = []
     for side in (0, 1):
         united = [SQUARES[square] for square, cell in enumerate(board) if cell[side] == KING and cell[1 - side]]
-        last = SQUARES[int(state["promoting"])] if state["required"] == PROMOTE_THEN_FINISH else ""
+        last = SQUARES[int(state["promoting"])] if state["required"] == PROMOTIONS["F"] else ""
         lost = state["to_move"] == side if not last else state["to_move"] != side and united == [last]
-        fits = lost and state["idle"] == 0 and not any(hand) and state["required"] in (LIFT, PROMOTE_THEN_FINISH)
+        fits = lost and state["idle"] == 0 and not any(hand) and state["required"] in (LIFT, PROMOTIONS["F"])
         if united and not fits:
             found.append(f"the {SIDES[side]} king on {', '.join(united)} is in a union, but the game goes on")
     if KING in hand and all(hand):
@@ -419,7 +379,7 @@ def turn_text(steps: Iterable[tuple[State, int]]) -> str:
         side, board, square = int(state["to_move"]), cells(state), action % 64
         own, partner = board[square][side], board[square][1 - side]
         if action >= 128:
-            written += action_name(state, action) + (":" if state["required"] == PROMOTE_THEN_LIFT else "")
+            written += action_name(state, action) + (":" if state["required"] == PROMOTIONS["L"] else "")
         elif action < 64:
             written += LETTERS[own] + LETTERS[partner] if partner else _unless_pawn(own)
             written += SQUARES[square]

@@ -11,28 +11,7 @@ from numba import njit
 
 from plyground.games.interface import Rng, State
 from plyground.games.rng import below
-from plyground.games.sequence.cards import (
-    BOXED,
-    BY_CARD,
-    BY_JH,
-    CELL_OF,
-    CHIP,
-    CORNER,
-    DECLINE,
-    EMPTY,
-    HEARTS,
-    JH,
-    LOCKED,
-    MOVE_CARD,
-    MOVES,
-    ORDINARY,
-    PASS,
-    SPOTS,
-    SQUARES,
-    TRADES,
-    WINDOWS,
-    WINDOWS_AT,
-)
+from plyground.games.sequence import cards
 from plyground.games.sequence.patterns import DEFAULT_VALUES, action_score, best_slot
 from plyground.games.sequence.rules import hand_set, is_dead
 
@@ -43,7 +22,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 def dead_card(state: State, held: np.uint64) -> int:
     """A card that may be traded now, or -1."""
     if not state["traded"]:
-        for card in range(ORDINARY):
+        for card in range(cards.ORDINARY):
             if (held >> np.uint64(card)) & ONE != ZERO and is_dead(state, card):
                 return card
     return -1
@@ -52,8 +31,10 @@ def dead_card(state: State, held: np.uint64) -> int:
 @njit
 def can_play(state: State, held: np.uint64, move: int) -> bool:
     """Whether the hand allows a move that places or removes a chip."""
-    target = EMPTY if move // SQUARES < BY_JH else CHIP + 1 - state["to_move"]
-    return (held >> np.uint64(MOVE_CARD[move])) & ONE != ZERO and state["cells"][CELL_OF[move % SQUARES]] == target
+    if (held >> np.uint64(cards.MOVE_CARD[move])) & ONE == ZERO:
+        return False
+    target = cards.EMPTY if move // cards.SQUARES < cards.BY_JH else cards.CHIP + 1 - state["to_move"]
+    return state["cells"][cards.CELL_OF[move % cards.SQUARES]] == target
 
 
 # ---- greedy ----
@@ -69,19 +50,19 @@ def greedy(state: State, rng: Rng) -> int:
     slot = best_slot(state, side, DEFAULT_VALUES)
     dead = dead_card(state, held)
     if dead >= 0:
-        return slot * MOVES + TRADES + dead
+        return slot * cards.MOVES + cards.TRADES + dead
     best, chosen, ties = -1.0, -1, 0
-    for move in range(TRADES):
+    for move in range(cards.TRADES):
         if can_play(state, held, move):
             score = action_score(state, move, side, DEFAULT_VALUES)
-            if move // SQUARES != BY_CARD:
+            if move // cards.SQUARES != cards.BY_CARD:
                 score -= 0.5  # a jack only where it does more than a card
             if score > best:
                 best, ties = score, 0
             if score == best:
                 ties += 1
                 chosen = move if below(rng, ties) == 0 else chosen
-    return PASS if chosen < 0 else slot * MOVES + chosen
+    return cards.PASS if chosen < 0 else slot * cards.MOVES + chosen
 
 
 # ---- window ----
@@ -101,9 +82,9 @@ def window(state: State, rng: Rng) -> int:
     held, side = hand_set(state, state["turn"]), state["to_move"]
     dead = dead_card(state, held)
     if dead >= 0:
-        return slot_worth_most(state, side, -1) * MOVES + TRADES + dead
+        return slot_worth_most(state, side, -1) * cards.MOVES + cards.TRADES + dead
     best, chosen, ties = -np.inf, -1, 0
-    for move in range(TRADES):
+    for move in range(cards.TRADES):
         if can_play(state, held, move):
             score = worth(state, move, side)
             if score > best:
@@ -112,18 +93,18 @@ def window(state: State, rng: Rng) -> int:
                 ties += 1
                 chosen = move if below(rng, ties) == 0 else chosen
     if chosen < 0:
-        return PASS
-    return slot_worth_most(state, side, CELL_OF[chosen % SQUARES]) * MOVES + chosen
+        return cards.PASS
+    return slot_worth_most(state, side, cards.CELL_OF[chosen % cards.SQUARES]) * cards.MOVES + chosen
 
 
 @njit
 def worth(state: State, move: int, side: int) -> float:
     """What a move gains, less what its card is worth keeping."""
-    kind, cell = move // SQUARES, CELL_OF[move % SQUARES]
+    kind, cell = move // cards.SQUARES, cards.CELL_OF[move % cards.SQUARES]
     build, block = cell_worth(state, cell, side)
-    if kind == BY_CARD:
+    if kind == cards.BY_CARD:
         return build + block
-    return build + block - KEEP_WILD if kind < BY_JH else LATER * build + block - KEEP_ONE_EYED
+    return build + block - KEEP_WILD if kind < cards.BY_JH else LATER * build + block - KEEP_ONE_EYED
 
 
 @njit
@@ -143,11 +124,11 @@ def slot_worth(state: State, slot: int, side: int, filled: int) -> float:
     if slot >= state["display_size"]:
         return 0.0
     card, value = state["display"][slot], 0.0
-    if card >= ORDINARY:
-        return TAKE_WILD if card < JH else TAKE_ONE_EYED
+    if card >= cards.ORDINARY:
+        return TAKE_WILD if card < cards.JH else TAKE_ONE_EYED
     for k in range(2):
-        cell = SPOTS[card, k]
-        if state["cells"][cell] == EMPTY and cell != filled:
+        cell = cards.SPOTS[card, k]
+        if state["cells"][cell] == cards.EMPTY and cell != filled:
             build, block = cell_worth(state, cell, side)
             value = max(value, TAKE_CARD * (build + block))
     return value
@@ -160,11 +141,11 @@ TRADE_FIRST = 0.99
 @njit
 def window_score(state: State, action: int) -> float:
     """In [-1, 1]: the score of an action by `window`, with the card that it takes."""
-    if action >= DECLINE:
-        return 0.0 if action == PASS else -1.0
-    slot, move, side = action // MOVES, action % MOVES, state["to_move"]
-    trades = move >= TRADES
-    total = slot_worth(state, slot, side, -1 if trades else CELL_OF[move % SQUARES])
+    if action >= cards.DECLINE:
+        return 0.0 if action == cards.PASS else -1.0
+    slot, move, side = action // cards.MOVES, action % cards.MOVES, state["to_move"]
+    trades = move >= cards.TRADES
+    total = slot_worth(state, slot, side, -1 if trades else cards.CELL_OF[move % cards.SQUARES])
     if not trades:
         total += worth(state, move, side)
     squashed = total / (HALF + abs(total))
@@ -178,30 +159,30 @@ def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
     A line that holds a chip of the other side, or two locked ones of its own, can no longer become a sequence.
     """
     build, block = 0.0, 0.0
-    for k in range(WINDOWS_AT.shape[1]):
-        line = WINDOWS_AT[cell, k]
+    for k in range(cards.WINDOWS_AT.shape[1]):
+        line = cards.WINDOWS_AT[cell, k]
         if line < 0:
             break
         mine, theirs, free, my_locked, their_locked = 0, 0, 0, 0, 0
         for j in range(5):
-            place = WINDOWS[line, j]
+            place = cards.WINDOWS[line, j]
             if place != cell:
                 mark = state["cells"][place]
-                free += mark == CORNER
-                mine += mark == CHIP + side or mark == LOCKED + side
-                theirs += mark == CHIP + 1 - side or mark == LOCKED + 1 - side
-                my_locked += mark == LOCKED + side
-                their_locked += mark == LOCKED + 1 - side
+                free += mark == cards.CORNER
+                mine += mark == cards.CHIP + side or mark == cards.LOCKED + side
+                theirs += mark == cards.CHIP + 1 - side or mark == cards.LOCKED + 1 - side
+                my_locked += mark == cards.LOCKED + side
+                their_locked += mark == cards.LOCKED + 1 - side
         if theirs == 0 and my_locked <= 1:
             build += GAIN[mine + free]
         if mine == 0 and their_locked <= 1:
             block += BLOCK * GAIN[theirs + free]
-    if state["rules"] != BOXED and (cell == HEARTS[0] or cell == HEARTS[1] or cell == HEARTS[2] or cell == HEARTS[3]):
+    if state["rules"] != cards.BOXED and cell in cards.HEARTS:
         mine, theirs = 0, 0
-        for heart in HEARTS:
+        for heart in cards.HEARTS:
             mark = state["cells"][heart]
-            mine += heart != cell and (mark == CHIP + side or mark == LOCKED + side)
-            theirs += heart != cell and (mark == CHIP + 1 - side or mark == LOCKED + 1 - side)
+            mine += heart != cell and (mark == cards.CHIP + side or mark == cards.LOCKED + side)
+            theirs += heart != cell and (mark == cards.CHIP + 1 - side or mark == cards.LOCKED + 1 - side)
         build += HEART_GAIN[mine] if theirs == 0 else 0.0
         block += HEART_BLOCK[theirs] if mine == 0 else 0.0
     return build, block

@@ -51,6 +51,7 @@ jk ad kd qd td 9d 8d 7d 6d jk
 CORNERS = (0, 9, 90, 99)
 HEARTS = (44, 45, 54, 55)  # 5h 4h 2h 3h in the middle: the heart block
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))  # down, right, down-right, down-left: the order of looking at lines
+STEPS = np.array(DIRECTIONS, np.int8)  # [4, 2]
 EMPTY, RED, BLUE, LOCKED_RED, LOCKED_BLUE, CORNER = range(6)  # what a cell holds
 CHIP, LOCKED = RED, LOCKED_RED  # a side's marks are CHIP + side and LOCKED + side
 

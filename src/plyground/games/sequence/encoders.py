@@ -12,26 +12,7 @@ from numpy.typing import NDArray
 
 from plyground.games.encoder import Encoder
 from plyground.games.interface import State
-from plyground.games.sequence.cards import (
-    ALL_CARDS,
-    BOXED,
-    CELL_OF,
-    CELLS,
-    CHIP,
-    CORNER,
-    EMPTY,
-    JH,
-    KINDS,
-    LOCKED,
-    MOST_SEATS,
-    OPEN,
-    ORDINARY,
-    SIZE,
-    SPOTS,
-    SQUARES,
-    TRADES,
-    WIN,
-)
+from plyground.games.sequence import cards
 from plyground.games.sequence.patterns import STATE_VECTOR, state_vector
 
 Floats = NDArray[np.float32]
@@ -63,19 +44,19 @@ def write_planes(state: State, seat: int, out: Floats) -> None:
     write_cards(state, seat, out)
     write_flags(state, seat, out)
     for plane in range(JACKS, PLANES):
-        out[CELLS * plane : CELLS * (plane + 1)] = out[CELLS * plane]
+        out[cards.CELLS * plane : cards.CELLS * (plane + 1)] = out[cards.CELLS * plane]
 
 
 @njit
 def write_chips(state: State, side: int, out: Floats) -> None:
     """Own and the opponents' chips, unlocked and locked, and the corners."""
-    for cell in range(CELLS):
+    for cell in range(cards.CELLS):
         mark = state["cells"][cell]
-        out[CELLS * OWN + cell] = mark == CHIP + side
-        out[CELLS * OWN_LOCKED + cell] = mark == LOCKED + side
-        out[CELLS * THEIRS + cell] = mark == CHIP + 1 - side
-        out[CELLS * THEIR_LOCKED + cell] = mark == LOCKED + 1 - side
-        out[CELLS * CORNERS + cell] = mark == CORNER
+        out[cards.CELLS * OWN + cell] = mark == cards.CHIP + side
+        out[cards.CELLS * OWN_LOCKED + cell] = mark == cards.LOCKED + side
+        out[cards.CELLS * THEIRS + cell] = mark == cards.CHIP + 1 - side
+        out[cards.CELLS * THEIR_LOCKED + cell] = mark == cards.LOCKED + 1 - side
+        out[cards.CELLS * CORNERS + cell] = mark == cards.CORNER
 
 
 @njit
@@ -83,28 +64,28 @@ def write_last(state: State, seat: int, out: Floats) -> None:
     """Where the other seats last placed or removed a chip."""
     for owner in range(state["seats"]):
         move = state["last"][owner]
-        if owner != seat and 0 <= move < TRADES:
-            out[CELLS * LAST + int(CELL_OF[move % SQUARES])] = 1
+        if owner != seat and 0 <= move < cards.TRADES:
+            out[cards.CELLS * LAST + int(cards.CELL_OF[move % cards.SQUARES])] = 1
 
 
 @njit
 def write_cards(state: State, seat: int, out: Floats) -> None:
     """Where the cards are that the seat can locate; all others are in the pool."""
-    for card in range(KINDS):
+    for card in range(cards.KINDS):
         add_copies(out, POOL, card, 2)
     for owner in range(state["seats"]):
         whose = HAND if owner == seat else PARTNER if owner % 2 == seat % 2 else OPPONENTS
         for k in range(state["held"][owner]):
-            if owner == seat or state["drawn"][owner, k] == OPEN:
+            if owner == seat or state["drawn"][owner, k] == cards.OPEN:
                 locate(out, whose, state["hands"][owner, k])
     for k in range(state["display_size"]):
         locate(out, DISPLAY, state["display"][k])
     for k in range(state["discards_size"]):
         locate(out, DISCARDS, state["discards"][k])
-    for cell in range(CELLS):  # a card fits only an empty cell
-        if state["cells"][cell] == EMPTY:
+    for cell in range(cards.CELLS):  # a card fits only an empty cell
+        if state["cells"][cell] == cards.EMPTY:
             for k in range(3):
-                out[CELLS * (PLAYABLE + k) + cell] = out[CELLS * (COPIES + k) + cell]
+                out[cards.CELLS * (PLAYABLE + k) + cell] = out[cards.CELLS * (COPIES + k) + cell]
 
 
 @njit
@@ -117,11 +98,11 @@ def locate(out: Floats, where: int, card: int) -> None:
 @njit
 def add_copies(out: Floats, where: int, card: int, copies: int) -> None:
     """Count copies of an ordinary card on its two cells, of a jack in its plane's first cell."""
-    if card < ORDINARY:
+    if card < cards.ORDINARY:
         for k in range(2):
-            out[CELLS * (COPIES + where) + int(SPOTS[card, k])] += 0.5 * copies
+            out[cards.CELLS * (COPIES + where) + int(cards.SPOTS[card, k])] += 0.5 * copies
     else:
-        out[CELLS * (JACKS + 2 * where + (card >= JH))] += 0.25 * copies
+        out[cards.CELLS * (JACKS + 2 * where + (card >= cards.JH))] += 0.25 * copies
 
 
 @njit
@@ -129,23 +110,17 @@ def write_flags(state: State, seat: int, out: Floats) -> None:
     """Sequences of both sides, the trade question, the deck, whose turn it is, and the settings."""
     mine = state["sequences"][seat % 2] + state["sequences"][seat % 2 + 2]
     theirs = state["sequences"][1 - seat % 2] + state["sequences"][3 - seat % 2]
-    out[CELLS * FLAGS] = min(mine, WIN) / WIN
-    out[CELLS * (FLAGS + 1)] = min(theirs, WIN) / WIN
-    out[CELLS * (FLAGS + 2)] = state["traded"]
-    out[CELLS * (FLAGS + 3)] = state["deck_size"] / ALL_CARDS
-    out[CELLS * (FLAGS + 4)] = state["turn"] == seat
-    out[CELLS * (FLAGS + 5)] = state["rules"] == BOXED
-    out[CELLS * (FLAGS + 6)] = state["seats"] == MOST_SEATS
+    out[cards.CELLS * FLAGS] = min(mine, cards.WIN) / cards.WIN
+    out[cards.CELLS * (FLAGS + 1)] = min(theirs, cards.WIN) / cards.WIN
+    out[cards.CELLS * (FLAGS + 2)] = state["traded"]
+    out[cards.CELLS * (FLAGS + 3)] = state["deck_size"] / cards.ALL_CARDS
+    out[cards.CELLS * (FLAGS + 4)] = state["turn"] == seat
+    out[cards.CELLS * (FLAGS + 5)] = state["rules"] == cards.BOXED
+    out[cards.CELLS * (FLAGS + 6)] = state["seats"] == cards.MOST_SEATS
 
 
+_planes = "chips and locked chips of both sides; corners; last moves; playable cells; cards by place; flags"
 ENCODERS = (
-    Encoder(
-        name="planes",
-        version=1,
-        shape=(PLANES, SIZE, SIZE),
-        dtype=np.float32,
-        write=write_planes,
-        meaning="chips and locked chips of both sides; corners; last moves; playable cells; cards by place; flags",
-    ),
+    Encoder("planes", 1, (PLANES, cards.SIZE, cards.SIZE), np.float32, write_planes, _planes),
     Encoder("features", 1, (len(STATE_VECTOR),), np.float32, write_features, f"counts of {', '.join(STATE_VECTOR)}"),
 )

@@ -31,25 +31,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import unknown
 from plyground.games.interface import State
-from plyground.games.sequence.cards import (
-    BY_JH,
-    CELL_OF,
-    CELLS,
-    CHIP,
-    CORNER,
-    DECLINE,
-    DIRECTIONS,
-    EMPTY,
-    JH,
-    LOCKED,
-    MOVES,
-    ORDINARY,
-    SIZE,
-    SPOTS,
-    SQUARES,
-    TRADES,
-    line_of,
-)
+from plyground.games.sequence import cards
 
 Floats = NDArray[np.float32]
 Values = NDArray[np.float64]  # [2, 9]: what each class is worth, own and the opponent's
@@ -58,19 +40,9 @@ NONE, LIVE_ONE, SLEEP_TWO, LIVE_TWO, SLEEP_THREE, LIVE_THREE, CHONG_FOUR, LIVE_F
 CLASSES = 9
 
 
-class Pattern(IntEnum):
-    """The classes by name, the weakest first."""
-
-    NONE = NONE
-    LIVE_ONE = LIVE_ONE
-    SLEEP_TWO = SLEEP_TWO
-    LIVE_TWO = LIVE_TWO
-    SLEEP_THREE = SLEEP_THREE
-    LIVE_THREE = LIVE_THREE
-    CHONG_FOUR = CHONG_FOUR
-    LIVE_FOUR = LIVE_FOUR
-    LIVE_FIVE = LIVE_FIVE
-
+_names = "NONE LIVE_ONE SLEEP_TWO LIVE_TWO SLEEP_THREE LIVE_THREE CHONG_FOUR LIVE_FOUR LIVE_FIVE"
+Pattern = IntEnum("Pattern", _names, start=0)
+"""the classes by name, the weakest first"""
 
 # ---- what a pattern is worth ----
 
@@ -134,26 +106,25 @@ def pattern_of(chips: int, gaps: int, open_ends: bool) -> int:
 
 # ---- the group through one cell ----
 
-STEPS = np.array(DIRECTIONS, np.int8)  # [4, 2]
 HERE = 5  # the bit of the cell itself among the eleven of a direction
 
 
 @njit
 def around(state: State, cell: int, direction: int, side: int) -> tuple[int, int, int]:
     """Eleven cells of a line, `cell` in their middle, as bits: own chips, own locked ones, cells that are closed."""
-    down, right = int(STEPS[direction, 0]), int(STEPS[direction, 1])
-    row, column = cell // SIZE, cell % SIZE
+    down, right = int(cards.STEPS[direction, 0]), int(cards.STEPS[direction, 1])
+    row, column = cell // cards.SIZE, cell % cards.SIZE
     own, locked, closed = 0, 0, 0
     for k in range(11):
         y, x = row + (k - HERE) * down, column + (k - HERE) * right
-        if 0 <= y < SIZE and 0 <= x < SIZE:
-            mark = state["cells"][SIZE * y + x]
-            if mark == CHIP + side or mark == CORNER:
+        if 0 <= y < cards.SIZE and 0 <= x < cards.SIZE:
+            mark = state["cells"][cards.SIZE * y + x]
+            if mark == cards.CHIP + side or mark == cards.CORNER:
                 own |= 1 << k
-            elif mark == LOCKED + side:
+            elif mark == cards.LOCKED + side:
                 own |= 1 << k
                 locked |= 1 << k
-            elif mark != EMPTY:
+            elif mark != cards.EMPTY:
                 closed |= 1 << k
         else:
             closed |= 1 << k
@@ -227,15 +198,15 @@ def remove_score(state: State, cell: int, side: int, values: Values) -> float:
 def card_score(state: State, card: int, side: int, values: Values) -> float:
     """What a card is worth in hand: the best that could be done with it now; a dead one nothing."""
     best = 0.0
-    if card < ORDINARY:
+    if card < cards.ORDINARY:
         for k in range(2):
-            if state["cells"][SPOTS[card, k]] == EMPTY:
-                best = max(best, place_score(state, SPOTS[card, k], side, values))
+            if state["cells"][cards.SPOTS[card, k]] == cards.EMPTY:
+                best = max(best, place_score(state, cards.SPOTS[card, k], side, values))
         return best
-    for cell in range(CELLS):
-        if card < JH and state["cells"][cell] == EMPTY:
+    for cell in range(cards.CELLS):
+        if card < cards.JH and state["cells"][cell] == cards.EMPTY:
             best = max(best, place_score(state, cell, side, values))
-        elif card >= JH and state["cells"][cell] == CHIP + 1 - side:
+        elif card >= cards.JH and state["cells"][cell] == cards.CHIP + 1 - side:
             best = max(best, remove_score(state, cell, side, values))
     return best
 
@@ -254,11 +225,11 @@ def best_slot(state: State, side: int, values: Values) -> int:
 @njit
 def action_score(state: State, action: int, side: int, values: Values) -> float:
     """What an action does at once: place score or remove score; 0 for a trade."""
-    move = action % MOVES
-    if action >= DECLINE or move >= TRADES:
+    move = action % cards.MOVES
+    if action >= cards.DECLINE or move >= cards.TRADES:
         return 0.0
-    cell = CELL_OF[move % SQUARES]
-    if move // SQUARES >= BY_JH:
+    cell = cards.CELL_OF[move % cards.SQUARES]
+    if move // cards.SQUARES >= cards.BY_JH:
         return remove_score(state, cell, side, values)
     return place_score(state, cell, side, values)
 
@@ -267,8 +238,8 @@ def action_score(state: State, action: int, side: int, values: Values) -> float:
 def total_score(state: State, action: int, side: int, values: Values) -> float:
     """What an action does at once, and DRAW_WEIGHT times what the card it takes is worth."""
     score = action_score(state, action, side, values)
-    if action < DECLINE and state["display_size"] > 0:
-        score += DRAW_WEIGHT * card_score(state, state["display"][action // MOVES], side, values)
+    if action < cards.DECLINE and state["display_size"] > 0:
+        score += DRAW_WEIGHT * card_score(state, state["display"][action // cards.MOVES], side, values)
     return score
 
 
@@ -283,13 +254,12 @@ _places = {name: place for place, name in enumerate(STATE_VECTOR)}
 PLACE = np.array(  # [2, 9] where the count of a class stands, own and the opponent's; -1: it is not counted
     [[_places.get(prefix + each.name, -1) for each in Pattern] for prefix in ("", "OPP_")], np.int8
 )
-_starts = [(cell, step) for step in DIRECTIONS for cell in range(CELLS)]
-_lines = [line_of(cell, *step, SIZE) for cell, step in _starts if len(line_of(cell, -step[0], -step[1], 2)) == 1]
-_long = [line for line in _lines if len(line) >= 5]
+_edges = [(c, d, r) for d, r in cards.DIRECTIONS for c in range(cards.CELLS) if len(cards.line_of(c, -d, -r, 2)) == 1]
+_long = [line for edge in _edges if len(line := cards.line_of(*edge, cards.SIZE)) >= 5]
 LENGTH = np.array([len(line) for line in _long], np.int8)  # [42] rows, columns and diagonals that have room for five
-LINES = np.array([line + [0] * (SIZE - len(line)) for line in _long], np.int8)  # [42, 10] their cells
-LINES_AT = np.full((CELLS, 4), -1, np.int8)  # [100, 4] the lines that a cell lies on, then -1
-for _cell in range(CELLS):
+LINES = np.array([line + [0] * (cards.SIZE - len(line)) for line in _long], np.int8)  # [42, 10] their cells
+LINES_AT = np.full((cards.CELLS, 4), -1, np.int8)  # [100, 4] the lines that a cell lies on, then -1
+for _cell in range(cards.CELLS):
     _found = [number for number, line in enumerate(_long) if _cell in line]
     LINES_AT[_cell, : len(_found)] = _found
 
@@ -303,7 +273,7 @@ def state_vector(state: State, side: int, out: Floats) -> None:
     """[11] how often each pattern occurs on all rows, columns and diagonals; see STATE_VECTOR for the order."""
     out[:] = 0
     for line in range(len(LENGTH)):
-        count_line(state, line, side, -1, EMPTY, out)
+        count_line(state, line, side, -1, cards.EMPTY, out)
 
 
 @njit
@@ -324,9 +294,9 @@ def count_line(state: State, line: int, side: int, cell: int, mark: int, out: Fl
         marks |= int(MARK_BITS[mark if place == cell else state["cells"][place]]) << k
     if marks == 0:
         return
-    edges, corners = 1 | (2 << length), field(marks, CORNER)
-    mine, theirs = field(marks, CHIP + side), field(marks, CHIP + 1 - side)
-    my_locked, their_locked = field(marks, LOCKED + side), field(marks, LOCKED + 1 - side)
+    edges, corners = 1 | (2 << length), field(marks, cards.CORNER)
+    mine, theirs = field(marks, cards.CHIP + side), field(marks, cards.CHIP + 1 - side)
+    my_locked, their_locked = field(marks, cards.LOCKED + side), field(marks, cards.LOCKED + 1 - side)
     mine, theirs = mine | my_locked, theirs | their_locked
     count_groups(mine | corners, my_locked, corners, theirs | edges, length, 0, out)
     count_groups(theirs | corners, their_locked, corners, mine | edges, length, 1, out)
@@ -394,14 +364,14 @@ def action_vector(state: State, action: int, out: Floats) -> None:
     Removing: as OPP_ the patterns that lose a chip. TRADE is 1 for a trade; a declined one has no effect.
     """
     out[:] = 0
-    move, side = action % MOVES, state["to_move"]
-    if action >= DECLINE:
+    move, side = action % cards.MOVES, state["to_move"]
+    if action >= cards.DECLINE:
         return
-    if move >= TRADES:
+    if move >= cards.TRADES:
         out[len(STATE_VECTOR)] = 1
         return
-    cell = CELL_OF[move % SQUARES]
+    cell = cards.CELL_OF[move % cards.SQUARES]
     for direction in range(4):
-        if move // SQUARES < BY_JH:
+        if move // cards.SQUARES < cards.BY_JH:
             add(look(state, cell, direction, side)[6], 0, out)
         add(look(state, cell, direction, 1 - side)[6], 1, out)

@@ -18,50 +18,15 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import below
-from plyground.games.sequence.cards import (
-    ACTIONS,
-    ALL_CARDS,
-    BOXED,
-    BY_JH,
-    CARD_AT,
-    CELL_OF,
-    CELLS,
-    CHIP,
-    CORNER,
-    CORNERS,
-    DECLINE,
-    DIRECTIONS,
-    EMPTY,
-    HEARTS,
-    JD,
-    JH,
-    KINDS,
-    LOCKED,
-    MOST_HELD,
-    MOST_RESHUFFLES,
-    MOST_SEATS,
-    MOVE_CARD,
-    MOVES,
-    NO_CARD,
-    OPEN,
-    ORDINARY,
-    PASS,
-    SIZE,
-    SLOTS,
-    SPOTS,
-    SQUARES,
-    TRADES,
-    WIN,
-    hand_size,
-)
+from plyground.games.sequence import cards
 
 # ---- what a state is ----
 
-NUM_ACTIONS = ACTIONS
+NUM_ACTIONS = cards.ACTIONS
 MAX_LEGAL = 1000  # both two-eyed jacks on 96 cells and four cards on two cells each, with five cards to take
-MAX_PLIES = 4 * ALL_CARDS * (MOST_RESHUFFLES + 1)  # each card is discarded once between shuffles, after three passes
+MAX_PLIES = 4 * cards.ALL_CARDS * (cards.MOST_RESHUFFLES + 1)  # each card is discarded once a shuffle, after 3 passes
 OPENING_PLIES = 0  # the deal is opening enough
-SEATS = MOST_SEATS
+SEATS = cards.MOST_SEATS
 CHANCE = True
 SETTINGS = {
     "rules": Setting("course", ("course", "boxed"), "the course's variant, or the game as it is sold"),
@@ -71,19 +36,19 @@ SETTINGS = {
 STATE = np.dtype(
     [
         *((name, np.int8) for name in SETTINGS),
-        ("cells", np.int8, (CELLS,)),  # EMPTY, RED, BLUE, LOCKED_RED, LOCKED_BLUE, CORNER
-        ("hands", np.int8, (MOST_SEATS, MOST_HELD)),  # cards in the order they came; then NO_CARD
-        ("drawn", np.int8, (MOST_SEATS, MOST_HELD)),  # OPEN, or how many reshuffles preceded the secret draw
-        ("held", np.int8, (MOST_SEATS,)),  # how many cards each hand has
-        ("display", np.int8, (SLOTS,)),  # the face-up cards in order; then NO_CARD
-        ("deck", np.int8, (ALL_CARDS,)),  # the last of `deck_size` is drawn next; then NO_CARD
-        ("discards", np.int8, (ALL_CARDS,)),  # in order; then NO_CARD
+        ("cells", np.int8, (cards.CELLS,)),  # EMPTY, RED, BLUE, LOCKED_RED, LOCKED_BLUE, CORNER
+        ("hands", np.int8, (cards.MOST_SEATS, cards.MOST_HELD)),  # cards in the order they came; then NO_CARD
+        ("drawn", np.int8, (cards.MOST_SEATS, cards.MOST_HELD)),  # OPEN, or how many reshuffles before the secret draw
+        ("held", np.int8, (cards.MOST_SEATS,)),  # how many cards each hand has
+        ("display", np.int8, (cards.SLOTS,)),  # the face-up cards in order; then NO_CARD
+        ("deck", np.int8, (cards.ALL_CARDS,)),  # the last of `deck_size` is drawn next; then NO_CARD
+        ("discards", np.int8, (cards.ALL_CARDS,)),  # in order; then NO_CARD
         ("display_size", np.int8),
         ("deck_size", np.int8),
         ("discards_size", np.int8),
-        ("sequences", np.int8, (MOST_SEATS,)),  # what each seat completed; a team has the sum
-        ("last", np.int16, (MOST_SEATS,)),  # each seat's last move (see `cards.py`), DECLINE or PASS; first -1
-        ("took", np.int8, (MOST_SEATS,)),  # the face-up card it took then, or NO_CARD
+        ("sequences", np.int8, (cards.MOST_SEATS,)),  # what each seat completed; a team has the sum
+        ("last", np.int16, (cards.MOST_SEATS,)),  # each seat's last move (see `cards.py`), DECLINE or PASS; first -1
+        ("took", np.int8, (cards.MOST_SEATS,)),  # the face-up card it took then, or NO_CARD
         ("turn", np.int8),  # the seat that acts
         ("traded", np.int8),  # whether it has answered the trade question in this turn
         ("passes", np.int8),  # turns in a row that ended with a pass
@@ -97,8 +62,7 @@ STATE = np.dtype(
 Cards = NDArray[np.int8]
 
 ONE = np.uint64(1)
-STEPS = np.array(DIRECTIONS, np.int8)  # [4, 2]
-deal_size = njit(hand_size)
+deal_size = njit(cards.hand_size)
 
 
 @njit
@@ -113,20 +77,20 @@ def seat(state: State) -> int:
 @njit
 def reset(state: State, rng: Rng) -> None:
     """Shuffle both packs and deal."""
-    state["cells"][:] = EMPTY
-    for corner in CORNERS:
-        state["cells"][corner] = CORNER
-    state["hands"][:, :] = NO_CARD
-    state["display"][:] = NO_CARD
-    state["discards"][:] = NO_CARD
+    state["cells"][:] = cards.EMPTY
+    for corner in cards.CORNERS:
+        state["cells"][corner] = cards.CORNER
+    state["hands"][:, :] = cards.NO_CARD
+    state["display"][:] = cards.NO_CARD
+    state["discards"][:] = cards.NO_CARD
     state["last"][:] = -1
-    state["took"][:] = NO_CARD
-    for k in range(ALL_CARDS):
-        state["deck"][k] = k % KINDS
-    state["deck_size"] = ALL_CARDS
-    shuffle(state["deck"], 0, ALL_CARDS, rng)
-    if state["rules"] != BOXED:
-        for _ in range(SLOTS):
+    state["took"][:] = cards.NO_CARD
+    for k in range(cards.ALL_CARDS):
+        state["deck"][k] = k % cards.KINDS
+    state["deck_size"] = cards.ALL_CARDS
+    shuffle(state["deck"], 0, cards.ALL_CARDS, rng)
+    if state["rules"] != cards.BOXED:
+        for _ in range(cards.SLOTS):
             refill(state)
     for owner in range(state["seats"]):
         for _ in range(deal_size(state["rules"], state["seats"])):
@@ -134,11 +98,11 @@ def reset(state: State, rng: Rng) -> None:
 
 
 @njit
-def shuffle(cards: Cards, start: int, stop: int, rng: Rng) -> None:
+def shuffle(pile: Cards, start: int, stop: int, rng: Rng) -> None:
     """Put the cards of these places into a random order."""
     for k in range(stop - 1, start, -1):
         other = start + below(rng, k + 1 - start)
-        cards[k], cards[other] = cards[other], cards[k]
+        pile[k], pile[other] = pile[other], pile[k]
 
 
 @njit
@@ -146,7 +110,7 @@ def top_of_deck(state: State) -> int:
     """Take the next card off a deck that has one."""
     state["deck_size"] -= 1
     card = state["deck"][state["deck_size"]]
-    state["deck"][state["deck_size"]] = NO_CARD
+    state["deck"][state["deck_size"]] = cards.NO_CARD
     return card
 
 
@@ -182,7 +146,7 @@ def hand_set(state: State, owner: int) -> np.uint64:
 @njit
 def is_dead(state: State, card: int) -> bool:
     """Whether both cells of an ordinary card are taken."""
-    return state["cells"][SPOTS[card, 0]] != EMPTY and state["cells"][SPOTS[card, 1]] != EMPTY
+    return state["cells"][cards.SPOTS[card, 0]] != cards.EMPTY and state["cells"][cards.SPOTS[card, 1]] != cards.EMPTY
 
 
 @njit
@@ -190,13 +154,13 @@ def legal(state: State, actions: Actions) -> int:
     """The moves the hand allows, each with every different card that can be taken; see `cards.py`."""
     if state["outcome"] != RUNNING:
         return 0
-    held, boxed = hand_set(state, state["turn"]), state["rules"] == BOXED
+    held, boxed = hand_set(state, state["turn"]), state["rules"] == cards.BOXED
     count = 0
     if not boxed and not state["traded"]:
         count = legal_trades(state, held, actions, 0)
         if count > 0:  # the question must be answered first
             count = with_slots(state, actions, count)
-            actions[count] = DECLINE
+            actions[count] = cards.DECLINE
             return count + 1
     count = legal_plays(state, held, actions)
     if boxed and not state["traded"]:
@@ -204,7 +168,7 @@ def legal(state: State, actions: Actions) -> int:
     if not boxed:
         count = with_slots(state, actions, count)
     if count == 0:
-        actions[0] = PASS
+        actions[0] = cards.PASS
         return 1
     return count
 
@@ -212,9 +176,9 @@ def legal(state: State, actions: Actions) -> int:
 @njit
 def legal_trades(state: State, held: np.uint64, actions: Actions, count: int) -> int:
     """Append a trade for each dead card; returns how many actions there are now."""
-    for card in range(ORDINARY):
+    for card in range(cards.ORDINARY):
         if (held >> np.uint64(card)) & ONE and is_dead(state, card):
-            actions[count] = TRADES + card
+            actions[count] = cards.TRADES + card
             count += 1
     return count
 
@@ -223,17 +187,17 @@ def legal_trades(state: State, held: np.uint64, actions: Actions, count: int) ->
 def legal_plays(state: State, held: np.uint64, actions: Actions) -> int:
     """Write the moves that place or remove a chip; returns how many."""
     cells, count = state["cells"], 0
-    for square in range(SQUARES):
-        cell = CELL_OF[square]
-        if cells[cell] == EMPTY and (held >> np.uint64(CARD_AT[cell])) & ONE:
+    for square in range(cards.SQUARES):
+        cell = cards.CELL_OF[square]
+        if cells[cell] == cards.EMPTY and (held >> np.uint64(cards.CARD_AT[cell])) & ONE:
             actions[count] = square
             count += 1
-    for jack in range(JD, KINDS):
+    for jack in range(cards.JD, cards.KINDS):
         if (held >> np.uint64(jack)) & ONE:
-            target = EMPTY if jack < JH else CHIP + 1 - state["to_move"]
-            for square in range(SQUARES):
-                if cells[CELL_OF[square]] == target:
-                    actions[count] = SQUARES * (jack - JD + 1) + square
+            target = cards.EMPTY if jack < cards.JH else cards.CHIP + 1 - state["to_move"]
+            for square in range(cards.SQUARES):
+                if cells[cards.CELL_OF[square]] == target:
+                    actions[count] = cards.SQUARES * (jack - cards.JD + 1) + square
                     count += 1
     return count
 
@@ -248,7 +212,7 @@ def with_slots(state: State, actions: Actions, moves: int) -> int:
             new &= state["display"][earlier] != state["display"][slot]
         if new:
             for k in range(moves):
-                actions[count + k] = actions[k] + slot * MOVES
+                actions[count + k] = actions[k] + slot * cards.MOVES
             count += moves
     return count
 
@@ -260,30 +224,30 @@ def with_slots(state: State, actions: Actions, moves: int) -> int:
 def play(state: State, action: int, rng: Rng) -> None:
     """Discard a card, take another, then trade on, or place or remove a chip and end the turn."""
     owner, side = state["turn"], state["to_move"]
-    state["took"][owner] = NO_CARD
-    if action == DECLINE:
-        state["last"][owner] = DECLINE
+    state["took"][owner] = cards.NO_CARD
+    if action == cards.DECLINE:
+        state["last"][owner] = cards.DECLINE
         state["traded"] = 1
         return
-    if action == PASS:
-        state["last"][owner] = PASS
+    if action == cards.PASS:
+        state["last"][owner] = cards.PASS
         state["passes"] += 1
         end_turn(state)
         return
-    slot, move = action // MOVES, action % MOVES
+    slot, move = action // cards.MOVES, action % cards.MOVES
     state["last"][owner] = move
-    discard(state, owner, MOVE_CARD[move])
+    discard(state, owner, cards.MOVE_CARD[move])
     take(state, owner, slot, rng)
-    if move >= TRADES:
+    if move >= cards.TRADES:
         state["traded"] = 1
         decide(state)
         return
     state["passes"] = 0
-    cell = CELL_OF[move % SQUARES]
-    if move // SQUARES >= BY_JH:
-        state["cells"][cell] = EMPTY
+    cell = cards.CELL_OF[move % cards.SQUARES]
+    if move // cards.SQUARES >= cards.BY_JH:
+        state["cells"][cell] = cards.EMPTY
     else:
-        state["cells"][cell] = CHIP + side
+        state["cells"][cell] = cards.CHIP + side
         state["sequences"][owner] += complete(state, cell, side)
     end_turn(state)
 
@@ -299,11 +263,11 @@ def discard(state: State, owner: int, card: int) -> None:
     while hand[place] != card:
         place += 1
     for k in range(place + 1, last + 1):
-        if hand[k] == card and drawn[k] == OPEN:
+        if hand[k] == card and drawn[k] == cards.OPEN:
             drawn[k] = drawn[place]
     for k in range(place, last):
         hand[k], drawn[k] = hand[k + 1], drawn[k + 1]
-    hand[last], drawn[last] = NO_CARD, 0
+    hand[last], drawn[last] = cards.NO_CARD, 0
     state["held"][owner] = last
     state["discards"][state["discards_size"]] = card
     state["discards_size"] += 1
@@ -312,19 +276,19 @@ def discard(state: State, owner: int, card: int) -> None:
 @njit
 def take(state: State, owner: int, slot: int, rng: Rng) -> None:
     """Take the face-up card of that slot and turn up another; by the boxed rules draw in secret."""
-    if state["rules"] == BOXED:
-        if state["deck_size"] == 0 and state["reshuffles"] < MOST_RESHUFFLES:
+    if state["rules"] == cards.BOXED:
+        if state["deck_size"] == 0 and state["reshuffles"] < cards.MOST_RESHUFFLES:
             reshuffle(state, rng)
         if state["deck_size"] > 0:
             receive(state, owner, top_of_deck(state), state["reshuffles"])
         return
     display, last = state["display"], state["display_size"] - 1
     card = display[slot]
-    receive(state, owner, card, OPEN)
+    receive(state, owner, card, cards.OPEN)
     state["took"][owner] = card
     for k in range(slot, last):
         display[k] = display[k + 1]
-    display[last] = NO_CARD
+    display[last] = cards.NO_CARD
     state["display_size"] = last
     refill(state)
 
@@ -334,7 +298,7 @@ def reshuffle(state: State, rng: Rng) -> None:
     """Make the discards a new deck. With two seats each now knows the other's hand: every other card was seen."""
     for k in range(state["discards_size"]):
         state["deck"][k] = state["discards"][k]
-        state["discards"][k] = NO_CARD
+        state["discards"][k] = cards.NO_CARD
     state["deck_size"] = state["discards_size"]
     state["discards_size"] = 0
     state["reshuffles"] += 1
@@ -342,7 +306,7 @@ def reshuffle(state: State, rng: Rng) -> None:
     if state["seats"] == 2:
         for owner in range(2):
             for k in range(state["held"][owner]):
-                state["drawn"][owner, k] = OPEN
+                state["drawn"][owner, k] = cards.OPEN
 
 
 @njit
@@ -374,12 +338,12 @@ def complete(state: State, cell: int, side: int) -> int:
             five = own
         found += five != 0
         fives |= five << (9 * direction)
-    if state["rules"] != BOXED and owns_hearts(state, side):
+    if state["rules"] != cards.BOXED and owns_hearts(state, side):
         found += 2
-        for heart in HEARTS:
-            state["cells"][heart] = LOCKED + side
+        for heart in cards.HEARTS:
+            state["cells"][heart] = cards.LOCKED + side
     lock(state, cell, side, fives)
-    return found if state["compat_scores"] else min(found, WIN)
+    return found if state["compat_scores"] else min(found, cards.WIN)
 
 
 @njit
@@ -388,17 +352,17 @@ def segment(state: State, cell: int, direction: int, side: int) -> tuple[int, in
 
     and the first and the last of the nine that are on the board. Bit 4 is the cell itself.
     """
-    down, right = int(STEPS[direction, 0]), int(STEPS[direction, 1])
-    row, column = cell // SIZE, cell % SIZE
+    down, right = int(cards.STEPS[direction, 0]), int(cards.STEPS[direction, 1])
+    row, column = cell // cards.SIZE, cell % cards.SIZE
     own, locked, first, last = 0, 0, 9, -1
     for k in range(9):
         y, x = row + (k - 4) * down, column + (k - 4) * right
-        if 0 <= y < SIZE and 0 <= x < SIZE:
+        if 0 <= y < cards.SIZE and 0 <= x < cards.SIZE:
             first, last = min(first, k), k
-            mark = state["cells"][SIZE * y + x]
-            if mark == CHIP + side or mark == CORNER:
+            mark = state["cells"][cards.SIZE * y + x]
+            if mark == cards.CHIP + side or mark == cards.CORNER:
                 own |= 1 << k
-            elif mark == LOCKED + side:
+            elif mark == cards.LOCKED + side:
                 locked |= 1 << k
     return own, locked, first, last
 
@@ -431,8 +395,8 @@ def first_sharing(own: int, locked: int, first: int, last: int, only_plain: bool
 @njit
 def owns_hearts(state: State, side: int) -> bool:
     """Whether all four hearts in the middle are the side's."""
-    for heart in HEARTS:
-        if state["cells"][heart] != CHIP + side and state["cells"][heart] != LOCKED + side:
+    for heart in cards.HEARTS:
+        if state["cells"][heart] != cards.CHIP + side and state["cells"][heart] != cards.LOCKED + side:
             return False
     return True
 
@@ -441,12 +405,12 @@ def owns_hearts(state: State, side: int) -> bool:
 def lock(state: State, cell: int, side: int, fives: int) -> None:
     """Lock the chips whose bits are set, nine for each direction; a corner stays everybody's."""
     for direction in range(4):
-        step = SIZE * int(STEPS[direction, 0]) + int(STEPS[direction, 1])
+        step = cards.SIZE * int(cards.STEPS[direction, 0]) + int(cards.STEPS[direction, 1])
         for k in range(9):
             if (fives >> (9 * direction + k)) & 1:
                 place = cell + (k - 4) * step
-                if state["cells"][place] == CHIP + side:
-                    state["cells"][place] = LOCKED + side
+                if state["cells"][place] == cards.CHIP + side:
+                    state["cells"][place] = cards.LOCKED + side
 
 
 @njit
@@ -454,8 +418,8 @@ def decide(state: State) -> None:
     """Set the outcome if a team has two sequences, nothing lies face up any more, or everybody has passed."""
     red = state["sequences"][0] + state["sequences"][2]
     blue = state["sequences"][1] + state["sequences"][3]
-    empty = state["rules"] != BOXED and state["display_size"] == 0
-    if red >= WIN or blue >= WIN or empty or state["passes"] >= state["seats"]:
+    empty = state["rules"] != cards.BOXED and state["display_size"] == 0
+    if red >= cards.WIN or blue >= cards.WIN or empty or state["passes"] >= state["seats"]:
         state["outcome"] = DRAW if red == blue else FIRST_WINS + (blue > red)
 
 
@@ -483,4 +447,4 @@ def determinize(state: State, seat: int, rng: Rng) -> None:
                 if owner != seat and state["drawn"][owner, k] == age:
                     end -= 1
                     state["hands"][owner, k] = deck[end]
-                    deck[end] = NO_CARD
+                    deck[end] = cards.NO_CARD

@@ -18,44 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.interface import State
-from plyground.games.sequence.cards import (
-    BOXED,
-    BY_CARD,
-    BY_JH,
-    CARD_AT,
-    CELL_OF,
-    CHIP,
-    DECLINE,
-    EMPTY,
-    HEARTS,
-    JC,
-    JD,
-    KINDS,
-    LOCKED,
-    MOVES,
-    OPEN,
-    ORDINARY,
-    SIZE,
-    SPOTS,
-    SQUARES,
-    TRADES,
-)
-from plyground.games.sequence.patterns import (
-    CHONG_FOUR,
-    COUNT,
-    DEFAULT_VALUES,
-    HERE,
-    LIVE_FIVE,
-    LIVE_FOUR,
-    PLACE,
-    STATE_VECTOR,
-    STEPS,
-    around,
-    card_score,
-    lines_through,
-    look,
-    state_vector,
-)
+from plyground.games.sequence import cards, patterns
 from plyground.games.table_key import TableKey
 
 Floats = NDArray[np.float32]
@@ -63,7 +26,8 @@ Words = NDArray[np.uint64]
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 NO_DRAW = -1
-FULL = math.log1p(DEFAULT_VALUES[0, LIVE_FIVE])
+COUNTS, VALUE_OF = len(patterns.STATE_VECTOR), patterns.DEFAULT_VALUES
+FULL = math.log1p(VALUE_OF[0, patterns.LIVE_FIVE])
 
 
 @njit
@@ -75,13 +39,13 @@ def on_scale(score: float) -> float:
 @njit
 def effect_of(action: int) -> int:
     """The move, whatever card it takes."""
-    return action % MOVES if action < DECLINE else action
+    return action % cards.MOVES if action < cards.DECLINE else action
 
 
 @njit
 def draw_of(action: int) -> int:
     """The slot of the card it takes."""
-    return action // MOVES if action < DECLINE else NO_DRAW
+    return action // cards.MOVES if action < cards.DECLINE else NO_DRAW
 
 
 @njit
@@ -89,7 +53,7 @@ def draw_reward(state: State, slot: int) -> float:
     """What the card is worth in hand; 0 where nothing lies face up."""
     if slot >= state["display_size"]:
         return 0.0
-    return on_scale(card_score(state, state["display"][slot], state["to_move"], DEFAULT_VALUES))
+    return on_scale(patterns.card_score(state, state["display"][slot], state["to_move"], VALUE_OF))
 
 
 @njit
@@ -102,16 +66,16 @@ def put(word: np.uint64, bits: int, place: int, count: int, most: int) -> np.uin
 
 STATE_BITS, ACTION_BITS = 5, 4  # of a count in the word of a state, and in the word of an action
 MOST = 2**STATE_BITS - 1
-TRADE = ONE << np.uint64(ACTION_BITS * len(STATE_VECTOR))
+TRADE = ONE << np.uint64(ACTION_BITS * COUNTS)
 
 
 @njit
 def patterns_of_state(state: State, seat: int, record: NDArray[np.uint8], key: Words, notes: Floats) -> None:
     """`state_vector` in one word."""
-    counts = notes[: len(STATE_VECTOR)]
-    state_vector(state, seat % 2, counts)
+    counts = notes[:COUNTS]
+    patterns.state_vector(state, seat % 2, counts)
     key[0] = ZERO
-    for k in range(len(STATE_VECTOR)):
+    for k in range(COUNTS):
         key[0] = put(key[0], STATE_BITS, k, counts[k], MOST)
 
 
@@ -119,20 +83,21 @@ def patterns_of_state(state: State, seat: int, record: NDArray[np.uint8], key: W
 def patterns_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np.uint64]:
     """`action_score` on the scale of rewards, and `action_vector` in one word, from one look at the patterns."""
     word, score = ZERO, 0.0
-    if effect >= DECLINE:
+    if effect >= cards.DECLINE:
         return 0.0, word
-    if effect >= TRADES:
+    if effect >= cards.TRADES:
         return 0.0, TRADE
-    cell, side, removes = CELL_OF[effect % SQUARES], state["to_move"], effect // SQUARES >= BY_JH
+    cell, side = cards.CELL_OF[effect % cards.SQUARES], state["to_move"]
+    removes = effect // cards.SQUARES >= cards.BY_JH
     for direction in range(4):
-        theirs = look(state, cell, direction, 1 - side)[6]
-        word += one_of(PLACE[1, theirs])
+        theirs = patterns.look(state, cell, direction, 1 - side)[6]
+        word += one_of(patterns.PLACE[1, theirs])
         if removes:
-            score += DEFAULT_VALUES[0, LIVE_FOUR] if theirs == LIVE_FOUR else 0.0
+            score += VALUE_OF[0, patterns.LIVE_FOUR] if theirs == patterns.LIVE_FOUR else 0.0
         else:
-            mine = look(state, cell, direction, side)[6]
-            score += DEFAULT_VALUES[0, mine] + DEFAULT_VALUES[1, theirs]
-            word += one_of(PLACE[0, mine])
+            mine = patterns.look(state, cell, direction, side)[6]
+            score += VALUE_OF[0, mine] + VALUE_OF[1, theirs]
+            word += one_of(patterns.PLACE[0, mine])
     return on_scale(score), word
 
 
@@ -154,11 +119,11 @@ CARDS_ACTION = (  # what an action leaves behind
 )
 MY_FIVES, MY_WAYS, MY_THREES, MY_WILD, MY_CELLS = range(5)
 THEIR_FIVES, THEIR_WAYS, THEIR_THREES, THEIR_CELLS, MY_HEARTS, THEIR_HEARTS, TRADED = range(5, 12)
-UNSEEN, MINE, THEIRS = 0, KINDS, 2 * KINDS  # in `notes`: copies of each card, by where they may be
-NOW, BEFORE, AFTER = 3 * KINDS, 3 * KINDS + 12, 3 * KINDS + 24  # and counts of patterns
-CELLS_NOW = 3 * KINDS + 36  # two: own cells to complete, and the opponents'
+UNSEEN, MINE, THEIRS = 0, cards.KINDS, 2 * cards.KINDS  # in `notes`: copies of each card, by where they may be
+NOW, BEFORE, AFTER = 3 * cards.KINDS, 3 * cards.KINDS + 12, 3 * cards.KINDS + 24  # and counts of patterns
+CELLS_NOW = 3 * cards.KINDS + 36  # two: own cells to complete, and the opponents'
 PACK = 52
-_places = {name: place for place, name in enumerate(STATE_VECTOR)}
+_places = {name: place for place, name in enumerate(patterns.STATE_VECTOR)}
 OWN_THREE, OWN_LIVE_THREE = _places["SLEEP_THREE"], _places["LIVE_THREE"]
 OWN_FOUR, OWN_LIVE_FOUR, OWN_FIVE = _places["CHONG_FOUR"], _places["LIVE_FOUR"], _places["LIVE_FIVE"]
 OPP_LIVE_THREE, OPP_FOUR = _places["OPP_LIVE_THREE"], _places["OPP_CHONG_FOUR"]
@@ -168,11 +133,11 @@ OPP_LIVE_FOUR, OPP_FIVE = _places["OPP_LIVE_FOUR"], _places["OPP_LIVE_FIVE"]
 @njit
 def locate_cards(state: State, seat: int, notes: Floats) -> None:
     """Count the copies of each card that the seat has not seen, holds, and knows with the opponents."""
-    notes[UNSEEN : UNSEEN + KINDS] = 2
-    notes[MINE : MINE + 2 * KINDS] = 0
+    notes[UNSEEN : UNSEEN + cards.KINDS] = 2
+    notes[MINE : MINE + 2 * cards.KINDS] = 0
     for owner in range(state["seats"]):
         for k in range(state["held"][owner]):
-            if owner == seat or state["drawn"][owner, k] == OPEN:
+            if owner == seat or state["drawn"][owner, k] == cards.OPEN:
                 card = state["hands"][owner, k]
                 notes[UNSEEN + card] -= 1
                 notes[MINE + card] += owner == seat
@@ -184,17 +149,17 @@ def locate_cards(state: State, seat: int, notes: Floats) -> None:
 
 
 @njit
-def completing(state: State, side: int, notes: Floats, cards: int) -> int:
-    """On how many cells a side completes a sequence with the ordinary cards that `notes` counts from `cards` on."""
+def completing(state: State, side: int, notes: Floats, held: int) -> int:
+    """On how many cells a side completes a sequence with the ordinary cards that `notes` counts from `held` on."""
     found = 0
-    for card in range(ORDINARY):
+    for card in range(cards.ORDINARY):
         for k in range(2):
-            cell = SPOTS[card, k]
-            if notes[cards + card] > 0 and state["cells"][cell] == EMPTY:
+            cell = cards.SPOTS[card, k]
+            if notes[held + card] > 0 and state["cells"][cell] == cards.EMPTY:
                 best = 0
                 for direction in range(4):
-                    best = max(best, look(state, cell, direction, side)[6])
-                found += best == LIVE_FIVE
+                    best = max(best, patterns.look(state, cell, direction, side)[6])
+                found += best == patterns.LIVE_FIVE
     return found
 
 
@@ -203,40 +168,40 @@ def cards_of_state(state: State, seat: int, record: NDArray[np.uint8], key: Word
     """CARDS_STATE in one word: what no action of this turn changes."""
     side = seat % 2
     locate_cards(state, seat, notes)
-    state_vector(state, side, notes[NOW : NOW + len(STATE_VECTOR)])
+    patterns.state_vector(state, side, notes[NOW : NOW + COUNTS])
     notes[CELLS_NOW] = completing(state, side, notes, MINE)
     notes[CELLS_NOW + 1] = completing(state, 1 - side, notes, THEIRS)
-    word = put(ZERO, BITS, THEIR_WILD, notes[THEIRS + JD] + notes[THEIRS + JC], 1)
-    word = put(word, BITS, UNSEEN_WILD, notes[UNSEEN + JD] + notes[UNSEEN + JC], 1)
+    word = put(ZERO, BITS, THEIR_WILD, notes[THEIRS + cards.JD] + notes[THEIRS + cards.JC], 1)
+    word = put(word, BITS, UNSEEN_WILD, notes[UNSEEN + cards.JD] + notes[UNSEEN + cards.JC], 1)
     key[0] = put(word, BITS, HALF, state["discards_size"] // PACK, 1)
 
 
 @njit
 def cards_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np.uint64]:
     """The same reward as with patterns, and in one word CARDS_ACTION: what the action leaves behind."""
-    if effect >= DECLINE:
+    if effect >= cards.DECLINE:
         return 0.0, ZERO
-    if effect >= TRADES:
+    if effect >= cards.TRADES:
         return 0.0, put(ZERO, BITS, TRADED, 1, 1)
-    cell, side, kind = int(CELL_OF[effect % SQUARES]), int(state["to_move"]), effect // SQUARES
-    removes, card = kind >= BY_JH, CARD_AT[cell]
-    after_move(state, cell, EMPTY if removes else CHIP + side, side, notes)
+    cell, side, kind = int(cards.CELL_OF[effect % cards.SQUARES]), int(state["to_move"]), effect // cards.SQUARES
+    removes, card = kind >= cards.BY_JH, cards.CARD_AT[cell]
+    after_move(state, cell, cards.EMPTY if removes else cards.CHIP + side, side, notes)
     my_cells, their_cells, score = int(notes[CELLS_NOW]), int(notes[CELLS_NOW + 1]), 0.0
     completes, blocks, goes_on = False, False, False
     for direction in range(4):
-        theirs = look(state, cell, direction, 1 - side)[6]
-        blocks |= theirs == LIVE_FIVE
+        theirs = patterns.look(state, cell, direction, 1 - side)[6]
+        blocks |= theirs == patterns.LIVE_FIVE
         if removes:
-            score += DEFAULT_VALUES[0, LIVE_FOUR] if theirs == LIVE_FOUR else 0.0
+            score += VALUE_OF[0, patterns.LIVE_FOUR] if theirs == patterns.LIVE_FOUR else 0.0
             continue
-        mine = look(state, cell, direction, side)[6]
-        score += DEFAULT_VALUES[0, mine] + DEFAULT_VALUES[1, theirs]
-        completes |= mine == LIVE_FIVE
-        goes_on |= CHONG_FOUR <= mine <= LIVE_FOUR and next_card(state, cell, direction, side, notes)
+        mine = patterns.look(state, cell, direction, side)[6]
+        score += VALUE_OF[0, mine] + VALUE_OF[1, theirs]
+        completes |= mine == patterns.LIVE_FIVE
+        goes_on |= patterns.CHONG_FOUR <= mine <= patterns.LIVE_FOUR and next_card(state, cell, direction, side, notes)
     if not removes:
         my_cells += int(goes_on) - int(completes and notes[MINE + card] > 0)
         their_cells -= int(blocks and notes[THEIRS + card] > 0)
-    wild = notes[MINE + JD] + notes[MINE + JC] - (BY_CARD < kind < BY_JH)
+    wild = notes[MINE + cards.JD] + notes[MINE + cards.JC] - (cards.BY_CARD < kind < cards.BY_JH)
     word = put(left_behind(notes), BITS, MY_WILD, wild, 2)
     word = put(word, BITS, MY_CELLS, my_cells, 1)
     word = put(word, BITS, THEIR_CELLS, their_cells, 1)
@@ -248,10 +213,10 @@ def cards_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np
 @njit
 def after_move(state: State, cell: int, mark: int, side: int, notes: Floats) -> None:
     """Count the patterns as they will be when the cell holds `mark`: only the lines through it change."""
-    before, after = notes[BEFORE : BEFORE + len(STATE_VECTOR)], notes[AFTER : AFTER + len(STATE_VECTOR)]
-    lines_through(state, cell, state["cells"][cell], side, before)
-    lines_through(state, cell, mark, side, after)
-    for k in range(len(STATE_VECTOR)):
+    before, after = notes[BEFORE : BEFORE + COUNTS], notes[AFTER : AFTER + COUNTS]
+    patterns.lines_through(state, cell, state["cells"][cell], side, before)
+    patterns.lines_through(state, cell, mark, side, after)
+    for k in range(COUNTS):
         after[k] += notes[NOW + k] - before[k]
 
 
@@ -261,7 +226,7 @@ def left_behind(notes: Floats) -> np.uint64:
 
     A live four is two ways to a sequence, any other four is one.
     """
-    after = notes[AFTER : AFTER + len(STATE_VECTOR)]
+    after = notes[AFTER : AFTER + COUNTS]
     word = put(ZERO, BITS, MY_FIVES, after[OWN_FIVE], 2)
     word = put(word, BITS, MY_WAYS, after[OWN_FOUR] + 2 * after[OWN_LIVE_FOUR], 2)
     word = put(word, BITS, MY_THREES, after[OWN_THREE] + after[OWN_LIVE_THREE], 3)
@@ -273,15 +238,15 @@ def left_behind(notes: Floats) -> np.uint64:
 @njit
 def next_card(state: State, cell: int, direction: int, side: int, notes: Floats) -> bool:
     """Whether the card that completes the four that a chip on `cell` makes is held, or lies face up."""
-    own, locked, closed = around(state, cell, direction, side)
-    own |= 1 << HERE
-    step, found = SIZE * int(STEPS[direction, 0]) + int(STEPS[direction, 1]), False
-    for start in range(HERE - 4, HERE + 1):
+    own, locked, closed = patterns.around(state, cell, direction, side)
+    own |= 1 << patterns.HERE
+    step, found = cards.SIZE * int(cards.STEPS[direction, 0]) + int(cards.STEPS[direction, 1]), False
+    for start in range(patterns.HERE - 4, patterns.HERE + 1):
         five = (own >> start) & 31
-        if COUNT[five] == 4 and (closed >> start) & 31 == 0 and COUNT[(locked >> start) & 31] <= 1:
+        if patterns.COUNT[five] == 4 and (closed >> start) & 31 == 0 and patterns.COUNT[(locked >> start) & 31] <= 1:
             for k in range(5):
                 if not (five >> k) & 1:
-                    card = CARD_AT[cell + (start + k - HERE) * step]
+                    card = cards.CARD_AT[cell + (start + k - patterns.HERE) * step]
                     found |= bool(notes[MINE + card] > 0)
                     for slot in range(state["display_size"]):
                         found |= bool(state["display"][slot] == card)
@@ -295,11 +260,11 @@ def hearts(state: State, filled: int, freed: int, side: int) -> tuple[int, int]:
     and theirs is gone from `freed`; 0 if the other side has one too.
     """
     mine, theirs = 0, 0
-    for heart in HEARTS:
+    for heart in cards.HEARTS:
         mark = state["cells"][heart]
-        mine += mark == CHIP + side or mark == LOCKED + side or heart == filled
-        theirs += (mark == CHIP + 1 - side or mark == LOCKED + 1 - side) and heart != freed
-    if state["rules"] == BOXED or (mine > 0 and theirs > 0):
+        mine += mark == cards.CHIP + side or mark == cards.LOCKED + side or heart == filled
+        theirs += (mark == cards.CHIP + 1 - side or mark == cards.LOCKED + 1 - side) and heart != freed
+    if state["rules"] == cards.BOXED or (mine > 0 and theirs > 0):
         return 0, 0
     return max(0, mine - 1), max(0, theirs - 1)
 
@@ -308,47 +273,30 @@ def hearts(state: State, filled: int, freed: int, side: int) -> tuple[int, int]:
 
 
 def _square(effect: int) -> int:
-    return int(CELL_OF[effect % SQUARES]) if effect < TRADES else -1
+    return int(cards.CELL_OF[effect % cards.SQUARES]) if effect < cards.TRADES else -1
 
 
-def _numbers(word: int, bits: int, names: tuple[str, ...]) -> dict[str, int]:
-    counts = [(word >> bits * place) & (2**bits - 1) for place in range(len(names))]
-    return {name: count for name, count in zip(names, counts, strict=True) if count}
-
-
-def _words(numbers: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in numbers.items()) or "nothing"
+def _words(word: int, bits: int, names: tuple[str, ...]) -> str:
+    counts = {name: (word >> bits * place) & (2**bits - 1) for place, name in enumerate(names)}
+    return ", ".join(f"{name} {count}" for name, count in counts.items() if count) or "nothing"
 
 
 def _read_patterns(key: tuple[int, ...]) -> tuple[str, str]:
-    action = _numbers(key[1], ACTION_BITS, (*STATE_VECTOR, "TRADE"))
-    return _words(_numbers(key[0], STATE_BITS, STATE_VECTOR)), _words(action)
+    state, action = patterns.STATE_VECTOR, patterns.ACTION_VECTOR
+    return _words(key[0], STATE_BITS, state), _words(key[1], ACTION_BITS, action)
 
 
 def _read_cards(key: tuple[int, ...]) -> tuple[str, str]:
-    return _words(_numbers(key[0], BITS, CARDS_STATE)), _words(_numbers(key[1], BITS, CARDS_ACTION))
+    return _words(key[0], BITS, CARDS_STATE), _words(key[1], BITS, CARDS_ACTION)
 
 
-SHARED = {"effect_of": effect_of, "draw_of": draw_of, "draw_reward": draw_reward}
+_shared = {"effect_of": effect_of, "draw_of": draw_of, "draw_reward": draw_reward}
+_patterns = {"state_key": patterns_of_state, "action_key": patterns_of_action, **_shared}
+_patterns_meaning = "how often each pattern occurs on the board, and which an action makes or breaks"
+_cards = {"state_key": cards_of_state, "action_key": cards_of_action, **_shared}
+_cards_meaning = "patterns in classes; unseen cards by use, known cards of the opponents, discards"
+_board = cards.SIZE, cards.SIZE
 KEYS = (
-    TableKey(
-        name="patterns",
-        version=1,
-        words=2,
-        functions={"state_key": patterns_of_state, "action_key": patterns_of_action, **SHARED},
-        meaning="how often each pattern occurs on the board, and which an action makes or breaks",
-        read=_read_patterns,
-        square=_square,
-        board=(SIZE, SIZE),
-    ),
-    TableKey(
-        name="cards",
-        version=1,
-        words=2,
-        functions={"state_key": cards_of_state, "action_key": cards_of_action, **SHARED},
-        meaning="patterns in classes; unseen cards by use, known cards of the opponents, discards",
-        read=_read_cards,
-        square=_square,
-        board=(SIZE, SIZE),
-    ),
+    TableKey("patterns", 1, 2, _patterns, _patterns_meaning, _read_patterns, _square, _board),
+    TableKey("cards", 1, 2, _cards, _cards_meaning, _read_cards, _square, _board),
 )

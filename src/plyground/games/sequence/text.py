@@ -17,31 +17,7 @@ from collections.abc import Callable, Iterable
 
 from plyground.errors import InvalidText, shorten, unknown
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
-from plyground.games.sequence.cards import (
-    ALL_CARDS,
-    BOXED,
-    CARDS,
-    CELLS,
-    COPIES,
-    CORNER,
-    CORNERS,
-    DECLINE,
-    EMPTY,
-    HEARTS,
-    LOCKED,
-    MOST_RESHUFFLES,
-    MOVES,
-    NO_CARD,
-    NUMBER_OF,
-    OPEN,
-    PASS,
-    SIZE,
-    SLOTS,
-    WIN,
-    cell_name,
-    hand_size,
-    move_name,
-)
+from plyground.games.sequence import cards
 
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
@@ -56,22 +32,22 @@ FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... 
 
 def action_name(state: State, action: int) -> str:
     """`place 2s b7 take jd`, `remove d4 with js take 4c`, `trade 2s take 4c`, `decline`, `pass`."""
-    if action >= DECLINE:
-        return "decline" if action == DECLINE else "pass"
-    slot, move = divmod(int(action), MOVES)
-    return _took(move_name(move), int(state["display"][slot]) if state["rules"] != BOXED else NO_CARD)
+    if action >= cards.DECLINE:
+        return "decline" if action == cards.DECLINE else "pass"
+    slot, move = divmod(int(action), cards.MOVES)
+    return _took(cards.move_name(move), int(state["display"][slot]) if state["rules"] != cards.BOXED else cards.NO_CARD)
 
 
 def last_name(state: State, seat: int) -> str:
     """What a seat did last, as everybody saw it; empty before its first action."""
     move = int(state["last"][seat])
-    if move in (DECLINE, PASS):
+    if move in (cards.DECLINE, cards.PASS):
         return action_name(state, move)
-    return _took(move_name(move), int(state["took"][seat])) if move >= 0 else ""
+    return _took(cards.move_name(move), int(state["took"][seat])) if move >= 0 else ""
 
 
 def _took(name: str, card: int) -> str:
-    return name if card == NO_CARD else f"{name} take {CARDS[card]}"
+    return name if card == cards.NO_CARD else f"{name} take {cards.CARDS[card]}"
 
 
 def reason(state: State) -> str:
@@ -80,10 +56,10 @@ def reason(state: State) -> str:
     if outcome == RUNNING:
         return ""
     both = totals(state)
-    if max(both) >= WIN:
+    if max(both) >= cards.WIN:
         winner = both.index(max(both))
-        heart = state["rules"] != BOXED and all(int(state["cells"][cell]) == LOCKED + winner for cell in HEARTS)
-        return "the heart block" if heart else "two sequences"
+        locked = all(int(state["cells"][cell]) == cards.LOCKED + winner for cell in cards.HEARTS)
+        return "the heart block" if locked and state["rules"] != cards.BOXED else "two sequences"
     return "nobody can move" if state["passes"] >= state["seats"] else "no cards left to take"
 
 
@@ -125,22 +101,22 @@ def _line(state: State, hands: list[str], deck: str) -> str:
 def rows(state: State) -> list[str]:
     """The ten rows of the board, from the top."""
     marks = "".join(MARKS[cell] for cell in state["cells"])
-    return [marks[k : k + SIZE] for k in range(0, CELLS, SIZE)]
+    return [marks[k : k + cards.SIZE] for k in range(0, cards.CELLS, cards.SIZE)]
 
 
 def seats_of(state: State) -> range:
     return range(int(state["seats"]))
 
 
-def _cards(cards: Iterable[int]) -> str:
-    return "".join(CARDS[card] for card in cards if card != NO_CARD)
+def _cards(pile: Iterable[int]) -> str:
+    return "".join(cards.CARDS[card] for card in pile if card != cards.NO_CARD)
 
 
 def _hand(state: State, seat: int, hide: bool = False) -> str:
     words: list[str] = []
     for card, drawn in zip(state["hands"][seat][: state["held"][seat]], state["drawn"][seat], strict=False):
-        secret = hide and drawn != OPEN
-        words.append(("??" if secret else CARDS[int(card)]) + ("+" if drawn == OPEN else "'" * int(drawn)))
+        secret = hide and drawn != cards.OPEN
+        words.append(("??" if secret else cards.CARDS[int(card)]) + ("+" if drawn == cards.OPEN else "'" * int(drawn)))
     return "".join(words)
 
 
@@ -150,16 +126,16 @@ def _hand(state: State, seat: int, hide: bool = False) -> str:
 def known_hand(state: State, seat: int, owner: int) -> list[str]:
     """The cards that `seat` knows to be in the hand of `owner`: its own, or those that everybody saw it take."""
     held = zip(state["hands"][owner][: state["held"][owner]], state["drawn"][owner], strict=False)
-    return [CARDS[card] for card, drawn in held if owner == seat or drawn == OPEN]
+    return [cards.CARDS[card] for card, drawn in held if owner == seat or drawn == cards.OPEN]
 
 
 def pool(state: State, seat: int) -> Counter[str]:
     """The cards that `seat` has not located: in the deck or secret in other hands, with the number of copies."""
-    left = Counter(COPIES * CARDS)
+    left = Counter(cards.COPIES * cards.CARDS)
     for owner in seats_of(state):
         left.subtract(known_hand(state, seat, owner))
     for pile in ("display", "discards"):
-        left.subtract(CARDS[int(card)] for card in state[pile] if card != NO_CARD)
+        left.subtract(cards.CARDS[int(card)] for card in state[pile] if card != cards.NO_CARD)
     return +left
 
 
@@ -181,7 +157,7 @@ def parse(source: str, state: State) -> None:
         values[key] = value
     _read_board(board, state)
     for name in ("hands", "display", "deck", "discards", "took"):
-        state[name] = NO_CARD
+        state[name] = cards.NO_CARD
     state["last"] = -1
     for key, value in values.items():
         READERS[key](key, value, state)
@@ -191,13 +167,13 @@ def parse(source: str, state: State) -> None:
 
 def _read_board(source: str, state: State) -> None:
     lines = source.split("/")
-    if len(lines) != SIZE or any(len(line) != SIZE for line in lines):
+    if len(lines) != cards.SIZE or any(len(line) != cards.SIZE for line in lines):
         raise InvalidText(f"a Sequence text begins with ten rows of ten cells, not {shorten(source)!r}; write {FORM}")
     for cell, mark in enumerate("".join(lines)):
-        corner = cell in CORNERS
+        corner = cell in cards.CORNERS
         if mark not in MARKS or (mark == "#") != corner:
             right = "the corner holds only '#'" if corner else "a cell is '_', 'r', 'b', 'X' or 'O'"
-            raise InvalidText(f"{mark!r} at {cell_name(cell)}: {right}")
+            raise InvalidText(f"{mark!r} at {cards.cell_name(cell)}: {right}")
         state["cells"][cell] = MARKS.index(mark)
 
 
@@ -213,7 +189,7 @@ def _read_cards(key: str, value: str, most: int) -> list[tuple[int, int]]:
                 f"no card {value[place : place + 2]!r} in {key}={shorten(value)}; a card is a rank 2-9 t j q k a "
                 f"and a suit s h d c{hidden}"
             )
-        found.append((NUMBER_OF[item[1]], OPEN if item[2] == "+" else len(item[2])))
+        found.append((cards.NUMBER_OF[item[1]], cards.OPEN if item[2] == "+" else len(item[2])))
         place = item.end()
     if len(found) > most:
         raise InvalidText(f"{key} holds at most {most} cards, not {len(found)}: {shorten(value)!r}")
@@ -224,27 +200,27 @@ def _read_pile(key: str, value: str, state: State) -> None:
     """The display, the deck or the discards."""
     if value.isdigit():
         raise InvalidText(f"{key}={shorten(value)} lists no cards: this is a seat's view, not a whole state")
-    cards = _read_cards(key, value, SLOTS if key == "display" else ALL_CARDS)
-    state[key][: len(cards)] = [card for card, _ in cards]
-    state[f"{key}_size"] = len(cards)
+    read = _read_cards(key, value, cards.SLOTS if key == "display" else cards.ALL_CARDS)
+    state[key][: len(read)] = [card for card, _ in read]
+    state[f"{key}_size"] = len(read)
 
 
 def _read_hands(key: str, value: str, state: State) -> None:
-    most = hand_size(int(state["rules"]), int(state["seats"]))
+    most = cards.hand_size(int(state["rules"]), int(state["seats"]))
     for seat, part in _parts(key, value, state):
-        cards = _read_cards(key, part, most)
-        state["held"][seat] = len(cards)
-        state["hands"][seat][: len(cards)] = [card for card, _ in cards]
-        state["drawn"][seat][: len(cards)] = [drawn for _, drawn in cards]
+        read = _read_cards(key, part, most)
+        state["held"][seat] = len(read)
+        state["hands"][seat][: len(read)] = [card for card, _ in read]
+        state["drawn"][seat][: len(read)] = [drawn for _, drawn in read]
 
 
 def _read_last(key: str, value: str, state: State) -> None:
     for seat, part in _parts(key, value, state):
         name, _, card = part.replace("-", " ").partition(" take ")
-        if part and (name not in LAST_MOVES or (card and card not in NUMBER_OF)):
+        if part and (name not in LAST_MOVES or (card and card not in cards.NUMBER_OF)):
             raise InvalidText(f"no action {shorten(part)!r} in last=; write 'place-2s-b7-take-jd'")
         state["last"][seat] = LAST_MOVES[name] if part else -1
-        state["took"][seat] = NUMBER_OF[card] if card else NO_CARD
+        state["took"][seat] = cards.NUMBER_OF[card] if card else cards.NO_CARD
 
 
 def _read_sequences(key: str, value: str, state: State) -> None:
@@ -254,7 +230,7 @@ def _read_sequences(key: str, value: str, state: State) -> None:
 
 def _read_count(key: str, value: str, state: State) -> None:
     seats = int(state["seats"])
-    most = {"turn": seats - 1, "traded": 1, "passes": seats, "reshuffles": MOST_RESHUFFLES}[key]
+    most = {"turn": seats - 1, "traded": 1, "passes": seats, "reshuffles": cards.MOST_RESHUFFLES}[key]
     state[key] = _number(key, value, most)
 
 
@@ -271,25 +247,21 @@ def _number(key: str, value: str, most: int) -> int:
     return int(value)
 
 
-LAST_MOVES = {move_name(move): move for move in range(MOVES)} | {"decline": DECLINE, "pass": PASS}
+_moves = {cards.move_name(move): move for move in range(cards.MOVES)}
+LAST_MOVES = _moves | {"decline": cards.DECLINE, "pass": cards.PASS}
 READERS: dict[str, Callable[[str, str, State], None]] = {
-    "turn": _read_count,
     "hands": _read_hands,
-    "display": _read_pile,
-    "deck": _read_pile,
-    "discards": _read_pile,
     "sequences": _read_sequences,
     "last": _read_last,
-    "traded": _read_count,
-    "passes": _read_count,
-    "reshuffles": _read_count,
+    **dict.fromkeys(("display", "deck", "discards"), _read_pile),
+    **dict.fromkeys(("turn", "traded", "passes", "reshuffles"), _read_count),
 }
 
 
 def _set_outcome(state: State) -> None:
     red, blue = totals(state)
-    empty = state["rules"] != BOXED and state["display_size"] == 0
-    over = red >= WIN or blue >= WIN or empty or state["passes"] >= state["seats"]
+    empty = state["rules"] != cards.BOXED and state["display_size"] == 0
+    over = red >= cards.WIN or blue >= cards.WIN or empty or state["passes"] >= state["seats"]
     state["outcome"] = RUNNING if not over else DRAW if red == blue else FIRST_WINS + (blue > red)
 
 
@@ -298,21 +270,21 @@ def _set_outcome(state: State) -> None:
 
 def problems(state: State) -> list[str]:
     """Everything that keeps a state from being reached in a game."""
-    boxed, seats = state["rules"] == BOXED, int(state["seats"])
-    dealt = hand_size(int(state["rules"]), seats)
+    boxed, seats = state["rules"] == cards.BOXED, int(state["seats"])
+    dealt = cards.hand_size(int(state["rules"]), seats)
     found: list[str] = _card_problems(state)
     for seat in range(seats):
-        if state["held"][seat] != dealt and not (boxed and state["reshuffles"] == MOST_RESHUFFLES):
+        if state["held"][seat] != dealt and not (boxed and state["reshuffles"] == cards.MOST_RESHUFFLES):
             found.append(f"seat {seat} holds {state['held'][seat]} cards, not {dealt}")
     if boxed and state["display_size"]:
         found.append("cards lie face up, which the boxed rules do not know")
-    if not boxed and state["deck_size"] and state["display_size"] != SLOTS:
-        found.append(f"{state['display_size']} cards lie face up while the deck has some: there are {SLOTS}")
-    chips = sum(cell not in (EMPTY, CORNER) for cell in state["cells"])
+    if not boxed and state["deck_size"] and state["display_size"] != cards.SLOTS:
+        found.append(f"{state['display_size']} cards lie face up while the deck has some: there are {cards.SLOTS}")
+    chips = sum(cell not in (cards.EMPTY, cards.CORNER) for cell in state["cells"])
     if not state["reshuffles"] and chips > state["discards_size"]:
         found.append(f"{chips} chips on the board, but only {state['discards_size']} cards were played")
     for side, total in enumerate(totals(state)):
-        locked = any(cell == LOCKED + side for cell in state["cells"])
+        locked = any(cell == cards.LOCKED + side for cell in state["cells"])
         if locked != (total > 0):
             found.append(f"{SIDES[side]} has {total} sequences and {'some' if locked else 'no'} locked chips")
     return found
@@ -321,10 +293,10 @@ def problems(state: State) -> list[str]:
 def _card_problems(state: State) -> list[str]:
     """Each card exists twice."""
     piles = (state["hands"].reshape(-1), state["display"], state["deck"], state["discards"])
-    counts = Counter(int(card) for pile in piles for card in pile if card != NO_CARD)
-    many = [f"{counts[k]} copies of {CARDS[k]}" for k in range(len(CARDS)) if counts[k] > COPIES]
-    few = [CARDS[k] for k in range(len(CARDS)) if counts[k] < COPIES]
-    found = [f"{', '.join(many)} (there are {COPIES})"] if many else []
+    counts = Counter(int(card) for pile in piles for card in pile if card != cards.NO_CARD)
+    many = [f"{counts[k]} copies of {cards.CARDS[k]}" for k in range(len(cards.CARDS)) if counts[k] > cards.COPIES]
+    few = [cards.CARDS[k] for k in range(len(cards.CARDS)) if counts[k] < cards.COPIES]
+    found = [f"{', '.join(many)} (there are {cards.COPIES})"] if many else []
     if few:
-        found.append(f"missing cards: {shorten(' '.join(few), 60)} (each is there {COPIES} times)")
+        found.append(f"missing cards: {shorten(' '.join(few), 60)} (each is there {cards.COPIES} times)")
     return found

@@ -21,19 +21,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.bits import popcount
-from plyground.games.connect_four.rules import (
-    COLUMN,
-    COLUMNS,
-    MAX_PLIES,
-    ONE,
-    S1,
-    S6,
-    ZERO,
-    has_four,
-    playable,
-    winning_cells,
-)
+from plyground.games.bits import ONE, S1, S6, ZERO, popcount
+from plyground.games.connect_four.rules import COLUMN, COLUMNS, MAX_PLIES, has_four, mirrored, playable, winning_cells
 from plyground.games.connect_four.solver.arrays import Bits, Boards, Known, Scores, Stack, Watch
 
 Int = Any  # in compiled code a whole number is a literal, an int or an np.int64
@@ -251,15 +240,6 @@ def store(table: Bits, shift: np.uint64, key: np.uint64, ply: Int, above: bool, 
 
 
 # ---- the book ----
-
-
-@njit
-def mirrored(stones: np.uint64) -> np.uint64:
-    """The same board seen in a mirror."""
-    out = ZERO
-    for column in range(COLUMNS):
-        out |= ((stones >> np.uint64(7 * column)) & COLUMN) << np.uint64(42 - 7 * column)
-    return out
 
 
 @njit

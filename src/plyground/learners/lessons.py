@@ -1,0 +1,169 @@
+"""What imitation learns from and is measured by: a dataset's examples as batches for a network, loss and measures.
+
+In losses and measures: `logits` [B, A], `legal` [B, A], `top` [B, K] the teacher's actions as outputs (0 where there
+are fewer) and `policy` [B, K] their probabilities (0 there).
+"""
+
+# torch's own types are incomplete:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors.numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from plyground.agents.teacher import UNIT
+from plyground.backend.view import View
+from plyground.errors import InvalidValue
+from plyground.networks import Network, Valued, entropy, masked
+from plyground.runs import files
+from plyground.runs.directory import HELD_OUT
+from plyground.teaching.dataset import BadLines, read_dataset
+from plyground.teaching.lines import Lines
+
+Records = NDArray[np.void]
+Rows = NDArray[np.int64]
+MANY_HELD_OUT = 20_000  # as many are kept with a run
+KS = (1, 3, 5)  # match@k is reported for these
+
+
+def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
+    """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
+    with files.plain_os_errors(f"write {target}"), target.open("wb") as file:
+        for path in paths:
+            for found, _ in read_dataset(path, lines, bad_lines, processes):
+                file.write(found.tobytes())
+    if target.stat().st_size == 0:
+        raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
+    return np.memmap(target, lines.dtype, "r")
+
+
+def split(examples: Records, share: float) -> tuple[Rows, Rows]:
+    """The rows to learn from and those held out: whole games, and no position is in both.
+
+    A game's own name decides, not the run: what one run holds out, no other that goes on with it has learned from.
+    """
+    held = examples["game"] < np.uint64(share * 2**64)  # [N]; names are hashed
+    known = np.unique(examples["key"][held])
+    learn = ~held & ~np.isin(examples["key"], known)
+    if not learn.any() or (share and not held.any()):
+        raise InvalidValue(f"{len(examples)} examples cannot be split so that {share:.0%} of the games are held out")
+    return np.flatnonzero(learn), np.flatnonzero(held)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A batch as a network sees it."""
+
+    shown: Tensor  # [B, *shape]
+    legal: Tensor  # [B, outputs]
+    top: Tensor  # [B, K] the teacher's actions as outputs, best first; 0 where there are fewer
+    policy: Tensor  # [B, K] its chances; 0 there
+    values: Tensor  # [B]
+
+
+def lesson(view: View, examples: Records) -> Lesson:
+    states = view.rows(view.game.heads(np.ascontiguousarray(examples["state"])))
+    width = int((examples["top"] >= 0).sum(1).max())
+    parts = examples["top"][:, :width], examples["policy"][:, :width], examples["value"]
+    actions, policy, values = (torch.from_numpy(np.ascontiguousarray(each)).to(view.device) for each in parts)
+    columns = [view.output_of(states, actions[:, k].clamp(min=0)) for k in range(width)]
+    top = torch.where(actions >= 0, torch.stack(columns, 1), 0)
+    if int(top.max()) >= view.outputs:
+        raise InvalidValue(f"the data has action {int(top.max())}, but the network only {view.outputs} outputs")
+    return Lesson(view.observe(states), view.legal(states), top, policy, values)
+
+
+def lessons(view: View, examples: Records, rows: Rows, batch: int) -> Iterator[Lesson]:
+    """All rows in batches; the next one is prepared while one is used."""
+    with ThreadPoolExecutor(1) as ahead:
+        coming = deque[Future[Lesson]]()
+        for start in range(0, len(rows), batch):
+            coming.append(ahead.submit(lesson, view, examples[rows[start : start + batch]]))
+            if len(coming) > 1:
+                yield coming.popleft().result()
+        yield from (last.result() for last in coming)
+
+
+# ---- the examples that are kept with a run ----
+
+
+def keep_held_out(folder: Path, examples: Records) -> None:
+    """Some of the held-out examples, so that a run can be verified wherever it is."""
+    chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
+    table = {"records": chosen.view(np.uint8).reshape(len(chosen), -1)}
+    files.write_whole(folder / HELD_OUT, safetensors.numpy.save(table))
+
+
+def read_held_out(folder: Path, lines: Lines) -> Records:
+    try:
+        found = safetensors.numpy.load((folder / HELD_OUT).read_bytes())["records"]
+        return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
+    except (OSError, KeyError, ValueError, safetensors.SafetensorError):
+        raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None
+
+
+# ---- loss and measures ----
+
+
+def said(network: nn.Module, shown: Tensor, best: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """What a network says: logits [B, A], its outputs times `scale`; and the value [B] of the actions `best` [B].
+
+    Logits are UNIT to one value, the teacher's own scale. A network with a value head says the state's value apart, and
+    its outputs are logits as they are.
+    """
+    if isinstance(network, Network) and isinstance(network.head, Valued):
+        return network.with_value(shown)
+    logits = network(shown) * scale
+    return logits, UNIT * logits.gather(1, best[:, None])[:, 0]
+
+
+def policy_loss(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor, smooth: float) -> Tensor:
+    """[B] cross-entropy to the teacher's policy over the legal actions; `smooth` of it is spread evenly over them."""
+    logs = torch.log_softmax(masked(logits, legal), 1)
+    teacher = _expected(policy, logs.gather(1, top))
+    even = torch.where(legal, logs, 0.0).sum(1) / legal.sum(1)
+    return -(1 - smooth) * teacher - smooth * even
+
+
+def _expected(policy: Tensor, values: Tensor) -> Tensor:
+    """[B] the mean of `values` [B, K] under the policy; what has no chance may be infinite."""
+    return torch.where(policy > 0, policy * values, 0.0).sum(1)
+
+
+def measures(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor) -> dict[str, Tensor]:
+    """[B] each: whether the teacher's best action is among the network's k best, the Kullback-Leibler divergence from
+    the teacher to the network, the network's entropy over legal actions and that of an even choice."""
+    values = masked(logits, legal)
+    best = values.gather(1, top[:, :1])  # [B, 1]
+    indices = torch.arange(values.shape[1], device=values.device)
+    ahead = ((values > best) | ((values == best) & (indices < top[:, :1]))).sum(1)  # of equal ones the lowest is played
+    logs = torch.log_softmax(values, 1)
+    found = {f"match@{k}": (ahead < k).float() for k in KS}
+    found["kl"] = _expected(policy, policy.log() - logs.gather(1, top))
+    found["entropy"], found["even_entropy"] = entropy(logits, legal), legal.sum(1).float().log()
+    return found
+
+
+def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
+    """The means of loss, measures and the error of the best action's value over all examples of the batches."""
+    sums, count = dict[str, float](), 0
+    for taught in batches:
+        with torch.inference_mode():
+            logits, values = said(network, taught.shown, taught.top[:, 0], scale)
+            given = logits, taught.legal, taught.top, taught.policy
+            found = {"loss": policy_loss(*given, smooth), **measures(*given)}
+            found["value_error"] = (values - taught.values).abs()
+        count += len(values)
+        for name, each in found.items():
+            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
+    return {name: value / count for name, value in sums.items()}
