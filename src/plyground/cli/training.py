@@ -29,7 +29,7 @@ from plyground.game import load
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.training import Learner
-from plyground.report.run import how_to_play, write_report
+from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
 from plyground.runs.settings import build, profile, profiles, read_toml, to_toml
@@ -188,7 +188,7 @@ def _train(learner: Learner, run: Run) -> None:
     say(f"This run is finished. To train it longer: {longer}")
     if (run.path / directory.HELD_OUT).exists():
         say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
-    say(f"Play against it: {how_to_play(run.path)}")
+    say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
 
 
 def _done(learner: Learner) -> dict[str, float]:

@@ -124,10 +124,8 @@ class Session:
         self.unclear = ""
         try:
             return self.play(*typed.read(self.position, whole))
-        except typed.Ambiguous as error:
-            self.unclear = whole
-            return [Event("refused", str(error))]
         except IllegalAction as error:
+            self.unclear = whole if isinstance(error, typed.Ambiguous) else ""
             return [Event("refused", str(error))]
 
     def play(self, *actions: int) -> list[Event]:

@@ -87,7 +87,5 @@ def check_picture(target: Path) -> None:
 def save_figure(target: Path, figure: Figure) -> None:
     try:
         figure.savefig(target, dpi=DPI)
-    except OSError as error:
-        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
-    except ValueError as error:  # a suffix that is no picture's
-        raise InvalidValue(f"cannot write {target}: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a suffix that is no picture's
+        raise InvalidValue(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from None

@@ -12,12 +12,11 @@ from typing import Any
 from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
-from plyground.errors import command
 from plyground.learners.evaluation import evaluate
 from plyground.report import table
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
 from plyground.runs import files
-from plyground.runs.directory import best_of, game_of, read_config, read_metrics
+from plyground.runs.directory import best_of, read_config, read_metrics
 
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
@@ -34,26 +33,21 @@ def write_report(path: Path, games: int = GAMES) -> str:
     opponents = config.get("eval_opponents") or usual(agent.game)
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
-    lines = [
+    table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
+    for spec, one in scores.items():
+        score, results = f"{one['score']:.1%}", f"{one['wins']}, {one['draws']}, {one['losses']}"
+        table.append(f"| `{spec}` | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
+    best_step = f"The best checkpoint is step {best.get('step')}{step}."
+    paragraphs = [
         f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
-        "",
-        f"{agent_words(agent, config)}, seed {config['seed']}. {_totals(records)} "
-        f"The best checkpoint is step {best.get('step')}{step}.",
-        "",
-        f"| against | score | 95% interval | wins, draws, losses of {games} |",
-        "|---|---|---|---|",
-        *(
-            f"| `{spec}` | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} "
-            f"| {one['wins']}, {one['draws']}, {one['losses']} |"
-            for spec, one in scores.items()
-        ),
-        "",
+        f"{agent_words(agent, config)}, seed {config['seed']}. {_totals(records)} {best_step}",
+        "\n".join(table),
         *_puzzles_solved(agent),
         *_graded(agent),
         *_time_by_part(events(records, "cycle")),
-        "What to try next: " + "; ".join(advice(config, records, scores)) + ".",
+        f"What to try next: {'; '.join(advice(config, records, scores))}.",
     ]
-    text = "\n".join(lines) + "\n"
+    text = "\n\n".join(paragraphs) + "\n"
     files.write_whole(path / "report.md", text.encode())
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
@@ -85,19 +79,17 @@ def _puzzles_solved(agent: Any) -> list[str]:
     """The share of the simplest puzzles that it solves, where a game has them."""
     found = puzzles.solved(agent.game, agent)
     words = " and ".join(f"{share:.1%} of {name.replace('_', '-')}" for name, share in found.items())
-    return [f"Puzzles: it solves {words}.", ""] if found else []
+    return [f"Puzzles: it solves {words}."] if found else []
 
 
 def _graded(agent: Any) -> list[str]:
     """The perfect player's grade, where there is one."""
     if agent.game.rules.grade is None:
         return []
-    report = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0)
-    whole = report.wdl["all"]
+    whole = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0).wdl["all"]
     return [
         f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "
-        f"{whole.agent:.1%} of its moves keep the value (a random mover: {whole.random:.1%}).",
-        "",
+        f"{whole.agent:.1%} of its moves keep the value (a random mover: {whole.random:.1%})."
     ]
 
 
@@ -106,7 +98,7 @@ def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
     total = min(sum(value for value, _ in parts), -1e-9)
-    return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}.", ""]
+    return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}."]
 
 
 def advice(
@@ -198,8 +190,3 @@ def _row_of(path: Path) -> list[str]:
     words = " · ".join(f"{spec} {score['score']:.0%}" for spec, score in scores.items())
     game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
     return [config.get("learner", "?"), game, f"{count}/{limit}" if limit else str(count), best, words]
-
-
-def how_to_play(path: Path) -> str:
-    """How to play against a run."""
-    return command("play", game_of(path), f"run:{path}")

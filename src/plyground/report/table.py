@@ -27,16 +27,12 @@ ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 def in_words(table: Table, entry: int) -> tuple[str, str]:
     """The state and the action of an entry; a part that the key leaves open is named as such."""
-    key = tuple(int(word) for word in table.entries.keys[entry])
-    state, action = table.key.read(key) if key[-1] and key[0] != int(ANY_STATE) else table.key.read(_filled(key))
-    if key[-1] == NOTHING:
+    *words, last = (int(word) for word in table.entries.keys[entry])
+    anywhere = words[0] == int(ANY_STATE)
+    state, action = table.key.read((*([0] * len(words) if anywhere else words), last or 1))  # open parts get a value
+    if last == NOTHING:
         return state, "(whatever is played)"
-    return ("(anywhere)" if key[0] == int(ANY_STATE) else state), action
-
-
-def _filled(key: tuple[int, ...]) -> tuple[int, ...]:
-    """A key that can be read, with a value in the part that is left open."""
-    return (*(0 if word == int(ANY_STATE) else word for word in key[:-1]), key[-1] or 1)
+    return ("(anywhere)" if anywhere else state), action
 
 
 def ranked(table: Table, top: int) -> dict[str, list[dict[str, Any]]]:
