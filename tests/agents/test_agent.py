@@ -11,8 +11,7 @@ import plyground as pg
 from conftest import TINY
 from naive.minimax import naive_minimax
 from plyground import specs
-from plyground.agents.agent import AGENTS, Agent, entries, known, make
-from plyground.agents.simple import ScriptedAgent
+from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, entries, known, make
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.search.minimax import Minimax
@@ -130,8 +129,8 @@ def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg
     assert set(AGENTS) < set(table)
     assert known(connect_four) == ["random", "greedy", "punisher", "solver", "minimax:depth=3", "trained"]
     for name, entry in table.items():
-        assert len(entry.meaning) > 5, name
-        assert entry.path or [make(spec, connect_four) for spec in entry.examples(connect_four)], name
+        assert len(entry.make.__doc__ or "") > 5, name
+        assert entry.path or make(entry.example, connect_four) is not None, name
     assert isinstance(make("greedy", connect_four), ScriptedAgent), "a game's own agent comes first"
     assert isinstance(make("greedy", pg.load(TINY[1])), Minimax)
 

@@ -11,8 +11,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents import uci
-from plyground.agents.agent import GIVES_UP, make
-from plyground.agents.simple import Random
+from plyground.agents.agent import GIVES_UP, Random, make
 from plyground.arena.match import play_match
 from plyground.games import GAMES
 from plyground.games.rng import seeds

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib import image
+from matplotlib.figure import Figure
 
 import plyground as pg
 from plyground.report import figures
@@ -41,6 +42,26 @@ def test_a_target_that_fails_later_is_one_sentence(tmp_path: Path) -> None:
     for target in (tmp_path / "no" / "x.png", tmp_path / "x.foo"):
         with pytest.raises(pg.InvalidValue, match=f"cannot write {target}: "):
             figures.save_figure(target, figures.new_figure(1, 1))
+
+
+def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() -> None:
+    axes = Figure().add_subplot()
+    specs = ("random", "greedy")
+    curves = [figures.Curve(False, run, spec, [1, 2], [0, 1]) for run in "ab" for spec in specs]
+    figures.draw_curves(axes, curves, ["a", "b"])
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+    assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
+    assert len(set(looks)) == 4
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", *specs]
+    assert legend.get_window_extent().y1 <= axes.get_window_extent().y0
+
+
+def test_more_runs_than_colours_are_all_drawn() -> None:
+    axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
+    figures.draw_curves(axes, [figures.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
+    assert len(axes.lines) == 60
 
 
 def test_all_pictures_are_made_by_the_helper() -> None:

@@ -12,8 +12,8 @@ from matplotlib.patches import Circle
 
 import plyground as pg
 from plyground.games.scene import Cell, Item, Scene, row
-from plyground.report.figures import BLUE, ORANGE
-from plyground.report.pictures import MARK, draw_board, draw_scene, save_board
+from plyground.report.figures import BLUE, ORANGE, new_figure, save_figure
+from plyground.report.pictures import MARK, draw_board, draw_scene
 
 
 def drawn(scene: Scene) -> tuple[dict[str, tuple[float, float]], list[Circle]]:
@@ -35,7 +35,9 @@ def coloured(circles: list[Circle], colour: str, filled: bool = True) -> list[tu
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_every_game_can_be_drawn(game: pg.Game, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"board.{suffix}"
-    save_board(path, game.start(seed=1))
+    figure = new_figure(6, 6)
+    draw_board(figure.add_subplot(), game.start(seed=1))
+    save_figure(path, figure)
     beginning = path.read_bytes()[:300]
     assert beginning.startswith(b"\x89PNG") if suffix == "png" else b"<svg" in beginning or b"<?xml" in beginning
 

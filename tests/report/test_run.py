@@ -87,26 +87,10 @@ def test_a_run_with_a_table_has_six_pictures(tmp_path: Path, drawn: list[Figure]
     assert len(drawn[1].axes) == 2, "two runs are compared by their curves"
 
 
-def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() -> None:
-    axes = Figure().add_subplot()
-    specs = ("random", "greedy")
-    report._draw(axes, [report.Curve(False, run, spec, [1, 2], [0, 1]) for run in "ab" for spec in specs], ["a", "b"])
-    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
-    assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
-    assert len(set(looks)) == 4
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", *specs]
-    assert legend.get_window_extent().y1 <= axes.get_window_extent().y0
-
-
 def test_runs_of_one_name_get_different_labels() -> None:
     assert report.labels_of([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
     assert report.labels_of([Path("a/one"), Path("b/two")]) == ["one", "two"]
     assert report.labels_of([Path("a/run"), Path("a/run")]) == ["run (1)", "run (2)"]
-    axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
-    report._draw(axes, [report.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
-    assert len(axes.lines) == 60
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ is the move that wins at once, or else the one with the best `evaluate`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import uci
-from plyground.agents.simple import Random, ScriptedAgent
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
+from plyground.games.interface import Function
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.threads import available, over_slices
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
@@ -63,6 +65,44 @@ def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> 
         agent.ended(games, outcomes)
 
 
+# ---- agents without search or network ----
+
+
+class Random:
+    """Plays each legal action with the same probability."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def __str__(self) -> str:
+        return "random"
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        actions = np.empty(len(states), np.int32)
+        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
+        return actions
+
+
+class ScriptedAgent:
+    """Plays by a compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, of a game."""
+
+    def __init__(self, game: Game, name: str, choose: Function) -> None:
+        self.game, self.name, self.function = game, name, choose
+        self.kernels = load_kernels("choose", {"choose": choose}, f"{game.label} {name}")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        actions = np.empty(len(states), np.int32)
+
+        def run(rows: slice) -> None:
+            self.kernels.choose_all(states[rows], rngs[rows], actions[rows], self.game.work())
+
+        over_slices(run, len(states), available())
+        return actions
+
+
 # ---- the table ----
 
 
@@ -71,10 +111,10 @@ class Entry:
     """One row of the table: `name:option=value`, or `name:PATH,option=value`."""
 
     make: Callable[[Game, str, Options], Agent]
-    """(game, path, options) -> agent"""
-    examples: Callable[[Game], Sequence[str]]
-    """the specs that are listed for a game; none where the agent cannot play it"""
-    meaning: str
+    """(game, path, options) -> agent; the docstring is shown to people"""
+    example: str = ""
+    """the spec that is listed for a game that the agent can play"""
+    plays: Callable[[Game], bool] = lambda _: True
     needs: str = ""
     """what a game must have, for the error where it has not"""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -83,12 +123,29 @@ class Entry:
     """the name of the path in help, where the spec has one"""
 
 
+def _random(game: Game, path: str, options: Options) -> Agent:
+    """any legal action, equally likely"""
+    return Random(game)
+
+
+def _greedy(game: Game, path: str, options: Options) -> Agent:
+    """a winning move, or else the one with the best `evaluate`"""
+    return Minimax(game, depth=1)
+
+
 def _minimax(game: Game, path: str, options: Options) -> Agent:
+    """alpha-beta search to a fixed depth"""
     numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
     return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
 
 
+def _trained(game: Game, path: str, options: Options) -> Agent:
+    """the pretrained network"""
+    return load_run(str(_pretrained(game)), game)
+
+
 def _run(game: Game, path: str, options: Options) -> Agent:
+    """what a run has learned"""
     learn, which = options.get("learn", "false"), options.get("checkpoint", "")
     if learn not in ("true", "false"):
         raise InvalidValue(f"learn of the agent run is true or false, not {shorten(learn)!r}")
@@ -97,17 +154,22 @@ def _run(game: Game, path: str, options: Options) -> Agent:
     if read_config(Path(path)).get("learner") != "tabular":
         how = command("resume", path)
         raise InvalidValue(f"{path} cannot learn while it plays: only tables do; use {how}")
-    from plyground.agents.tabular import learning
+    if which not in ("", "last"):
+        raise InvalidValue(f"an agent that goes on learning begins with the run's last checkpoint, not with {which!r}")
+    from plyground.agents.tabular import LearningAgent
 
-    return learning(path, game, which)
+    return LearningAgent(path, game)
 
 
 def _own_agents(game: Game) -> dict[str, Entry]:
     """The rows of the agents that a game defines: scripted ones, and classes."""
 
     def entry(name: str, value: Any, made: Callable[[Game], Agent]) -> Entry:
-        meaning = (value.__doc__ or f"the game's own {name}").strip().splitlines()[0]
-        return Entry(lambda game, path, options: made(game), lambda _: [name], meaning)
+        def make(game: Game, path: str, options: Options) -> Agent:
+            return made(game)
+
+        make.__doc__ = (value.__doc__ or f"the game's own {name}").strip().splitlines()[0]
+        return Entry(make, name)
 
     scripts = {
         name: entry(name, function, functools.partial(ScriptedAgent, name=name, choose=function))
@@ -126,6 +188,10 @@ def _pretrained(game: Game) -> Path:
     return Path(__file__).parents[1] / "trained" / str(game)
 
 
+def _stockfish_plays(game: Game) -> bool:
+    return game.rules.UCI and uci.find("stockfish") is not None
+
+
 MINIMAX_OPTIONS = {
     "depth": "plies to look ahead (3)",
     "quiescence": "plies beyond the depth that follow captures (0)",
@@ -133,34 +199,12 @@ MINIMAX_OPTIONS = {
 }
 RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
-    "random": Entry(lambda game, path, options: Random(game), lambda _: ["random"], "any legal action, equally likely"),
-    "greedy": Entry(
-        lambda game, path, options: Minimax(game, depth=1),
-        lambda game: ["greedy"] * can_search(game),
-        "a winning move, or else the one with the best `evaluate`",
-        SEARCHABLE,
-    ),
-    "minimax": Entry(
-        _minimax,
-        lambda game: ["minimax:depth=3"] * can_search(game),
-        "alpha-beta search to a fixed depth",
-        SEARCHABLE,
-        MINIMAX_OPTIONS,
-    ),
-    "trained": Entry(
-        lambda game, path, options: load_run(str(_pretrained(game)), game),
-        lambda game: ["trained"] * _pretrained(game).is_dir(),
-        "the pretrained network",
-        "a pretrained network",
-    ),
-    "uci": Entry(
-        uci.make_engine,
-        lambda game: ["uci:stockfish,elo=1350"] * (game.rules.UCI and uci.find("stockfish") is not None),
-        "a UCI engine",
-        options=uci.OPTIONS,
-        path="ENGINE",
-    ),
-    "run": Entry(_run, lambda _: [], "what a run has learned", options=RUN_OPTIONS, path="DIR"),
+    "random": Entry(_random, "random"),
+    "greedy": Entry(_greedy, "greedy", can_search, SEARCHABLE),
+    "minimax": Entry(_minimax, "minimax:depth=3", can_search, SEARCHABLE, MINIMAX_OPTIONS),
+    "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
+    "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),
+    "run": Entry(_run, options=RUN_OPTIONS, path="DIR"),
 }
 
 
@@ -178,7 +222,7 @@ def make(spec: str, game: Game) -> Agent:
     if entry is None:
         paths = (f"{each}:{found.path}" for each, found in table.items() if found.path)
         raise unknown(f"agent for {game}", name, [*known(game), *paths])
-    if entry.needs and not entry.examples(game):
+    if entry.needs and not entry.plays(game):
         others = ", ".join(known(game))
         raise InvalidValue(f"the agent {name} cannot play {game}: it needs {entry.needs}; known: {others}")
     path, options = specs.split_path(rest) if entry.path else ("", specs.split(spec)[1])
@@ -192,7 +236,7 @@ def make(spec: str, game: Game) -> Agent:
 
 def known(game: Game) -> list[str]:
     """The specs to list for a game."""
-    return [spec for entry in entries(game).values() for spec in entry.examples(game)]
+    return [entry.example for entry in entries(game).values() if entry.example and entry.plays(game)]
 
 
 def usual(game: Game) -> tuple[str, ...]:

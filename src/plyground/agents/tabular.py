@@ -143,10 +143,3 @@ class LearningAgent(TableAgent):
         self.checkpoint = self.run.save(step, before.identity, groups, state)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
         self.updates.sums[:] = 0
-
-
-def learning(path: str, game: Game, which: str) -> LearningAgent:
-    """`run:DIR,learn=true`."""
-    if which not in ("", "last"):
-        raise InvalidValue(f"an agent that goes on learning begins with the run's last checkpoint, not with {which!r}")
-    return LearningAgent(path, game)

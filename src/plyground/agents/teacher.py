@@ -11,8 +11,7 @@ pawn is worth 0.17, that is 2.7 units: at temperature 1, one action that is a pa
 
 from __future__ import annotations
 
-import functools
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,8 @@ class Scorer:
 
     def __init__(self, game: Game, name: str, score: Function, threads: int) -> None:
         self.game, self.threads = game, threads
-        self.kernels = _score_kernels(game.rules.compiled["legal"], score, f"{game.label} {name}")
+        slots = {"legal": game.rules.compiled["legal"], "score": score}
+        self.kernels = load_kernels("score", slots, f"{game.label} {name}")
 
     def scores(self, states: Records) -> tuple[Ints, Floats]:
         shape = len(states), self.game.rules.MAX_LEGAL
@@ -116,11 +116,6 @@ class Scorer:
 
         over_slices(run, len(states), self.threads, chunk=16)
         return actions, scores
-
-
-@functools.cache
-def _score_kernels(legal: Function, score: Function, subject: str) -> Any:
-    return load_kernels("score", {"legal": legal, "score": score}, subject)
 
 
 def teachers_of(game: Game) -> list[str]:

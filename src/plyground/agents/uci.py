@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import queue
 import shutil
-import subprocess
 import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from plyground.position import Position
 GIVES_UP = -1
 PATIENCE = 5.0  # seconds beyond its thinking time after which an engine counts as dead
 LIMITS = {"nodes": "nodes", "depth": "depth", "time": "movetime"}
+STRENGTH = {"elo": {"UCI_LimitStrength": "true", "UCI_Elo": "{}"}, "skill": {"Skill Level": "{}"}}  # engine's options
 OPTIONS = {
     "time": "seconds for a move (0.05 unless nodes or depth is given)",
     "nodes": "nodes for a move",
@@ -45,15 +46,8 @@ class Engine:
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
         self.name, self.patience = command[0], patience
         try:
-            self.process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                bufsize=1,
+            self.process = Popen(
+                command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, encoding="utf-8", errors="replace", bufsize=1
             )
         except OSError as error:
             raise EngineFault(f"cannot start the engine {self.name!r}: {error.strerror}") from None
@@ -78,9 +72,8 @@ class Engine:
             try:
                 line = self.lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
-                raise EngineFault(
-                    f"the engine {self.name!r} has not said {word!r} within {seconds + self.patience:g} s"
-                ) from None
+                limit = f"{seconds + self.patience:g} s"
+                raise EngineFault(f"the engine {self.name!r} has not said {word!r} within {limit}") from None
             if line is None:
                 raise EngineFault(f"the engine {self.name!r} has died before it said {word!r}")
             if line.split()[:1] == [word]:
@@ -89,7 +82,7 @@ class Engine:
                 seen.append(line)
 
 
-def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+def _listen(process: Popen[str], lines: queue.Queue[str | None]) -> None:
     """Collect the lines that the program writes. (Not a method: that would keep the engine alive.)"""
     assert process.stdout is not None
     with process.stdout as said:
@@ -98,7 +91,7 @@ def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> N
     lines.put(None)  # it has ended
 
 
-def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
+def _end(process: Popen[str], listener: threading.Thread) -> None:
     """Ask the program to quit; kill it if it does not."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
@@ -107,7 +100,7 @@ def _end(process: subprocess.Popen[str], listener: threading.Thread) -> None:
         process.stdin.close()
     try:
         process.wait(timeout=0.5)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         process.kill()
         process.wait()
     listener.join(timeout=1)
@@ -175,23 +168,15 @@ class Uci:
         engine.tell("uci")
         offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
         kinds = {name: kind.split() for name, _, kind in offered}
-        for name, value in _settings(self.options).items():
+        given = {option: str(round(value)) for option, value in self.options.items() if option in STRENGTH}
+        settings = {name: text.format(value) for k, value in given.items() for name, text in STRENGTH[k].items()}
+        for name, value in settings.items():
             if name not in kinds:
                 raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
             _check_range(name, value, kinds[name])
             engine.tell(f"setoption name {name} value {value}")
         engine.tell("isready")
         engine.wait_for("readyok")
-
-
-def _settings(options: Mapping[str, float]) -> dict[str, str]:
-    """The engine's own options."""
-    settings: dict[str, str] = {}
-    if "elo" in options:
-        settings |= {"UCI_LimitStrength": "true", "UCI_Elo": str(round(options["elo"]))}
-    if "skill" in options:
-        settings["Skill Level"] = str(round(options["skill"]))
-    return settings
 
 
 def _check_range(name: str, value: str, kind: list[str]) -> None:
@@ -203,7 +188,7 @@ def _check_range(name: str, value: str, kind: list[str]) -> None:
 
 
 def make_engine(game: Game, program: str, options: Mapping[str, str]) -> Uci:
-    """The agent of `uci:/path/engine,elo=1350,time=0.1`."""
+    """a UCI engine"""
     numbers: dict[str, float] = {}
     for name, value in options.items():
         try:

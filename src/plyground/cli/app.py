@@ -43,7 +43,7 @@ def main() -> None:
         return
     try:
         refuse_old_forms(arguments)
-        _run(arguments, _commands(arguments), LEARNING["teach"] if arguments[:1] == ["teach"] else MEANING)
+        _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
@@ -60,12 +60,12 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
-        if not _from_the_compiler(error):
+        if not any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
             raise
         _fail(f"the game does not compile: {_compiler_message(error)}")
 
 
-def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
+def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
     """All commands; those that need torch are imported only if one of them is called."""
     name = arguments[0] if arguments else ""
     if name == "teach":
@@ -79,28 +79,23 @@ def _commands(arguments: list[str]) -> dict[str, Callable[..., None]]:
     if name in LEARNING:
         from plyground.cli import runs
 
-        return dict(runs.COMMANDS)
-
-    def only_named(meaning: str) -> Callable[..., None]:
-        def command() -> None: ...
-
-        command.__doc__ = meaning
-        return command
-
-    return COMMANDS | {name: only_named(meaning) for name, meaning in LEARNING.items()}
+        return runs.COMMANDS
+    return COMMANDS
 
 
-def _run(arguments: list[str], commands: Mapping[str, Callable[..., None]], meaning: str) -> None:
+def _run(arguments: list[str]) -> None:
     """Run the named command, or show help. tyro gets one command only: it analyses all it gets, which takes time."""
-    before = arguments[: int(arguments[:1] == ["teach"])]  # it has commands of its own
-    name, *rest = arguments[len(before) :] or [""]
+    commands, of_teach = _commands(arguments), arguments[:1] == ["teach"]  # it has commands of its own
+    program, words = ("plyground teach", arguments[1:]) if of_teach else ("plyground", arguments)
+    name, *rest = words or [""]
     if name in commands:
         rest = ["--help"] if {"-h", "--help"} & set(rest) else rest  # tyro hides the words that were given already
-        tyro.cli(commands[name], prog=" ".join(["plyground", *before, name]), args=rest, config=(FlagCreatePairsOff,))
+        tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=(FlagCreatePairsOff,))
         return
-    named = {each: make_dataclass(each, [], namespace={"__doc__": it.__doc__}) for each, it in commands.items()}
-    words = arguments[len(before) :]
-    tyro.extras.subcommand_cli_from_dict(named, prog=" ".join(["plyground", *before]), description=meaning, args=words)
+    meanings = {each: it.__doc__ for each, it in commands.items()} | ({} if of_teach else LEARNING)
+    named = {each: make_dataclass(each, [], namespace={"__doc__": meaning}) for each, meaning in meanings.items()}
+    title = LEARNING["teach"] if of_teach else MEANING
+    tyro.extras.subcommand_cli_from_dict(named, prog=program, description=title, args=words)
 
 
 def _replace_unknown_characters() -> None:
@@ -121,17 +116,10 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _from_the_compiler(error: Exception) -> bool:
-    """Whether numba refused a game's function (without importing numba)."""
-    return any(cls.__name__ == "NumbaError" for cls in type(error).__mro__)
-
-
 def _compiler_message(error: Exception) -> str:
     """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
     text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
     message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
     places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
-    lines = "\n".join(dict.fromkeys(places)).splitlines()
-    return "\n".join(
-        line for line in [*message.splitlines(), *lines] if line.strip() not in ("", "^", "<source elided>")
-    )
+    lines = "\n".join([message, *dict.fromkeys(places)]).splitlines()
+    return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))

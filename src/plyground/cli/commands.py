@@ -10,40 +10,35 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional
 
+import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
-from plyground.cli.grammar import NO_WORDS, GameOption, Words, game_first, hint, shown_as
+from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Words, game_first, hint, shown_as
 from plyground.errors import InvalidValue, command
 
 MANY = 1000  # more agents than any ladder has
-Picture = Annotated[Path | None, hint("PATH", "none")]
+NoPath = Annotated[Path | None, hint("PATH", "none")]
 
 
 def games(
-    words: Positional[Annotated[Words, shown_as("[GAME]", "the game to explain")]] = NO_WORDS,
-    game: Annotated[str, hint("GAME", "list all")] = "",
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "list all")] = ""
 ) -> None:
     """List the games with their settings, encoders and agents; or explain one.
 
     Args:
+        words: the game to explain
         game: the game to explain, if not given first
     """
     from plyground.cli import terminal
-    from plyground.game import load
     from plyground.games import GAMES
 
     if words or game:
-        terminal.show_game(load(game_first(words, game, "games [GAME]", 0, 0)[0]))
+        terminal.show_game(pg.load(game_first(words, game, "games [GAME]")[0]))
     else:
-        terminal.show_games([load(each) for each in GAMES])
+        terminal.show_games([pg.load(each) for each in GAMES])
 
 
 def perft(
-    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
-    *,
-    depth: int,
-    game: GameOption = "",
-    position: str = "startpos",
-    divide: bool = False,
+    words: GameWord = NO_WORDS, *, depth: int, game: GameOption = "", position: str = "startpos", divide: bool = False
 ) -> None:
     """Count the sequences of DEPTH moves: the usual test of a move generator.
 
@@ -52,9 +47,8 @@ def perft(
         position: where to begin, in the game's own text
         divide: one line for each first move
     """
-    from plyground.game import load
 
-    start = load(game_first(words, game, "perft [GAME]", 0, 0)[0]).position(position)
+    start = pg.load(game_first(words, game, "perft [GAME]")[0]).position(position)
     stop_at_once()
     start.perft(min(depth, 1))  # compile before the clock starts
     begun = time.process_time()
@@ -68,9 +62,7 @@ def perft(
 
 
 def match(
-    words: Positional[
-        Annotated[Words, shown_as("[GAME] A B", "two agents: random, greedy, minimax:depth=3, ...")]
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] A B")] = NO_WORDS,
     game: GameOption = "",
     games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
@@ -81,21 +73,20 @@ def match(
     """Play a match between two agents: random openings, each from both sides.
 
     Args:
+        words: two agents: random, greedy, minimax:depth=3, ...
         games: number of games, in pairs
         seed: the same seed gives the same match
         opening_plies: random moves before the agents begin
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
     """
-    from plyground.agents.agent import make
     from plyground.arena.match import play_match, play_until_decided
     from plyground.arena.rating import Sprt
     from plyground.cli import terminal
-    from plyground.game import load
 
     spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)
-    rules = load(spec)
-    agents = make(a, rules), make(b, rules)
+    rules = pg.load(spec)
+    agents = pg.agent(a, rules), pg.agent(b, rules)
     stop_at_once(*agents)
     most = (10_000 if sprt else 100) if games is None else games
     with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
@@ -109,9 +100,7 @@ def match(
 
 
 def solve(
-    words: Positional[
-        Annotated[Words, shown_as("[GAME] POSITION", "the columns played so far, such as 4453, or a board")]
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] POSITION")] = NO_WORDS,
     game: GameOption = "",
     seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
     json: bool = False,
@@ -119,14 +108,14 @@ def solve(
     """Show the value of each move with perfect play, in a solved game.
 
     Args:
+        words: the columns played so far, such as 4453, or a board
         seconds: give up after so many
         json: print one JSON object instead
     """
-    from plyground.cli import reports
-    from plyground.game import load
+    from plyground.cli import terminal
 
     spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
-    rules = load(spec)
+    rules = pg.load(spec)
     if rules.rules.solve is None:
         raise InvalidValue(f"there is no solver for {rules}; connect_four has one")
     start = rules.position(rest[0] if rest else "startpos")
@@ -135,24 +124,23 @@ def solve(
         raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
     if seconds is not None and not 0 < seconds < 1e9:
         raise InvalidValue(f"seconds is a positive number, not {seconds}")
-    reports.show_solved(start, rules.rules.solve(start, seconds), json)
+    terminal.show_solved(start, rules.rules.solve(start, seconds), json)
 
 
 def grade(
-    words: Positional[
-        Annotated[Words, shown_as("[GAME] AGENT", "the agent: random, greedy, minimax:depth=3, ...")]
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
     game: GameOption = "",
     positions: Annotated[Path | None, hint("PATH", "made from the seed")] = None,
     number: int = 1000,
     games: int = 20,
     seed: int = 0,
-    picture: Picture = None,
+    picture: NoPath = None,
     json: bool = False,
 ) -> None:
     """Grade an agent's moves and games with the perfect player of a solved game.
 
     Args:
+        words: the agent: random, greedy, minimax:depth=3, ...
         positions: a file with a position at the start of each line
         number: number of positions to make
         games: games against the perfect player, in pairs; 0 for none
@@ -160,17 +148,15 @@ def grade(
         picture: write the worst mistakes to this file (.png, .svg)
         json: print one JSON object instead
     """
-    from plyground.agents.agent import make
     from plyground.arena.grade import read_positions
-    from plyground.cli import reports, terminal
-    from plyground.game import load
+    from plyground.cli import terminal
 
     spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
     _check_picture(picture)
-    rules = load(spec)
+    rules = pg.load(spec)
     if rules.rules.grade is None:
         raise InvalidValue(f"grades need a solved game, such as connect_four; {rules} is not solved")
-    player = make(agent, rules)
+    player = pg.agent(agent, rules)
     stop_at_once()
     given = number
     if positions:
@@ -180,7 +166,7 @@ def grade(
             raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
         report = rules.rules.grade(rules, player, given, seed, games, progress=advance)
-    reports.show_grade(report, agent, json)
+    terminal.show_grade(report, agent, json)
     if picture:
         from plyground.report.pictures import save_mistakes
 
@@ -189,19 +175,18 @@ def grade(
 
 
 def ladder(
-    words: Positional[
-        Annotated[Words, shown_as("[GAME] A B ...", "two agents or more: random greedy minimax:depth=3 ...")]
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] A B ...")] = NO_WORDS,
     game: GameOption = "",
     games: int = 100,
     seed: int = 0,
-    file: Annotated[Path | None, hint("PATH", "none")] = None,
-    picture: Picture = None,
+    file: NoPath = None,
+    picture: NoPath = None,
     json: bool = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
 
     Args:
+        words: two agents or more: random greedy minimax:depth=3 ...
         games: games between each two agents, in pairs
         seed: the same seed gives the same ladder
         file: keep the results here; agents that are added later play only the missing matches
@@ -209,8 +194,7 @@ def ladder(
         json: print one JSON object instead
     """
     from plyground.arena.ladder import climb
-    from plyground.cli import reports, terminal
-    from plyground.game import load
+    from plyground.cli import terminal
     from plyground.runs.files import check_writable
 
     spec, agents = game_first(words, game, "ladder [GAME] A B ...", 2, MANY)
@@ -218,16 +202,16 @@ def ladder(
     if file:
         check_writable(file)
     kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
-    rules = load(spec)
+    rules = pg.load(spec)
     if not any("learn=true" in each for each in agents):  # an agent that learns saves first
         stop_at_once(kept=kept)
     try:
-        with terminal.steps(hide=json) as say:
+        with terminal.progress(hide=json) as say:
             result = climb(rules, agents, games, seed, file, say)
     except KeyboardInterrupt:
         say_stopped(kept)
         sys.exit(130)
-    reports.show_ladder(result, json)
+    terminal.show_ladder(result, json)
     if picture:
         from plyground.report.pictures import save_ladder
 
@@ -238,12 +222,7 @@ def ladder(
 
 
 def play(
-    words: Positional[
-        Annotated[
-            Words,
-            shown_as("[GAME] [AGENT]", "the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)"),
-        ]
-    ] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
     game: GameOption = "",
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
@@ -252,25 +231,25 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
+        words: the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices
     """
-    from plyground.agents.agent import make, usual
+    from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
-    from plyground.game import load
 
     spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
-    rules = load(spec)
+    rules = pg.load(spec)
     begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
-    start, agent = rules.position(position, begun), make(opponent, rules)
+    start, agent = rules.position(position, begun), pg.agent(opponent, rules)
     stop_at_once(agent)
     play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun)
 
 
 def bench(
     what: Positional[Literal["rules"]],
-    words: Positional[Annotated[Words, shown_as("[GAME]", "see `plyground games`")]] = NO_WORDS,
+    words: GameWord = NO_WORDS,
     game: GameOption = "",
     encoder: Annotated[str | None, hint("NAME", "the game's first")] = None,
     batch: int = 4096,
@@ -288,36 +267,32 @@ def bench(
     """
     from plyground.checks.speed import measure_rules
     from plyground.cli import terminal
-    from plyground.game import load
 
-    spec, _ = game_first(words, game, f"bench {what} [GAME]", 0, 0)
+    spec, _ = game_first(words, game, f"bench {what} [GAME]")
     if batch < 1 or not 0.01 <= seconds <= 600:
         raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
     stop_at_once()
-    terminal.show_speed(measure_rules(load(spec), encoder, batch, seconds), json)
+    terminal.show_speed(measure_rules(pg.load(spec), encoder, batch, seconds), json)
 
 
 def check(
-    words: Positional[Annotated[Words, shown_as("GAME", "a name, or a path to your .py file")]] = NO_WORDS,
-    game: GameOption = "",
-    games: int = 64,
-    seed: int = 0,
+    words: Annotated[Words, shown_as("GAME")] = NO_WORDS, game: GameOption = "", games: int = 64, seed: int = 0
 ) -> None:
     """Check that a game keeps the laws of the contract: for people who add their own.
 
     Args:
+        words: a name, or a path to your .py file
         games: random games to check it on
         seed: seed of these games
     """
-    spec, _ = game_first(words, game, "check GAME", 0, 0)
+    spec, _ = game_first(words, game, "check GAME")
     if not words and not game:
         raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.laws import check as laws_of
-    from plyground.game import load
 
-    rules, kept = load(spec), 0
+    rules, kept = pg.load(spec), 0
     for law, defined in laws_of(rules, games, seed):
         print(f"✓ {law}" if defined else f"- {law} (not defined)")
         kept += defined

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-console = Console(highlight=False)
+from plyground.cli.terminal import console
+
 METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24
 ROWS = 8  # evaluations in the table
@@ -27,9 +28,8 @@ class Display:
     def __init__(self) -> None:
         self.live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         self.scores: list[tuple[int, Mapping[str, Any]]] = []
-        self.note = ""
         self.seen: tuple[float, int, int] | None = None
-        self.speed = ""
+        self.note = self.speed = ""
 
     def __enter__(self) -> Display:
         if self.live:
@@ -70,16 +70,14 @@ class Display:
         seconds = f"{tick['seconds']:.0f} {f'of {limit:.0f} ' if limit else ''}s"
         head = Text(f"{Path(tick['game']).name} · {place} · {seconds} · {self.speed}", style="bold")
         counts = Text(f"{tick['updates']:,} updates, {tick['buffer']}")
-        metrics = Text(_metrics(tick["metrics"], " · "))
-        parts = [head, counts, metrics]
-        opponents = tick["eval_opponents"]
-        if opponents:
-            table = Table("cycle", *opponents, box=None, title="score against", title_justify="left")
-            room = (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")
-            for cycle, scores in self.scores[-ROWS:]:
-                table.add_row(str(cycle), *(_bar(scores[spec], room) for spec in opponents))
-            return Group(*parts, table, Text(self.note, style="dim"))
-        return Group(*parts, Text(self.note, style="dim"))
+        parts, opponents = [head, counts, Text(_metrics(tick["metrics"], " · "))], tick["eval_opponents"]
+        if not opponents:
+            return Group(*parts, Text(self.note, style="dim"))
+        table = Table("cycle", *opponents, box=None, title="score against", title_justify="left")
+        room = (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")
+        for cycle, scores in self.scores[-ROWS:]:
+            table.add_row(str(cycle), *(_bar(scores[spec], room) for spec in opponents))
+        return Group(*parts, table, Text(self.note, style="dim"))
 
 
 def _bar(score: Mapping[str, float], room: int) -> str:
@@ -104,9 +102,8 @@ def _place(event: Event) -> str:
 
 
 def _evaluation(event: Event) -> str:
-    scores = [
-        f"{spec} {s['score']:.1%} [{s['low']:.1%}, {s['high']:.1%}]" for spec, s in event["eval_opponents"].items()
-    ]
+    found = event["eval_opponents"].items()
+    scores = [f"{spec} {one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]" for spec, one in found]
     scores += [f"{name} {share:.1%}" for name, share in event["puzzles"].items()]
     best = f"best so far {event['against_best']['score']:.1%}, best is step {event['best']}"
     return f"{_place(event)}: against {' · '.join(scores)} · {best}"
@@ -115,12 +112,10 @@ def _evaluation(event: Event) -> str:
 def _cycle(event: Event) -> str:
     ended = " ".join(f"{name} {event[name]:.0%}" for name in ("first_wins", "second_wins", "draws", "truncated"))
     parts = " ".join(f"{name} {value:.1f}" for name, value in event["seconds"].items() if name != "total")
-    experience = (
-        f" · quality {event['quality']:.2f} (distinct {event['distinct']:.0%}, "
-        f"reward variance {event['reward_variance']:.3f})"
-        if "quality" in event
-        else ""
-    )
+    experience = ""
+    if "quality" in event:
+        spread = f"distinct {event['distinct']:.0%}, reward variance {event['reward_variance']:.3f}"
+        experience = f" · quality {event['quality']:.2f} ({spread})"
     return (
         f"{_place(event)}: {event['games']} games ({ended}, {event['mean_length']:.1f} plies) · "
         f"{event['updates']} updates · {_metrics(event)}{experience} · illegal_moves {event['illegal_moves']} · "
@@ -139,10 +134,8 @@ def _epoch(event: Event) -> str:
     )
 
 
-LINES: dict[str, Callable[[Event], str]] = {
-    "note": lambda event: event["text"],
-    "device": lambda event: event["text"],
-    "cycle": _cycle,
-    "evaluation": _evaluation,
-    "epoch": _epoch,
-}
+def _text(event: Event) -> str:
+    return event["text"]
+
+
+LINES = {"note": _text, "device": _text, "cycle": _cycle, "evaluation": _evaluation, "epoch": _epoch}

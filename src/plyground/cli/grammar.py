@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from tyro.conf import arg
+from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec
 
 from plyground.errors import InvalidValue, command, unknown
@@ -26,32 +26,19 @@ class WordTuple(tuple[str, ...]):
     """Positional words; a class of its own, because for `tuple[str, ...]` tyro imports typeguard, which is slow."""
 
 
-Words = Annotated[
-    WordTuple,
-    PrimitiveConstructorSpec(
-        nargs="*",
-        metavar="WORD",
-        instance_from_str=WordTuple,
-        is_instance=lambda given: isinstance(given, WordTuple),
-        str_from_instance=list,
-    ),
-]
+AnyWords = PrimitiveConstructorSpec("*", "WORD", WordTuple, lambda given: isinstance(given, WordTuple), list)
+Words = Positional[Annotated[WordTuple, AnyWords]]
 NO_WORDS = WordTuple()
 
 
-def shown_as(metavar: str, meaning: str) -> object:
-    """How positional words are shown: `[GAME] A B`."""
+def shown_as(metavar: str, meaning: str | None = None) -> object:
+    """How positional words are shown: `[GAME] A B`. Their meaning stands in the docstring, or here."""
     return arg(metavar=metavar, help=meaning, help_behavior_hint="")
 
 
-GameOption = Annotated[
-    str,
-    arg(
-        metavar="GAME",
-        help="the game, if not given first: a name, with settings as name:key=value, or a path to a .py file",
-        help_behavior_hint=f"(default: {DEFAULT_GAME})",
-    ),
-]
+GAME_HELP = "the game, if not given first: a name, with settings as name:key=value, or a path to a .py file"
+GameOption = Annotated[str, arg(metavar="GAME", help=GAME_HELP, help_behavior_hint=f"(default: {DEFAULT_GAME})")]
+GameWord = Annotated[Words, shown_as("[GAME]", "see `plyground games`")]
 
 
 def is_game(word: str) -> bool:
@@ -60,7 +47,7 @@ def is_game(word: str) -> bool:
 
 
 def game_first(
-    given: Sequence[str], game: str, usage: str, least: int, most: int, default: str = DEFAULT_GAME
+    given: Sequence[str], game: str, usage: str, least: int = 0, most: int = 0, default: str = DEFAULT_GAME
 ) -> tuple[str, list[str]]:
     """The game and the other words of a command line; `usage` is the right line, such as `match [GAME] A B`."""
     named = list(given[:1]) if given and is_game(given[0]) else []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plyground.agents.agent import Agent, Learning
 from plyground.cli.terminal import board, console
-from plyground.play.session import Began, Ended, Event, Message, Played, Refused, Saved, Session, TakenBack
+from plyground.play.session import Event, Session
 from plyground.position import Position
 
 COMMANDS = "moves, hint, undo, resign, new, save FILE, help, quit"
@@ -55,27 +55,27 @@ def run(session: Session) -> None:
             _say(f"Type {session.start.game.rules.TYPING}.\n{HELP}")
         events = [] if typed == "help" else session.submit(typed)
         for event in events:
-            if isinstance(event, Began):
+            if event.kind == "began":
                 written = Path()
-            elif isinstance(event, Saved):
+            elif event.kind == "saved":
                 written = _write(event, written)
 
 
 def _show(session: Session, events: list[Event]) -> None:
     """What the agent plays, the board where it has changed, and the answers."""
     for event in events:
-        if isinstance(event, Played) and event.player != "you":
-            _say(f"{event.player} plays {event.name}")
-        elif isinstance(event, Message | Refused):
+        if event.kind == "played" and event.name != "you":
+            _say(f"{event.name} plays {event.text}")
+        elif event.kind in ("message", "refused"):
             _say(event.text)
-    if any(isinstance(event, Began | Played | TakenBack) for event in events):
+    if any(event.kind in ("began", "played", "taken_back") for event in events):
         console.print(board(session.position, session.seat, session.actions[-1] if session.actions else -1))
     for event in events:
-        if isinstance(event, Ended):
+        if event.kind == "ended":
             _say(event.text)
 
 
-def _write(event: Saved, written: Path) -> Path:
+def _write(event: Event, written: Path) -> Path:
     """Write a game to a new file, or over its own earlier record; returns the file that now holds it."""
     path = Path(event.name)
     try:

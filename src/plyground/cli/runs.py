@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +14,8 @@ from tyro.conf import Positional
 
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
-from plyground.cli.display import console
 from plyground.cli.grammar import NO_WORDS, Words, shown_as
-from plyground.cli.terminal import progress, show_match
+from plyground.cli.terminal import console, progress, say, show_match, titled
 from plyground.cli.training import RunPath, learner_of
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
@@ -29,19 +27,17 @@ from plyground.runs import pack as packing
 from plyground.runs.directory import best_of, find_checkpoint, newest_whole, read_config, steps_of
 from plyground.runs.tensorboard import export
 
+ACTIONS = "[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]"
 WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 
 
 def runs(
-    words: Positional[
-        Annotated[Words, shown_as("[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]", "nothing: list")]
-    ] = NO_WORDS,
-    folder: Path = Path("runs"),
-    without_replay: bool = False,
+    words: Annotated[Words, shown_as(ACTIONS)] = NO_WORDS, folder: Path = Path("runs"), without_replay: bool = False
 ) -> None:
     """List the runs; or pack, unpack or inspect one, or export its metrics.
 
     Args:
+        words: nothing: list
         folder: where the runs are
         without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
     """
@@ -55,25 +51,23 @@ def runs(
     if len(names) != wanted[action]:
         how = command("runs", "--help")
         raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
-    paths = [Path(name) for name in names]
+    source, target = Path(names[0]), Path(names[-1])
     if action == "pack":
-        size = packing.pack(paths[0], paths[1], not without_replay)
-        console.print(f"{paths[0]} packed into {paths[1]}: {size:,} bytes", soft_wrap=True)
+        say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
     elif action == "unpack":
-        steps = packing.unpack(paths[0], paths[1])
-        console.print(f"{paths[0]} unpacked into {paths[1]}: checkpoints {', '.join(map(str, steps))}", soft_wrap=True)
+        say(f"{source} unpacked into {target}: checkpoints {', '.join(map(str, packing.unpack(source, target)))}")
     elif action == "inspect":
-        _inspect(paths[0])
+        _inspect(source)
     else:
-        where, count = export(paths[0])
-        console.print(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}", soft_wrap=True)
+        where, count = export(source)
+        say(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}")
 
 
 def _list(folder: Path) -> None:
     """A table of runs; on a narrow screen only the column of scores is folded."""
     rows = table_of(folder)
     if not rows:
-        console.print(f"no runs in {folder}", soft_wrap=True)
+        say(f"no runs in {folder}")
         return
     table = Table(box=None)
     for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
@@ -90,26 +84,21 @@ def _inspect(run: Path) -> None:
     learner, config, best = learner_of(run), read_config(run), best_of(run)
     load(learner, newest_whole(run))
     scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
-    console.print(
-        f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.model.agent(), config)}. "
-        f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}",
-        soft_wrap=True,
-        markup=False,
-    )
-    title = f"experience of {run} at step {learner.state.step}"
-    table = Table("", "", title=title, title_justify="left", show_header=False)
+    steps = f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}"
+    say(f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.model.agent(), config)}. {steps}")
+    table = titled(f"experience of {run} at step {learner.state.step}", "", "", header=False)
     for name, value in learner.cycle.experience().items():
-        words = f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-        table.add_row(name.replace("_", " "), words)
-    if table.row_count:
-        console.print(table)
-    else:
-        console.print(f"{run} has stored nothing yet")
+        table.add_row(name.replace("_", " "), _number(value, ".4f"))
+    console.print(table if table.row_count else f"{run} has stored nothing yet")
+
+
+def _number(value: Any, form: str) -> str:
+    return format(value, form) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def evaluate(
     run: Positional[RunPath],
-    agents: Positional[Annotated[Words, shown_as("[AGENT ...]", "the opponents (default: random, greedy)")]] = NO_WORDS,
+    agents: Annotated[Words, shown_as("[AGENT ...]")] = NO_WORDS,
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
@@ -118,6 +107,7 @@ def evaluate(
     """Evaluate a run in paired matches against agents.
 
     Args:
+        agents: the opponents (default: random, greedy)
         games: number of games against each
         checkpoint: best, last, or a step
         seed: seed of the openings
@@ -167,23 +157,18 @@ def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", jso
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table
-    parts = {
-        "most visited": table_report.most_visited(held, top),
-        f"most valuable, of those visited {table_report.ENOUGH} times or more": table_report.most_valuable(held, top),
-        "best in any state": table_report.best_advantages(held, top),
-    }
+    parts = table_report.ranked(held, top)
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))
         return
     for name, value in table_report.summary(held).items():
-        words = f"{value:.1%}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-        console.print(f"{name.replace('_', ' ')}: {words}")
+        console.print(f"{name.replace('_', ' ')}: {_number(value, '.1%')}")
     for title, rows in parts.items():
         if rows:
-            shown = Table("visits", "value", "state", "action", title=title, title_justify="left")
+            shown = titled(title, "visits", "value", "state", "action")
             for row in rows:
                 shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
             console.print(shown)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"runs": runs, "evaluate": evaluate, "plot": plot, "table": table}
+COMMANDS = {"runs": runs, "evaluate": evaluate, "plot": plot, "table": table}

@@ -1,20 +1,23 @@
-"""Output in the terminal: tables, progress bars and boards."""
+"""Output in the terminal: sentences, tables, progress bars and boards; or one JSON object."""
 
 from __future__ import annotations
 
 import json
 import math
 import textwrap
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
 from plyground.agents.agent import Entry, entries, known
+from plyground.arena.grade import Grade, Share
+from plyground.arena.ladder import Ladder
 from plyground.arena.match import Match
 from plyground.arena.rating import Sprt, Verdict
 from plyground.checks.speed import Speed
@@ -24,12 +27,19 @@ from plyground.games.encoder import Encoder
 from plyground.games.interface import Setting
 from plyground.position import Position
 
-SIDES = ("first", "second")
-
 console = Console(highlight=False)
 
 
-# ---- tables ----
+def say(text: str) -> None:
+    """A text as it is; only the terminal breaks its lines."""
+    console.print(text, soft_wrap=True, markup=False)
+
+
+def titled(title: str, *columns: str, header: bool = True) -> Table:
+    return Table(*columns, title=title, title_justify="left", show_header=header)
+
+
+# ---- games ----
 
 
 def show_games(games: list[Game]) -> None:
@@ -40,7 +50,7 @@ def show_games(games: list[Game]) -> None:
         for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
             if found:
                 _fold(f"  {title:10}", ", ".join(found))
-    console.print(f"Defaults come first. The meanings: {command('games', 'NAME')}", soft_wrap=True)
+    say(f"Defaults come first. The meanings: {command('games', 'NAME')}")
 
 
 def show_game(game: Game) -> None:
@@ -54,9 +64,9 @@ def show_game(game: Game) -> None:
             for name, encoder in _encoders(game).items()
         ],
         "agents": [
-            (" or ".join(entry.examples(game)) or f"{name}:{entry.path}", _agent_meaning(entry))
+            (entry.example or f"{name}:{entry.path}", _agent_meaning(entry))
             for name, entry in entries(game).items()
-            if entry.examples(game) or name == "run"
+            if entry.plays(game)
         ],
     }
     for title, rows in parts.items():
@@ -69,7 +79,7 @@ def show_game(game: Game) -> None:
 
 def _agent_meaning(entry: Entry) -> str:
     options = "; ".join(f"{name}: {meaning}" for name, meaning in entry.options.items())
-    return f"{entry.meaning} ({options})" if options else entry.meaning
+    return f"{entry.make.__doc__}" + (f" ({options})" if options else "")
 
 
 def _choices(name: str, setting: Setting) -> str:
@@ -85,60 +95,38 @@ def _encoders(game: Game) -> dict[str, Encoder]:
 
 def _fold(lead: str, text: str) -> None:
     """A text after its lead, folded between words only."""
-    indent = " " * len(lead)
-    folded = textwrap.fill(
-        text,
-        console.width,
-        initial_indent=lead,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    console.print(folded, markup=False, soft_wrap=True)
+    folder = textwrap.TextWrapper(console.width, lead, " " * len(lead), break_long_words=False, break_on_hyphens=False)
+    say(folder.fill(text))
+
+
+# ---- matches ----
 
 
 @contextmanager
-def progress(total: int, title: str, hide: bool = False) -> Generator[Callable[[int], None]]:
-    """A progress bar on standard error; the function takes the number done."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with _bar(columns, hide) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)
-
-
-@contextmanager
-def steps(hide: bool = False) -> Generator[Callable[[int, int, str], None]]:
-    """A progress bar on standard error with a changing title."""
-    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    with _bar(columns, hide) as bar:
-        task = bar.add_task("")
-        yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
-
-
-def _bar(columns: Iterable[ProgressColumn], hide: bool) -> Progress:
-    """A bar that is hidden where standard error is not a terminal: there it would leave an empty line."""
+def progress(total: int = 0, title: str = "", hide: bool = False) -> Generator[Callable[..., None]]:
+    """A progress bar on standard error; the function takes the number done and, where they change, total and title."""
     there = Console(stderr=True)
-    return Progress(*columns, console=there, transient=True, disable=hide or not there.is_interactive)
+    hide = hide or not there.is_interactive  # a file would get an empty line
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=there, transient=True, disable=hide) as bar:
+        task = bar.add_task(title, total=total)
+
+        def advance(done: int, total: int = total, title: str = title) -> None:
+            bar.update(task, completed=done, total=total, description=title)
+
+        yield advance
 
 
 def show_match(
-    result: Match,
-    a: str,
-    b: str,
-    game: Game,
-    as_json: bool,
-    sprt: Sprt | None = None,
-    verdict: Verdict | None = None,
+    result: Match, a: str, b: str, game: Game, as_json: bool, sprt: Sprt | None = None, verdict: Verdict | None = None
 ) -> None:
     if as_json:
         test = {"sprt": {"elo0": sprt.elo0, "elo1": sprt.elo1, "verdict": verdict}} if sprt else {}
         print(json.dumps({"game": str(game), "a": a, "b": b, **match_numbers(result), **test}))
         return
     low, high = result.interval
-    table = Table(
-        "", "games", "wins", "draws", "losses", "score", title=f"{a} against {b}, {game}", title_justify="left"
-    )
-    for column, name in enumerate((*(f"{a} as {side}" for side in SIDES), f"{a} in all")):
+    table = titled(f"{a} against {b}, {game}", "", "games", "wins", "draws", "losses", "score")
+    for column, name in enumerate((f"{a} as first", f"{a} as second", f"{a} in all")):
         part = result.scores[:, column] if column < 2 else result.scores
         counts = [str((part == value).sum()) for value in (1, 0.5, 0)]
         table.add_row(name, str(part.size), *counts, f"{part.mean():.1%}")
@@ -151,11 +139,10 @@ def show_match(
     for fault in dict.fromkeys(result.faults):
         console.print(f"a game was given up: {fault}", markup=False)
     if sprt and verdict:
-        pairs = result.scores.mean(axis=1)
+        ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
         console.print(
-            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: "
-            f"{_decided(sprt, verdict, a, b)} after {result.games} games "
-            f"(log-likelihood ratio {sprt.ratio(pairs):.2f}, decided at ±{sprt.limit:.2f})"
+            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {decided} after {result.games} games "
+            f"(log-likelihood ratio {ratio:.2f}, decided at ±{sprt.limit:.2f})"
         )
 
 
@@ -176,16 +163,100 @@ def _elo(value: float) -> str:
     return f"{value:+.0f}" if math.isfinite(value) else ("+" if value > 0 else "-") + "∞"
 
 
+def show_ladder(ladder: Ladder, as_json: bool) -> None:
+    ratings, names = ladder.ratings(), ladder.agents
+    order = [int(index) for index in ratings.elo.argsort()[::-1]]
+    if as_json:
+        rows = [{"agent": names[k], "elo": ratings.elo[k], "error": ratings.error[k]} for k in order]
+        print(json.dumps({**asdict(ladder), "ratings": rows}))
+        return
+    table = Table("", "agent", "Elo", "±", "score", title=f"{ladder.game}, {ladder.games} games for each two")
+    for place, index in enumerate(order, start=1):
+        mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
+        score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
+        elo, error = f"{ratings.elo[index]:+.0f}", f"{ratings.error[index]:.0f}"
+        table.add_row(str(place), names[index], elo, error, f"{score:.1%}")
+    console.print(table)
+
+
 def show_speed(speed: Speed, as_json: bool) -> None:
     if as_json:
         print(json.dumps(speed))
         return
-    cpu, wall = speed["plies_per_cpu_second"] / 1e6, speed["plies_per_second"] / 1e6
+    cpu, wall, each = speed["plies_per_cpu_second"] / 1e6, speed["plies_per_second"] / 1e6, speed["batch_of_a_thread"]
     console.print(f"{speed['game']}: random play, legal mask and {speed['encoder']} written at each ply")
     console.print(f"  {cpu:7.2f} M plies per CPU-second, one thread with {speed['batch']} games")
-    console.print(
-        f"  {wall:7.2f} M plies per second, {speed['threads']} threads with {speed['batch_of_a_thread']} games each"
-    )
+    console.print(f"  {wall:7.2f} M plies per second, {speed['threads']} threads with {each} games each")
+
+
+# ---- solved games ----
+
+
+def show_solved(position: Position, solved: Mapping[int, tuple[int, str]], as_json: bool) -> None:
+    """A position and the exact value of each of its moves for the side to move."""
+    score = max(value for value, _ in solved.values())
+    best = [position.name(action) for action, (value, _) in solved.items() if value == score]
+    if as_json:
+        scores = {position.name(action): value for action, (value, _) in solved.items()}
+        print(json.dumps({"position": position.text, "score": score, "scores": scores, "best": best}))
+        return
+    console.print(board(position))
+    table = titled(f"{_side(position)} moves", "move", "score", "for the side to move")
+    for action, (value, words) in solved.items():
+        style = "bold" if value == score else ""
+        table.add_row(position.name(action), f"{value:+d}" if value else "0", words, style=style)
+    console.print(table)
+
+
+def _side(position: Position) -> str:
+    return position.game.rules.SIDES[position.to_move]
+
+
+def show_grade(report: Grade, agent: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"agent": agent, **grade_numbers(report)}))
+        return
+    table = titled(f"{report.positions} positions", "", "cases", agent, "random mover")
+
+    def row(name: str, share: Share, percent: bool = True) -> None:
+        form = ".1%" if percent else ".2f"
+        texts = ["-" if math.isnan(value) else format(value, form) for value in (share.agent, share.random)]
+        table.add_row(name, str(share.cases), *texts)
+
+    for name, shares in {"keeps win, draw or loss": report.wdl, "best exact score": report.exact}.items():
+        for phase, share in shares.items():
+            row(f"{name}, {phase}", share)
+    row("takes the immediate win", report.wins_taken)
+    row("blocks the immediate threat", report.threats_blocked)
+    row("score lost by a move, mean", report.value_lost, percent=False)
+    console.print(table)
+    for number, mistake in enumerate(report.mistakes, start=1):
+        console.print(f"\nmistake {number}: {mistake.words} ({_side(mistake.position)} moves)")
+        console.print(board(mistake.position))
+        say(f"position: {mistake.text}")
+    if report.mistakes:
+        console.print(f"\nLook at one of them: {command('solve', 'POSITION')}")
+    if games := report.games:
+        results = f"{games.wins} wins, {games.draws} draws, {games.losses} losses"
+        console.print(f"\nagainst the perfect player: {results}; mean length {games.plies:.1f} plies")
+
+
+def grade_numbers(report: Grade) -> dict[str, object]:
+    """A grade as JSON: no boards; a share of no cases is null."""
+
+    def numbers(share: Share) -> dict[str, float | None]:
+        return {name: None if math.isnan(value) else value for name, value in asdict(share).items()}
+
+    return {
+        "positions": report.positions,
+        **{name: {phase: numbers(s) for phase, s in getattr(report, name).items()} for name in ("wdl", "exact")},
+        **{name: numbers(getattr(report, name)) for name in ("wins_taken", "threats_blocked", "value_lost")},
+        "mistakes": [
+            {"position": each.text, "played": each.played, "best": each.best, "lost": each.lost, "words": each.words}
+            for each in report.mistakes
+        ],
+        "games": match_numbers(report.games) if report.games else None,
+    }
 
 
 # ---- boards ----

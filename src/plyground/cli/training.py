@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import platform
 import shutil
 import signal
@@ -20,27 +21,17 @@ from tyro.conf import Positional, arg
 
 import plyground
 from plyground.backend.device import explain_out_of_memory
-from plyground.cli.display import Display, console, show_report
+from plyground.cli.display import Display, show_report
 from plyground.cli.grammar import NO_WORDS, Words, hint, is_game, shown_as
+from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.game import load
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.training import Learner
-from plyground.report.run import how_to_play, write_report
-from plyground.runs import fingerprints
-from plyground.runs.directory import (
-    EXAMPLES,
-    HELD_OUT,
-    Run,
-    create,
-    game_of,
-    is_unborn,
-    newest_whole,
-    open_run,
-    read_config,
-    steps_of,
-)
+from plyground.report.run import write_report
+from plyground.runs import directory, fingerprints
+from plyground.runs.directory import Run
 from plyground.runs.settings import build, profile, profiles, read_toml, to_toml
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
@@ -61,9 +52,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
 
     def train(
-        words: Positional[
-            Annotated[Words, shown_as("LEARNER [GAME]", f"the learner: {', '.join(LEARNERS)}")]
-        ] = NO_WORDS,
+        words: Annotated[Words, shown_as("LEARNER [GAME]", f"the learner: {', '.join(LEARNERS)}")] = NO_WORDS,
         *,
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
@@ -71,10 +60,9 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     ) -> None:
         if made_with:
             _say_other_versions(chosen or "", made_with)
-        config = _with_game(
-            config, words[1:] if name in words[:1] else words, entry.config.game, table.get("game"), profile
-        )
-        full = resolve(_with_end(config, entry.learner.limits, arguments), _say)
+        others = words[1:] if name in words[:1] else words
+        config = _with_game(config, others, entry.config.game, table.get("game"), profile)
+        full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or _next(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
             _train(_begin(entry.learner, full, path), run)
@@ -91,7 +79,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
 
 def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str:
     """The learner: the first word after `train`, or the profile's."""
-    first, second = [*(word for word in arguments[1:3]), "", ""][:2]
+    first, second = [*arguments[1:3], "", ""][:2]
     if is_game(first) and (second in LEARNERS or not of_profile):
         game, learner = first, second if second in LEARNERS else next(iter(LEARNERS))
         raise InvalidValue(f"the learner comes first: {command('train', learner, game)}")
@@ -115,11 +103,9 @@ def _read_profile(name: str) -> dict[str, Any]:
 
 def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
     now = versions()
-    others = [
-        f"{each} {version} (now {now.get(each)})" for each, version in made_with.items() if version != now.get(each)
-    ]
+    others = [f"{each} {old} (now {now.get(each)})" for each, old in made_with.items() if old != now.get(each)]
     if others:
-        _say(f"{name} was made with {', '.join(others)}: numbers may differ.")
+        say(f"{name} was made with {', '.join(others)}: numbers may differ.")
 
 
 def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str | None, profile: str) -> Any:
@@ -144,34 +130,32 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
 
 def _option(arguments: Sequence[str], option: str) -> str | None:
     """The value of an option, before the arguments are read in full."""
-    for place, argument in enumerate(arguments):
-        if argument == option and place + 1 < len(arguments):
-            return arguments[place + 1]
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
         if argument.startswith(f"{option}="):
             return argument.removeprefix(f"{option}=")
+        if argument == option:
+            return following
     return None
 
 
 def _next(folder: Path, name: str) -> Path:
     """The first free directory of that name and a number."""
-    number = 1
-    while (folder / f"{name}-{number}").exists():
-        number += 1
-    return folder / f"{name}-{number}"
+    paths = (folder / f"{name}-{number}" for number in itertools.count(1))
+    return next(path for path in paths if not path.exists())
 
 
 @contextmanager
 def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
     """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
-    unborn = is_unborn(path)
+    unborn = directory.is_unborn(path)
     missing = [each for each in (path, *path.parents) if not each.exists()]
-    with create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
         if unborn:
-            _say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
+            say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
         try:
             yield run
         except BaseException:
-            if not steps_of(path):
+            if not directory.steps_of(path):
                 shutil.rmtree(missing[-1] if missing else path)
             raise
 
@@ -194,17 +178,17 @@ def _train(learner: Learner, run: Run) -> None:
     with stop_on_signal() as stop, Display() as display, explain_out_of_memory(SMALLER):
         finished = training.train(learner, run, display, lambda: bool(stop))
     if not finished:
-        _say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
+        say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
         return
     show_report(write_report(run.path))
     if (run.path / "curves.png").exists():
-        _say(f"The curves as a picture: {run.path / 'curves.png'}")
+        say(f"The curves as a picture: {run.path / 'curves.png'}")
     ended = next(iter(_reached(learner)), learner.limits[0])
     longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
-    _say(f"This run is finished. To train it longer: {longer}")
-    if (run.path / HELD_OUT).exists():
-        _say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
-    _say(f"Play against it: {how_to_play(run.path)}")
+    say(f"This run is finished. To train it longer: {longer}")
+    if (run.path / directory.HELD_OUT).exists():
+        say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
+    say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
 
 
 def _done(learner: Learner) -> dict[str, float]:
@@ -235,10 +219,6 @@ def stop_on_signal() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
-def _say(text: str) -> None:
-    console.print(text, soft_wrap=True, markup=False)
-
-
 # ---- resume ----
 
 
@@ -261,8 +241,8 @@ def resume(
     """
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     limits = {name: value for name, value in given.items() if value is not None}
-    with open_run(run) as held:
-        checkpoint = newest_whole(run)
+    with directory.open_run(run) as held:
+        checkpoint = directory.newest_whole(run)
         if not force:
             checkpoint.check_unchanged(held.fingerprints)
         fingerprints.warn(checkpoint.notice(held.fingerprints))
@@ -271,7 +251,7 @@ def resume(
             training.load(learner, held)
             _check_limits(run, learner, limits)
         except BaseException:
-            (run / EXAMPLES).unlink(missing_ok=True)  # which the learner may have packed
+            (run / directory.EXAMPLES).unlink(missing_ok=True)  # which the learner may have packed
             raise
         set_limits(held, limits)
         held.rewind(checkpoint)
@@ -293,21 +273,21 @@ def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> N
 def set_limits(run: Run, limits: Mapping[str, float]) -> None:
     """Write a later end into a run's config."""
     if limits:
-        run.write("config.toml", to_toml({**read_config(run.path), **limits}))
+        run.write("config.toml", to_toml({**directory.read_config(run.path), **limits}))
 
 
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     """A run's settings, with another end."""
-    table = read_config(run)
+    table = directory.read_config(run)
     ends = find_learner(str(table.get("learner"))).learner.limits
     for name in limits:
         if name not in ends:
             raise InvalidValue(f"the end of {run} is set by {' or '.join(ends)}, not by {name}")
     own = {name: value for name, value in table.items() if name not in NOT_SETTINGS}
-    return {**own, **limits, "game": game_of(run).full}
+    return {**own, **limits, "game": directory.game_of(run).full}
 
 
 def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
     """A fresh learner with a run's settings."""
-    entry = find_learner(str(read_config(run).get("learner")))
+    entry = find_learner(str(directory.read_config(run).get("learner")))
     return _begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)

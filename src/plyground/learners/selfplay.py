@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent, ScriptedAgent, make
 from plyground.agents.network import NetworkAgent
-from plyground.agents.simple import ScriptedAgent
 from plyground.backend.batch import TensorBatch
 from plyground.backend.games import DeviceGame, fill_selected
 from plyground.errors import IllegalAction, InvalidValue, shorten

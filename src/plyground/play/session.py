@@ -11,8 +11,8 @@ reads no input and writes no file; events are plain data, and `position` is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -24,64 +24,29 @@ from plyground.play import typed
 from plyground.position import Position
 
 HINTS = ("minimax:depth=4", "greedy", "random")  # agents to ask for a hint; the first that the game has
+COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
 THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that learn while they play
 
 
 @dataclass(frozen=True)
-class Began:
-    """A new game has begun at `session.position`."""
+class Event:
+    """Something that has happened, as plain data."""
 
-
-@dataclass(frozen=True)
-class Played:
-    """One action was played."""
-
-    player: str
-    """`you`, or the agent's name"""
-    action: int
-    name: str
-    """the action in the game's notation"""
-
-
-@dataclass(frozen=True)
-class TakenBack:
-    """The last `plies` actions were taken back; 0: only a resignation."""
-
-    plies: int
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The game is over."""
-
-    outcome: Outcome
-    text: str
-
-
-@dataclass(frozen=True)
-class Message:
-    """An answer to the person: a hint, the legal moves."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Refused:
-    """An input that changed nothing, and the reason."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Saved:
-    """The record of the game, for the front end to write to a file of this name."""
-
-    name: str
-    text: str
-
-
-Event = Began | Played | TakenBack | Ended | Message | Refused | Saved
+    kind: Literal["began", "played", "taken_back", "ended", "message", "refused", "saved"]
+    """a new game; one action; actions (or a resignation) taken back; the end; an answer, such as a hint; an input that
+    changed nothing; a record that the front end may write to a file"""
+    text: str = ""
+    """the sentence for the person (ended, message, refused), the action in the game's notation (played), the record
+    (saved)"""
+    name: str = ""
+    """who played: `you` or the agent's name; or the name of the file"""
+    action: int = -1
+    """the action that was played"""
+    plies: int = 0
+    """the number of actions that were taken back; 0: only a resignation"""
+    outcome: Outcome = Outcome.RUNNING
+    """how the game has ended"""
 
 
 class Session:
@@ -95,16 +60,12 @@ class Session:
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
-        self.positions = [start]  # before each action, and now
+        self.start, self.positions = start, [start]  # before each action, and now
         self.actions: list[int] = []
         self.turns: list[int] = []  # number of actions before each turn of the person
         self.in_turn = False  # whether the person's turn has begun
         self.outcome = Outcome.RUNNING  # what the agent was told
         self.unclear = ""  # an ambiguous input, to be completed by the next
-
-    @property
-    def start(self) -> Position:
-        return self.positions[0]
 
     @property
     def position(self) -> Position:
@@ -132,7 +93,7 @@ class Session:
 
     def begin(self) -> list[Event]:
         """The events of a game that has just begun; it may begin at a position that is over."""
-        return [Began(), *self._end()]
+        return [Event("began"), *self._end()]
 
     def prepare(self) -> None:
         """Compile everything that moves and hints need, before the person waits for an answer."""
@@ -151,10 +112,10 @@ class Session:
         name = word.lower()
         is_command = name in COMMANDS and (not rest or name == "save")
         if self.over and not (is_command and name in AFTER_THE_END):
-            return [Refused("The game is over. Type undo, new, save FILE or quit.")]
-        if name == "save" and is_command:
-            return self.save(rest.strip())
-        return COMMANDS[name](self) if is_command else self._move(text.strip())
+            return [Event("refused", "The game is over. Type undo, new, save FILE or quit.")]
+        if is_command:
+            return self.save(rest.strip()) if name == "save" else getattr(self, name)()
+        return self._move(text.strip())
 
     def _move(self, text: str) -> list[Event]:
         """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`."""
@@ -163,11 +124,9 @@ class Session:
         self.unclear = ""
         try:
             return self.play(*typed.read(self.position, whole))
-        except typed.Ambiguous as error:
-            self.unclear = whole
-            return [Refused(str(error))]
         except IllegalAction as error:
-            return [Refused(str(error))]
+            self.unclear = whole if isinstance(error, typed.Ambiguous) else ""
+            return [Event("refused", str(error))]
 
     def play(self, *actions: int) -> list[Event]:
         """Play actions of the person."""
@@ -184,12 +143,12 @@ class Session:
                 raise Error(f"{self.name} gives up: {getattr(self.agent, 'faults', ['it gives no reason'])[-1]}")
         except Error as error:
             self.outcome = WINS[self.side]
-            return [Ended(self.outcome, f"{error}. You win.")]
+            return [self._ended(f"{error}. You win.")]
         self.in_turn = False
         return self._act(self.name, action)
 
     def _act(self, player: str, action: int) -> list[Event]:
-        played = Played(player, action, typed.notation(self.position, action))
+        played = Event("played", typed.notation(self.position, action), player, action)
         self.positions.append(self.position.play(action))
         self.actions.append(action)
         return [played, *self._end()]
@@ -199,7 +158,10 @@ class Session:
         if not self.position.over:
             return []
         self._tell(self.position.outcome)
-        return [Ended(self.outcome, _ending(self.position, self.side))]
+        return [self._ended(_ending(self.position, self.side))]
+
+    def _ended(self, text: str) -> Event:
+        return Event("ended", text, outcome=self.outcome)
 
     def _tell(self, outcome: Outcome) -> None:
         """Tell an agent that learns how the game has ended."""
@@ -220,17 +182,17 @@ class Session:
         elif self.turns:
             plies = len(self.actions) - self.turns.pop()
         else:
-            return [Refused("There is nothing to take back.")]
+            return [Event("refused", "There is nothing to take back.")]
         tell(self.agent, THIS_GAME, NOT_ENDED)  # what it has learned from is no longer part of the game
         if plies:
             del self.actions[-plies:], self.positions[-plies:]
             self.in_turn, self.unclear = False, ""
         self.outcome = Outcome.RUNNING
-        return [TakenBack(plies)]
+        return [Event("taken_back", plies=plies)]
 
     def resign(self) -> list[Event]:
         self._tell(WINS[1 - self.side])
-        return [Ended(self.outcome, f"You resign: {self.name} wins.")]
+        return [self._ended(f"You resign: {self.name} wins.")]
 
     def new(self) -> list[Event]:
         """Begin again at the same position; a dealt game is dealt anew."""
@@ -241,20 +203,22 @@ class Session:
         return self.begin()
 
     def moves(self) -> list[Event]:
-        return [Message("legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+        return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
 
     def hint(self) -> list[Event]:
         """The game's own advice, and the move of an agent."""
         action = self.position.ask(make(self.hints, self.start.game))
         advice = [*self._advice(), f"{self.hints} would play {typed.notation(self.position, action)}"]
-        return [Message(". ".join(advice))]
+        return [Event("message", ". ".join(advice))]
 
     def _advice(self) -> list[str]:
         advise = self.start.game.rules.advise
         return [advice] if advise is not None and (advice := advise(self.position)) else []
 
-    def save(self, name: str) -> list[Event]:
-        return [Saved(name, self.record())] if name else [Refused("save needs the name of a file: save game.txt")]
+    def save(self, name: str = "") -> list[Event]:
+        if not name:
+            return [Event("refused", "save needs the name of a file: save game.txt")]
+        return [Event("saved", self.record(), name)]
 
     def record(self) -> str:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
@@ -277,17 +241,6 @@ class Session:
             return f"position: {self.start.text}"
         dealt = self.start == self.start.game.start(self.seed)
         return f"seed: {self.seed}" if dealt else "position: given, with cards that are not told"
-
-
-COMMANDS: dict[str, Callable[[Session], list[Event]]] = {
-    "moves": Session.moves,
-    "hint": Session.hint,
-    "undo": Session.undo,
-    "resign": Session.resign,
-    "new": Session.new,
-    "save": lambda session: session.save(""),
-}
-AFTER_THE_END = ("undo", "new", "save")
 
 
 def _ending(position: Position, side: int) -> str:

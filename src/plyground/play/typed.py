@@ -32,12 +32,8 @@ def read(position: Position, text: str) -> list[int]:
 def candidates(position: Position, text: str) -> list[int]:
     """The legal actions that a text may mean: by name, by the game's `read_action`, or by the closest name."""
     legal, rules = position.legal(), position.game.rules
-    distances = {
-        action: min(
-            _distance(text, name) for name in (position.name(action), rules.notation(position.state, action, legal))
-        )
-        for action in legal
-    }
+    names = {action: (position.name(action), rules.notation(position.state, action, legal)) for action in legal}
+    distances = {action: min(_distance(text, name) for name in both) for action, both in names.items()}
     least = min(distances.values(), default=math.inf)
     read: list[int] = rules.read_action(position.state, text, legal) if least else []
     return read or [action for action in legal if distances[action] == least < math.inf]

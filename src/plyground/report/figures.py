@@ -5,23 +5,25 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import matplotlib
 
 matplotlib.use("Agg")  # files only: there may be no screen
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from plyground.errors import InvalidValue
 from plyground.runs.files import check_writable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
 COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")
 """colours of Okabe and Ito, which people with any kind of colour vision can tell apart"""
+STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 DPI, SMALL = 100, 8  # dots per inch; font size of legends and ticks
 
 
@@ -41,6 +43,39 @@ def label(axes: Axes, grid: str = "both", legend: bool = False, **texts: Any) ->
         axes.legend(fontsize=SMALL)
 
 
+class Curve(NamedTuple):
+    """One line of the picture."""
+
+    right: bool
+    """whether it is a metric of learning, not a score"""
+    run: str
+    name: str
+    """the opponent's spec, or the metric"""
+    times: list[float]
+    values: list[float]
+    band: tuple[list[float], list[float]] | None = None
+    """the ends of the scores' intervals"""
+
+
+def draw_curves(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> None:
+    """Curves with a legend below them. Several runs differ by colour and their curves by line style; the curves of one
+    run differ by colour."""
+    names = list(dict.fromkeys(curve.name for curve in curves))
+    colours = dict(zip(runs if len(runs) > 1 else names, itertools.cycle(COLOURS), strict=False))
+    styles = dict(zip(names, itertools.cycle(STYLES), strict=False)) if len(runs) > 1 else {}
+    for curve in curves:
+        colour, style = colours[curve.run if len(runs) > 1 else curve.name], styles.get(curve.name, "-")
+        axes.plot(curve.times, curve.values, ls=style, marker="o", ms=3, color=colour)
+        if curve.band:
+            axes.fill_between(curve.times, *curve.band, color=colour, alpha=0.12)
+    label(axes)
+    key = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
+    key += [Line2D([], [], color="black", ls=style, label=name) for name, style in styles.items()]
+    if curves:
+        below = 0.5, -0.14
+        axes.legend(handles=key, fontsize=SMALL, loc="upper center", bbox_to_anchor=below, ncols=3, frameon=False)
+
+
 def check_picture(target: Path) -> None:
     """Raise an error before the work if its picture cannot be written."""
     check_writable(target)
@@ -52,7 +87,5 @@ def check_picture(target: Path) -> None:
 def save_figure(target: Path, figure: Figure) -> None:
     try:
         figure.savefig(target, dpi=DPI)
-    except OSError as error:
-        raise InvalidValue(f"cannot write {target}: {error.strerror or error}") from None
-    except ValueError as error:  # a suffix that is no picture's
-        raise InvalidValue(f"cannot write {target}: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a suffix that is no picture's
+        raise InvalidValue(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from None

@@ -8,34 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
 
+from plyground.arena.grade import Mistake
+from plyground.arena.ladder import Ladder
 from plyground.games.scene import Item, Scene, Zone
 from plyground.position import Position
 from plyground.report.figures import BLUE, ORANGE, label, new_figure, save_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from plyground.arena.grade import Mistake
-    from plyground.arena.ladder import Ladder
 
 FRAME, HOLE = "#dfe6ee", "#ffffff"
 LEAST_WIDTH = 6  # columns that a picture has room for
 INK, MARK = "#222222", "#c0392b"
 PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
 SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
-
-
-def save_board(path: Path, position: Position) -> None:
-    """One position as a picture (.png, .svg), as the seat that acts sees it."""
-    zones = position.scene().zones
-    width, height = max(LEAST_WIDTH, *(zone.columns for zone in zones)), sum(zone.rows + 1 for zone in zones)
-    figure = new_figure(0.5 * width + 0.7, 0.5 * height + 0.6)
-    draw_board(figure.add_subplot(), position)
-    save_figure(path, figure)
 
 
 def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:

@@ -5,29 +5,21 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from matplotlib.lines import Line2D
+from typing import Any
 
 from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
-from plyground.errors import command
 from plyground.learners.evaluation import evaluate
 from plyground.report import table
-from plyground.report.figures import COLOURS, SMALL, label, new_figure, save_figure
+from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
 from plyground.runs import files
-from plyground.runs.directory import best_of, game_of, read_config, read_metrics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from plyground.runs.directory import best_of, read_config, read_metrics
 
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
-STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def events(records: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
@@ -41,26 +33,21 @@ def write_report(path: Path, games: int = GAMES) -> str:
     opponents = config.get("eval_opponents") or usual(agent.game)
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
-    lines = [
+    table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
+    for spec, one in scores.items():
+        score, results = f"{one['score']:.1%}", f"{one['wins']}, {one['draws']}, {one['losses']}"
+        table.append(f"| `{spec}` | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
+    best_step = f"The best checkpoint is step {best.get('step')}{step}."
+    paragraphs = [
         f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
-        "",
-        f"{agent_words(agent, config)}, seed {config['seed']}. {_totals(records)} "
-        f"The best checkpoint is step {best.get('step')}{step}.",
-        "",
-        f"| against | score | 95% interval | wins, draws, losses of {games} |",
-        "|---|---|---|---|",
-        *(
-            f"| `{spec}` | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} "
-            f"| {one['wins']}, {one['draws']}, {one['losses']} |"
-            for spec, one in scores.items()
-        ),
-        "",
+        f"{agent_words(agent, config)}, seed {config['seed']}. {_totals(records)} {best_step}",
+        "\n".join(table),
         *_puzzles_solved(agent),
         *_graded(agent),
         *_time_by_part(events(records, "cycle")),
-        "What to try next: " + "; ".join(advice(config, records, scores)) + ".",
+        f"What to try next: {'; '.join(advice(config, records, scores))}.",
     ]
-    text = "\n".join(lines) + "\n"
+    text = "\n\n".join(paragraphs) + "\n"
     files.write_whole(path / "report.md", text.encode())
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
@@ -92,31 +79,26 @@ def _puzzles_solved(agent: Any) -> list[str]:
     """The share of the simplest puzzles that it solves, where a game has them."""
     found = puzzles.solved(agent.game, agent)
     words = " and ".join(f"{share:.1%} of {name.replace('_', '-')}" for name, share in found.items())
-    return [f"Puzzles: it solves {words}.", ""] if found else []
+    return [f"Puzzles: it solves {words}."] if found else []
 
 
 def _graded(agent: Any) -> list[str]:
     """The perfect player's grade, where there is one."""
     if agent.game.rules.grade is None:
         return []
-    report = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0)
-    whole = report.wdl["all"]
+    whole = agent.game.rules.grade(agent.game, agent, 1000, 0, games=0).wdl["all"]
     return [
         f"Graded by the perfect player: of {whole.cases} positions where the choice decides the result, "
-        f"{whole.agent:.1%} of its moves keep the value (a random mover: {whole.random:.1%}).",
-        "",
+        f"{whole.agent:.1%} of its moves keep the value (a random mover: {whole.random:.1%})."
     ]
 
 
 def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
     if not cycles:
         return []
-    parts = {name: value for name, value in cycles[-1]["seconds"].items() if name != "total"}
-    total = max(sum(parts.values()), 1e-9)
-    shares = ", ".join(
-        f"{name} {value / total:.0%}" for name, value in sorted(parts.items(), key=lambda item: -item[1])
-    )
-    return [f"Time by part: {shares}.", ""]
+    parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
+    total = min(sum(value for value, _ in parts), -1e-9)
+    return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}."]
 
 
 def advice(
@@ -141,31 +123,19 @@ def advice(
     return found or [f"{more}, more cycles, or another seed to see how much chance matters"]
 
 
-class Curve(NamedTuple):
-    """One line of the picture."""
-
-    right: bool
-    """whether it is a metric of learning, not a score"""
-    run: str
-    name: str
-    """the opponent's spec, or the metric"""
-    times: list[float]
-    values: list[float]
-    band: tuple[list[float], list[float]] | None = None
-    """the ends of the scores' intervals"""
-
-
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
     """Scores and metrics over time, of one run or several; of one run with a table, pictures of the table."""
-    if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular" and save_table(target, runs[0]):
-        return
     labels = labels_of(runs)
+    cycles = events(read_metrics(runs[0]), "cycle")
+    if len(runs) == 1 and cycles and read_config(runs[0]).get("learner") == "tabular":
+        table.save_pictures(target, labels[0], list(_curves(runs[0], labels[0], table.DRAWN)), cycles)
+        return
     curves = [curve for path, label in zip(runs, labels, strict=True) for curve in _curves(path, label)]
     title = ", ".join(labels) if len(runs) < 4 else f"{len(runs)} runs"
     figure = new_figure(11, 5, title, layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
-        _draw(axes, [curve for curve in curves if curve.right == (axes is right)], labels)
+        draw_curves(axes, [curve for curve in curves if curve.right == (axes is right)], labels)
     left.set(xlabel="seconds of play and updates", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
     right.set(xlabel="seconds of play and updates", title="Learning", yscale="log")
     save_figure(target, figure)
@@ -181,7 +151,7 @@ def labels_of(runs: Sequence[Path]) -> list[str]:
     return [f"{path.name} ({place})" for place, path in enumerate(runs, 1)]  # one of them twice
 
 
-def _curves(path: Path, name: str) -> Generator[Curve]:
+def _curves(path: Path, name: str, drawn: Sequence[str] = DRAWN) -> Generator[Curve]:
     """All that a run has measured over time."""
     records = read_metrics(path)
     evaluations, cycles, epochs = (events(records, kind) for kind in ("evaluation", "cycle", "epoch"))
@@ -191,43 +161,13 @@ def _curves(path: Path, name: str) -> Generator[Curve]:
         points = [(time, found[spec]) for time, found in scores if spec in found]
         score, low, high = ([point[end] for _, point in points] for end in ("score", "low", "high"))
         yield Curve(False, name, spec, [time for time, _ in points], score, (low, high))
-    for key in DRAWN:
+    for key in drawn:
         points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
         if points:
             yield Curve(True, name, key, [time for time, _ in points], [value for _, value in points])
     for key in ("match@1", "loss", "kl") if epochs else ():  # of an imitation run
         times = [epoch["seconds"] for epoch in epochs]
         yield Curve(key != "match@1", name, f"{key}, held out", times, [epoch[key] for epoch in epochs])
-
-
-def _draw(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> None:
-    """Curves with a legend below them. Several runs differ by colour and their curves by line style; the curves of one
-    run differ by colour."""
-    names = list(dict.fromkeys(curve.name for curve in curves))
-    colours = dict(zip(runs if len(runs) > 1 else names, itertools.cycle(COLOURS), strict=False))
-    styles = dict(zip(names, itertools.cycle(STYLES), strict=False)) if len(runs) > 1 else {}
-    for curve in curves:
-        colour, style = colours[curve.run if len(runs) > 1 else curve.name], styles.get(curve.name, "-")
-        axes.plot(curve.times, curve.values, ls=style, marker="o", ms=3, color=colour)
-        if curve.band:
-            axes.fill_between(curve.times, *curve.band, color=colour, alpha=0.12)
-    label(axes)
-    key = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
-    key += [Line2D([], [], color="black", ls=style, label=name) for name, style in styles.items()]
-    if curves:
-        below = 0.5, -0.14
-        axes.legend(handles=key, fontsize=SMALL, loc="upper center", bbox_to_anchor=below, ncols=3, frameon=False)
-
-
-def save_table(target: Path, path: Path) -> bool:
-    """The pictures of a run with a table, if it has finished a cycle."""
-    records = read_metrics(path)
-    cycles = events(records, "cycle")
-    when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in cycles}
-    scores = [(when[each["cycle"]], each["eval_opponents"]) for each in events(records, "evaluation")]
-    if cycles:
-        table.save_pictures(target, path.name, cycles, scores)
-    return bool(cycles)
 
 
 def table_of(folder: Path) -> list[list[str]]:
@@ -250,8 +190,3 @@ def _row_of(path: Path) -> list[str]:
     words = " · ".join(f"{spec} {score['score']:.0%}" for spec, score in scores.items())
     game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
     return [config.get("learner", "?"), game, f"{count}/{limit}" if limit else str(count), best, words]
-
-
-def how_to_play(path: Path) -> str:
-    """How to play against a run."""
-    return command("play", game_of(path), f"run:{path}")

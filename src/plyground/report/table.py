@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from plyground.kernels.table import ANY_STATE, NOTHING
-from plyground.report.figures import BLUE, COLOURS, GREY, ORANGE, SMALL, label, new_figure, save_figure
+from plyground.report.figures import BLUE, GREY, SMALL, Curve, draw_curves, label, new_figure, save_figure
 from plyground.tables import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+DRAWN = ("td_error", "q", "entries")  # metrics in the pictures
 ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 
@@ -28,46 +27,31 @@ ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 def in_words(table: Table, entry: int) -> tuple[str, str]:
     """The state and the action of an entry; a part that the key leaves open is named as such."""
-    key = tuple(int(word) for word in table.entries.keys[entry])
-    state, action = table.key.read(key) if key[-1] and key[0] != int(ANY_STATE) else table.key.read(_filled(key))
-    if key[-1] == NOTHING:
+    *words, last = (int(word) for word in table.entries.keys[entry])
+    anywhere = words[0] == int(ANY_STATE)
+    state, action = table.key.read((*([0] * len(words) if anywhere else words), last or 1))  # open parts get a value
+    if last == NOTHING:
         return state, "(whatever is played)"
-    return ("(anywhere)" if key[0] == int(ANY_STATE) else state), action
+    return ("(anywhere)" if anywhere else state), action
 
 
-def _filled(key: tuple[int, ...]) -> tuple[int, ...]:
-    """A key that can be read, with a value in the part that is left open."""
-    return (*(0 if word == int(ANY_STATE) else word for word in key[:-1]), key[-1] or 1)
-
-
-def rows(table: Table, chosen: Sequence[int]) -> list[dict[str, Any]]:
-    """Entries with their numbers and words."""
-    found: list[dict[str, Any]] = []
-    for entry in chosen:
-        state, action = in_words(table, entry)
-        numbers = {"visits": int(table.entries.visits[entry]), "value": float(table.entries.values[entry])}
-        found.append({**numbers, "state": state, "action": action})
+def ranked(table: Table, top: int) -> dict[str, list[dict[str, Any]]]:
+    """The `top` entries to show, by title: numbers and words. Not every table has advantages in any state."""
+    arrays, plain = table.state(), table.plain()
+    enough, anywhere = arrays["visits"] >= ENOUGH, (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1)
+    parts = {
+        "most visited": (plain, arrays["visits"].astype(np.int64)),
+        f"most valuable, of those visited {ENOUGH} times or more": (plain & enough, arrays["values"]),
+        "best in any state": (anywhere & enough, arrays["values"]),
+    }
+    found: dict[str, list[dict[str, Any]]] = {title: [] for title in parts}
+    for title, (chosen, numbers) in parts.items():
+        known = np.flatnonzero(chosen)
+        for entry in known[np.argsort(-numbers[known], kind="stable")][:top].tolist():
+            state, action = in_words(table, entry)
+            row = {"visits": int(arrays["visits"][entry]), "value": float(arrays["values"][entry])}
+            found[title].append({**row, "state": state, "action": action})
     return found
-
-
-def most_visited(table: Table, top: int) -> list[dict[str, Any]]:
-    arrays, plain = table.state(), np.flatnonzero(table.plain())
-    return rows(table, plain[np.argsort(-arrays["visits"][plain].astype(np.int64), kind="stable")][:top].tolist())
-
-
-def most_valuable(table: Table, top: int) -> list[dict[str, Any]]:
-    """The entries of the highest value among those with at least ENOUGH visits."""
-    arrays = table.state()
-    known = np.flatnonzero(table.plain() & (arrays["visits"] >= ENOUGH))
-    return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
-
-
-def best_advantages(table: Table, top: int) -> list[dict[str, Any]]:
-    """The actions of the highest value in any state; empty where the table keeps no such entries."""
-    arrays = table.state()
-    anywhere = (arrays["keys"][:, :-1] == ANY_STATE).all(axis=1) & (arrays["visits"] >= ENOUGH)
-    known = np.flatnonzero(anywhere)
-    return rows(table, known[np.argsort(-arrays["values"][known], kind="stable")][:top].tolist())
 
 
 def summary(table: Table) -> dict[str, Any]:
@@ -85,51 +69,34 @@ def summary(table: Table) -> dict[str, Any]:
 # ---- pictures ----
 
 
-def save_pictures(target: Path, name: str, cycles: Sequence[Mapping[str, Any]], scores: Sequence[Any]) -> None:
-    """Six pictures of one run from its metrics: the records of cycles, and evaluations as (seconds, {spec: score})."""
-    figure = new_figure(15, 8.4, name)
+def save_pictures(target: Path, name: str, curves: Sequence[Curve], cycles: Sequence[Mapping[str, Any]]) -> None:
+    """Six pictures of one run: its curves (scores and DRAWN), and what the records of its cycles say of the table.
+
+    What was not measured, such as the TD error of a run without any update, is not drawn.
+    """
+    figure, last = new_figure(15, 8.4, name, layout="constrained"), cycles[-1]
     axes: NDArray[Any] = figure.subplots(2, 3)
-    times = [cycle["seconds"]["total"] for cycle in cycles]
-    _draw_scores(axes[0, 0], scores)
-    _draw_errors(axes[0, 1], times, cycles)
-    _draw_growth(axes[0, 2], times, cycles)
-    _draw_visits(axes[1, 0], cycles[-1]["visits"])
+    size = f"{last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
+    panels = (
+        ("Wins and half the draws against fixed opponents", (0, 1.02), [each for each in curves if not each.right]),
+        ("TD error and mean target", (None, None), [each for each in curves if each.name in ("td_error", "q")]),
+        (f"Size of the table: {size}", (0, None), [each for each in curves if each.name == "entries"]),
+    )
+    for place, (title, limits, drawn) in zip(axes[0], panels, strict=True):
+        draw_curves(place, drawn, [name])
+        place.set(xlabel="seconds", title=title, ylim=limits)
+    _draw_visits(axes[1, 0], last["visits"])
     _draw_values(axes[1, 1], cycles)
-    _draw_squares(axes[1, 2], figure, cycles[-1]["squares"])
+    _draw_squares(axes[1, 2], figure, last["squares"])
     save_figure(target, figure)
-
-
-def _draw_scores(axes: Axes, scores: Sequence[Any]) -> None:
-    opponents = list(scores[-1][1]) if scores else []
-    for spec, colour in zip(opponents, COLOURS * 3, strict=False):
-        times = [time for time, _ in scores]
-        points = [found[spec] for _, found in scores]
-        axes.plot(times, [point["score"] for point in points], marker="o", ms=3, color=colour, label=spec)
-        low, high = ([point[end] for point in points] for end in ("low", "high"))
-        axes.fill_between(times, low, high, color=colour, alpha=0.15)
-    title = "Wins and half the draws against fixed opponents"
-    label(axes, legend=bool(opponents), xlabel="seconds", ylabel="score", ylim=(0, 1.02), title=title)
-
-
-def _draw_errors(axes: Axes, times: Sequence[float], cycles: Sequence[Mapping[str, Any]]) -> None:
-    axes.plot(times, [cycle["td_error"] for cycle in cycles], marker="o", ms=3, color=BLUE, label="TD error")
-    axes.plot(times, [cycle["q"] for cycle in cycles], marker="o", ms=3, color=ORANGE, label="mean target")
-    label(axes, legend=True, xlabel="seconds", title="TD error and mean target")
-
-
-def _draw_growth(axes: Axes, times: Sequence[float], cycles: Sequence[Mapping[str, Any]]) -> None:
-    axes.plot(times, [cycle["entries"] for cycle in cycles], marker="o", ms=3, color=BLUE)
-    last = cycles[-1]
-    title = f"Size of the table: {last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
-    label(axes, xlabel="seconds", ylabel="entries", title=title, ylim=(0, None))
 
 
 def _draw_visits(axes: Axes, visits: Sequence[int]) -> None:
     used = max((k for k, count in enumerate(visits) if count), default=0) + 1
     axes.bar(range(used), visits[:used], color=BLUE)
     axes.set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
-    title = "How often entries were visited"
-    label(axes, grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=title, yscale="log")
+    title, scale = "How often entries were visited", "log" if any(visits) else "linear"
+    label(axes, grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=title, yscale=scale)
 
 
 def _draw_values(axes: Axes, cycles: Sequence[Mapping[str, Any]]) -> None:

@@ -13,8 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, make
-from plyground.agents.simple import Random
+from plyground.agents.agent import Agent, Random, make
 from plyground.arena.grade import Grade, Mistake, Share
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue

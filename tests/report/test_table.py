@@ -1,0 +1,40 @@
+"""Pictures and words of a table, as far as something was learned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from plyground.learners.config import resolve
+from plyground.learners.tabular import TabularLearner
+from plyground.report import table
+from plyground.report.run import save_curves
+from plyground.runs.settings import to_toml
+from small_runs import short
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_without_any_update_draws_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, figures = TabularLearner(resolve(short("tabular"))), list[Figure]()
+    records = learner.cycle.end()
+    assert records[0]["event"] == "cycle"
+    assert "td_error" not in records[0]
+    (tmp_path / "config.toml").write_text(to_toml({"learner": "tabular"}))
+    (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    save = table.save_figure
+    monkeypatch.setattr(table, "save_figure", lambda target, figure: (figures.append(figure), save(target, figure)))
+    save_curves(tmp_path / "x.png", [tmp_path])
+    errors, growth = figures[0].axes[1:3]
+    assert errors.get_title() == "TD error and mean target"
+    assert not errors.lines
+    assert len(growth.lines) == 1
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_table_without_entries_has_words_for_none() -> None:
+    empty = TabularLearner(resolve(short("tabular"))).table
+    assert table.summary(empty)["entries"] == table.summary(empty)["visited_once"] == 0
+    assert list(table.ranked(empty, 3).values()) == [[], [], []]
