@@ -24,6 +24,8 @@ from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
+from plyground.learners.model import Model
+from plyground.learners.selfplay import GameResults
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import progress, save
 from plyground.runs.directory import newest_whole
@@ -129,6 +131,10 @@ def values_of(learner: Any) -> dict[str, Leaf]:
     return dict(leaves("learner", learner, {}))
 
 
+def results_of(learner: Any) -> GameResults:
+    return (learner.rollout if hasattr(learner, "rollout") else learner).games.results
+
+
 def same(one: Leaf, other: Leaf) -> bool:
     """Equal in type, shape and every bit."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
@@ -179,12 +185,10 @@ def iterate(learner: Any, steps: int) -> None:
 def end_cycle(learner: Any) -> None:
     if name_of(learner.config) == "imitation":
         learner.cycle.end()
-    elif hasattr(learner, "model"):
-        learner.cycle.results.clear()
-        learner.model.take_snapshot(learner.state.cycle)
-        learner.model.keep_best()
     else:
-        learner.games.results.clear()
+        results_of(learner).clear()
+        if isinstance(learner.model, Model):
+            learner.model.take_snapshot(learner.state.cycle)
         learner.model.keep_best()
 
 
@@ -245,7 +249,7 @@ def test_the_walk_finds_what_matters() -> None:
         ("dqn", "results", "learner.games.results."),
         ("dqn", "state", "learner.state."),
         ("ppo", "rollout", "learner.rollout."),
-        ("ppo", "best", "learner.model.best."),
+        ("ppo", "best", "learner.rollout.model.best."),
         ("tabular", "table", "learner.table."),
         ("tabular", "best", "learner.model."),
         ("tabular", "pending", "learner.pending."),

@@ -105,7 +105,7 @@ def test_a_rollback_returns_to_the_last_checkpoint_with_half_the_rate_and_other_
     with run:
         train(learner, run, silent, after_steps(learner, 12))
         weights = {name: value.clone() for name, value in learner.model.network.state_dict().items()}
-        generator = learner.rng.get_state()
+        generator = learner.rollout.rng.get_state()
         for _ in range(12):
             learner.iterate()
             learner.state.step += 1
@@ -115,8 +115,8 @@ def test_a_rollback_returns_to_the_last_checkpoint_with_half_the_rate_and_other_
             assert learner.state.step == 12
             for name, value in learner.model.network.state_dict().items():
                 assert torch.equal(value, weights[name]), name
-            assert not torch.equal(learner.rng.get_state(), generator), "not the same path again"
-            generator = learner.rng.get_state()
+            assert not torch.equal(learner.rollout.rng.get_state(), generator), "not the same path again"
+            generator = learner.rollout.rng.get_state()
         learner.model.schedule_learning_rate(learner.state)
         assert learner.model.learning_rate == pytest.approx(CONFIG.learning_rate / 4)
         assert learner.state.notes[-1] == ("loss is nan: rolled back to step 12, learning rate halved (2 of 5)")

@@ -335,7 +335,7 @@ def stream() -> int:
     return torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())  # pyright: ignore[reportPrivateUsage]
 
 
-@functools.lru_cache(4096)
+@functools.lru_cache(0 if SIMULATED else 4096)  # a simulated kernel holds only its last configuration
 def _configured(kernel: Any, blocks: int, threads: int, pointer: int, shared: int) -> Any:
     """A kernel with its launch configuration."""
     return kernel[blocks, threads, _wrapped_stream(pointer), shared]
