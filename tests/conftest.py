@@ -9,10 +9,14 @@ from pathlib import Path
 
 import numba
 import pytest
+from hypothesis import HealthCheck, settings
 
 import plyground as pg
 from plyground import cli
 from plyground.games import GAMES
+
+settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("loaded")  # a busy machine is no fault of the code
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

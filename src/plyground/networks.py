@@ -9,7 +9,6 @@ connect_zero    the residual net of a policy-gradient series on Connect Four
 512-256+value   any of these with a value head beside the policy head, for actor-critic methods
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Networks that play: the agent that plays the legal action with the highest value, and its checkpoints."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """`TensorBatch`: many games of one kind at once, as torch tensors on a CPU or a GPU, the same bit for bit."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -120,10 +119,7 @@ class TensorBatch:
         return ended
 
     def ask(
-        self,
-        act: Callable[[NDArray[np.void], NDArray[np.uint64]], NDArray[np.int32]],
-        where: Tensor,
-        actions: Tensor,
+        self, act: Callable[[NDArray[np.void], NDArray[np.uint64]], NDArray[np.int32]], where: Tensor, actions: Tensor
     ) -> None:
         """Write `act(records [R], rngs [R])` into the R rows of `actions` [N] where `where` [N] is set: for agents that
         act on records. On a GPU this copies the states of those rows, and synchronises."""

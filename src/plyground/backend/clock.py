@@ -1,6 +1,5 @@
 """Where the time goes: seconds by label, measured on the device."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

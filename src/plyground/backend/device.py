@@ -4,7 +4,6 @@ Torch owns all memory; numba's kernels read and write it in place. With NUMBA_EN
 slowly, in the CPU's memory: for tests.
 """
 
-# numba-cuda has no types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A game's compiled functions on rows of bytes. A batch of states is a tensor [N, bytes] uint8, of whole records or of
 their heads, told apart by their size; on the CPU it shares its memory with the records that compiled loops read."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ A part is a network, an optimizer, a torch generator, a tensor or array, a datac
 or an object with `state()` and `load_state()`, which returns and takes parts again.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations

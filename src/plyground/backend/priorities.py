@@ -1,6 +1,5 @@
 """A tree of priorities for prioritised replay, on either device."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """`View`: what a network sees of a game, and which of its outputs stands for which action."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ Differences from the series: illegal moves are masked on a copy of the logits, n
 wrong shape or another device in a model's output is an error, not a random move.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ game's kernels are written out as a module of their own, whose name carries a fi
 it reaches: every function's code, every table, every constant. Other rules, other name, nothing to invalidate.
 """
 
-# It looks into objects of any kind:
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
@@ -54,10 +53,7 @@ warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimenta
 
 
 def load_kernels(
-    template: str,
-    functions: Mapping[str, Function | bool | int | np.dtype[np.void]],
-    subject: str,
-    device: str = "cpu",
+    template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str, device: str = "cpu"
 ) -> types.ModuleType:
     """The module that `template` (a file beside this one, or a module's full name) becomes with `functions` (and sizes)
     in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`.

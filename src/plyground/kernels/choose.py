@@ -19,11 +19,7 @@ def choose_all(states: Records, rngs: NDArray[np.uint64], actions: NDArray[np.in
 
 @njit(cache=True, nogil=True)
 def choose_where(
-    states: Records,
-    where: NDArray[np.bool_],
-    rngs: NDArray[np.uint64],
-    actions: NDArray[np.int32],
-    work: Records,
+    states: Records, where: NDArray[np.bool_], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Records
 ) -> None:
     """Fill in the actions where `where` [N] is set."""
     for i in range(len(states)):

@@ -37,13 +37,7 @@ def n_step_returns(
 
 @cuda.jit(cache=True)
 def sample_uniform(
-    seed: np.uint64,
-    newest: int,
-    filled: int,
-    shares: SampleShares,
-    usable: Bools,
-    decided: Bools,
-    indices: Longs,
+    seed: np.uint64, newest: int, filled: int, shares: SampleShares, usable: Bools, decided: Bools, indices: Longs
 ) -> None:
     rng = cuda.local.array(1, np.uint64)
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):

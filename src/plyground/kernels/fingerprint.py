@@ -6,7 +6,6 @@ with statements, names, constants, tables and decorators of a function and of ev
 does not change with comments, formatting, docstrings, annotations, error messages, or the file that holds the code.
 """
 
-# It looks into objects of any kind:
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations

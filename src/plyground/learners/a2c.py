@@ -4,7 +4,6 @@ The return of a ply contains its rewards up to the same side's n-th turn after i
 opponent is part of the environment. Metrics: see `rollout.py`.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from plyground.learners.config import Count, NetworkConfig, RunConfig
-from plyground.learners.rollout import (
-    PolicyBatch,
-    PolicyConfig,
-    Rollout,
-    normalized,
-    policy_gradient_loss,
-)
+from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized, policy_gradient_loss
 from plyground.learners.state import Metrics, TrainingState
 
 

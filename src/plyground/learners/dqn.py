@@ -9,7 +9,6 @@ Metrics: `loss`, `gradient` (its norm before clipping), `td_error` (mean absolut
 value of the actions in the minibatch), `entropy` (of the softmax over legal actions), each as a moving average.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

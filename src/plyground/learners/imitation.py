@@ -13,7 +13,6 @@ Metrics: `train_loss`; on held-out positions `loss`, `match@k` (the teacher's be
 best), `kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice).
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

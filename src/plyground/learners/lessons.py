@@ -4,7 +4,6 @@ In losses and measures: `logits` [B, A], `legal` [B, A], `top` [B, K] the teache
 are fewer) and `policy` [B, K] their probabilities (0 there).
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """The network of a learner with everything around it: optimizer, best version so far, earlier versions as opponents."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -45,12 +44,7 @@ class Model:
         return identity(self.view, self.config.network, self.dueling)
 
     def parts(self) -> dict[str, Any]:
-        return {
-            "network": self.network,
-            "best": self.best,
-            "snapshots": self.snapshots,
-            "optimizer": self.optimizer,
-        }
+        return {"network": self.network, "best": self.best, "snapshots": self.snapshots, "optimizer": self.optimizer}
 
     # ---- agents ----
 

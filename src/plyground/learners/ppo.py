@@ -6,7 +6,6 @@ symmetries of the game; the epochs end early once the policy has moved further t
 `rollout.py`.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -75,16 +74,10 @@ class PPOLearner:
     def advantages(self) -> PolicyBatch:
         """Generalised advantage estimation over the rollout."""
         config, rollout, replay = self.config, self.rollout, self.rollout.replay
-        plies, advantages = replay.plies, torch.zeros_like(rollout.values)
-        arrays = RolloutArrays(
-            plies.sides,
-            plies.next_sides,
-            plies.rewards,
-            plies.ended,
-            replay.usable,
-            rollout.values,
-            rollout.next_values(),
-        )
+        advantages = torch.zeros_like(rollout.values)
+        sides, next_sides, rewards, ended, _ = replay.plies
+        values = rollout.values, rollout.next_values()
+        arrays = RolloutArrays(sides, next_sides, rewards, ended, replay.usable, *values)
         how = config.gamma, config.gae_lambda, advantages
         run_kernel(replay.games.name, "advantages", "compute_advantages", config.num_envs, arrays, *how)
         indices = replay.usable.flatten().nonzero()[:, 0]

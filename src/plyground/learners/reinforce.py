@@ -7,7 +7,6 @@ truncated game counts as a draw; an entropy bonus, without which the policy soon
 (`docs/learners/reinforce.md`). Metrics: see `rollout.py`.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -19,13 +18,7 @@ from torch import Tensor
 
 from plyground.kernels.replay import RUNS_ON
 from plyground.learners.config import Bounds, NetworkConfig, RunConfig
-from plyground.learners.rollout import (
-    PolicyBatch,
-    PolicyConfig,
-    Rollout,
-    normalized,
-    policy_gradient_loss,
-)
+from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized, policy_gradient_loss
 from plyground.learners.state import Metrics, TrainingState
 
 TO_THE_END = 2**30  # plies

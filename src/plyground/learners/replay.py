@@ -1,7 +1,6 @@
 """The replay buffer stores states. Observations and legal masks are computed when a minibatch is sampled, from each
 state itself, so that the masks of next states are exact."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -96,10 +95,8 @@ class ReplayBuffer:
         through plies that `explored` [N], since they say nothing about best play."""
         row, plies, games = self.time % len(self.states), self.plies, self.games
         self.states[row], self.next_states[row], self.actions[row] = ply.states, ply.next_states, ply.actions
-        plies.sides[row], plies.next_sides[row] = (
-            games.field(ply.states, "to_move"),
-            games.field(ply.next_states, "to_move"),
-        )
+        plies.sides[row] = games.field(ply.states, "to_move")
+        plies.next_sides[row] = games.field(ply.next_states, "to_move")
         plies.rewards[row] = ply.rewards
         plies.ended[row] = ply.terminated * TERMINATED + ply.truncated * TRUNCATED  # 0: the game continues
         plies.explored[row] = False if explored is None else explored

@@ -11,7 +11,6 @@ over legal actions, in nats; `gradient`, its norm before clipping; `kl`, the div
 played: the mean of (ratio - 1) - log ratio.
 """
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Environments: games in lockstep, each against an opponent drawn from a mix, the learner on either side; and how the
 games of a cycle ended."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

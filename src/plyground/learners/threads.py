@@ -1,6 +1,5 @@
 """How many threads torch should use: measured, since on a busy machine several threads can be far slower than one."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """One way to make, check and save figures, for every picture of the project. Needs matplotlib (the extra `learn`)."""
 
-# matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

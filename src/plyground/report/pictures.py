@@ -1,6 +1,5 @@
 """Pictures of positions, drawn from their scenes, and of ladders. Needs matplotlib (the extra `learn`)."""
 
-# matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """The report of a run: report.md, curves.png and the table of runs. Every number in them was measured."""
 
-# matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """A table of values for people: its entries in words, and pictures of how they were learned."""
 
-# matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

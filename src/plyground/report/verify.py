@@ -5,7 +5,6 @@ On held-out positions: agreement of the network's best actions with the teacher'
 matches against the untrained network, `random`, `greedy` and the teacher, with lengths and reasons of endings.
 """
 
-# torch's and matplotlib's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """A run's metrics as TensorBoard events, exported from `metrics.jsonl` on demand."""
 
-# torch's own types are incomplete:
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -13,12 +13,7 @@ from plyground.games.interface import Outcome
 from plyground.position import Position
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
-RESULTS = {
-    Outcome.RUNNING: "*",
-    Outcome.DRAW: "1/2-1/2",
-    Outcome.FIRST_WINS: "1-0",
-    Outcome.SECOND_WINS: "0-1",
-}
+RESULTS = {Outcome.RUNNING: "*", Outcome.DRAW: "1/2-1/2", Outcome.FIRST_WINS: "1-0", Outcome.SECOND_WINS: "0-1"}
 TOKEN = re.compile(
     r"""(?P<skip>\s+ | ^%[^\n]* | ;[^\n]* | \{[^}]*\} | \$\d+ | [0-9]+(?:\.+|(?=\s)) | \.+ | [!?]+ | e\.p\.)
       | (?P<tag>\[\s*[A-Za-z0-9_]+\s*"(?:[^"\\\n]|\\.)*"\s*\])
