@@ -252,7 +252,7 @@ def test_help_waits_for_no_compiler() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "--help"]
-from plyground.cli.commands import COMMANDS
+from plyground.cli import app
 try:
     app.main()
 except SystemExit:
@@ -266,7 +266,7 @@ def test_a_command_waits_for_no_other() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "perft", "connect_four", "--depth", "2"]
-from plyground.cli.commands import COMMANDS
+from plyground.cli import app
 app.main()
 print("typeguard" in sys.modules)
 """
@@ -277,7 +277,7 @@ def test_commands_do_not_import_torch() -> None:
     code = """
 import sys
 sys.argv = ["plyground", "match", "random", "greedy", "--games", "10"]
-from plyground.cli.commands import COMMANDS
+from plyground.cli import app
 app.main()
 print("torch" in sys.modules, "matplotlib" in sys.modules)
 """
