@@ -66,15 +66,20 @@ def screen(monkeypatch: pytest.MonkeyPatch):
     return make
 
 
+def _shown() -> Console:
+    """The console that the display prints to."""
+    return vars(display)["console"]
+
+
 def test_a_tick_shows_place_time_counts_and_metrics(screen) -> None:
     shown = screen(terminal=True)
-    display.console.print(display.Display()._table(TICK))
+    _shown().print(display.Display()._table(TICK))
     lines = [line.rstrip() for line in shown.getvalue().splitlines()]
     assert lines[0] == "hops.py · cycle 3/10, 25% · 12 of 60 s ·"
     assert lines[1] == "50 updates, replay buffer 4,000"
     assert lines[2] == "loss 0.5000 · entropy 0.2500"
     shown = screen(terminal=True)
-    display.console.print(display.Display()._table({**TICK, "cycles": 0, "seconds_limit": 0.0, "eval_opponents": []}))
+    _shown().print(display.Display()._table({**TICK, "cycles": 0, "seconds_limit": 0.0, "eval_opponents": []}))
     assert shown.getvalue().splitlines()[0].rstrip() == "hops.py · cycle 3, 25% · 12 s ·"
     assert "score against" not in shown.getvalue()
 
@@ -94,7 +99,7 @@ def test_bars_fit_narrow_terminals(screen, width: int) -> None:
     shown = screen(terminal=True, width=width)
     view = display.Display()
     view.scores = [(1, {spec: {"score": 1.0} for spec in OPPONENTS})]
-    display.console.print(view._table(TICK))
+    _shown().print(view._table(TICK))
     rows = [line for line in shown.getvalue().splitlines() if "█" in line]
     assert len(rows) == 1, "a row takes one line"
     assert rows[0].count("100%") == 3

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from plyground.learners.config import resolve
 from plyground.learners.tabular import TabularLearner
 from plyground.report import table
+from plyground.report.figures import save_figure
 from plyground.report.run import save_curves
 from plyground.runs.settings import to_toml
 from small_runs import short
@@ -24,8 +25,9 @@ def test_a_run_without_any_update_draws_what_was_measured(tmp_path: Path, monkey
     assert "td_error" not in records[0]
     (tmp_path / "config.toml").write_text(to_toml({"learner": "tabular"}))
     (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    save = table.save_figure
-    monkeypatch.setattr(table, "save_figure", lambda target, figure: (figures.append(figure), save(target, figure)))
+    monkeypatch.setattr(
+        table, "save_figure", lambda target, figure: (figures.append(figure), save_figure(target, figure))
+    )
     save_curves(tmp_path / "x.png", [tmp_path])
     errors, growth = figures[0].axes[1:3]
     assert errors.get_title() == "TD error and mean target"

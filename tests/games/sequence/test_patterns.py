@@ -182,9 +182,9 @@ def test_the_state_vector_agrees_with_its_naive_twin() -> None:
 
 def test_the_values_are_a_named_table_that_can_be_changed() -> None:
     changed = patterns.value_table(LIVE_TWO=50, OPP_CHONG_FOUR=7000)
-    assert changed[0, Pattern.LIVE_TWO] == 50
-    assert changed[1, Pattern.CHONG_FOUR] == 7000
-    assert DEFAULT_VALUES[0, Pattern.LIVE_TWO] == 30
+    assert changed[0, Pattern["LIVE_TWO"]] == 50
+    assert changed[1, Pattern["CHONG_FOUR"]] == 7000
+    assert DEFAULT_VALUES[0, Pattern["LIVE_TWO"]] == 30
     with pytest.raises(pg.Error, match="did you mean 'LIVE_TWO'"):
         patterns.value_table(LIFE_TWO=1)
 
