@@ -9,7 +9,6 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground import specs
 
 
 def test_an_unknown_game_gets_a_suggestion() -> None:
@@ -53,12 +52,6 @@ def test_settings_come_by_keyword_or_in_the_name() -> None:
 def test_wrong_settings_are_refused(word: str, message: str) -> None:
     with pytest.raises(pg.Error, match=message):
         pg.load(word)
-
-
-def test_words_are_put_together_and_taken_apart() -> None:
-    assert specs.split("minimax:depth=3") == ("minimax", {"depth": "3"})
-    assert specs.join("a", {"b": True, "c": 2, "d": "e"}) == "a:b=true,c=2,d=e"
-    assert specs.split(specs.join("a", {"b": True})) == ("a", {"b": "true"})
 
 
 def test_a_text_game_refuses_arrays() -> None:

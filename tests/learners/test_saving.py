@@ -16,7 +16,6 @@ from torch import nn
 
 import plyground as pg
 from conftest import TINY
-from plyground.backend import parts
 from plyground.backend.device import Cpu
 from plyground.backend.games import DeviceGame
 from plyground.errors import Error
@@ -280,13 +279,6 @@ def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monke
         checkpoint = saving.save(learner, run, 0)
     with pytest.raises(Error, match="the checkpoint lacks rng"):
         saving.load(new_learner(learner.config), checkpoint)
-
-
-def test_a_tensor_of_another_shape_is_refused_by_name() -> None:
-    arrays: dict[str, Any] = {}
-    parts.dump("part", {"x": torch.zeros(3)}, arrays, {})
-    with pytest.raises(Error, match=r"the checkpoint's part.x has the shape \(3,\), not \(4,\)"):
-        parts.restore("part", {"x": torch.zeros(4)}, arrays, {})
 
 
 def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:

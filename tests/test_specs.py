@@ -1,0 +1,43 @@
+"""The syntax of specs: `name:key=value,key=value`, and paths with options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plyground import specs
+from plyground.errors import InvalidValue
+
+
+def test_a_spec_is_split_and_joined() -> None:
+    assert specs.split("random") == ("random", {})
+    assert specs.split("minimax:depth=3,table=16") == ("minimax", {"depth": "3", "table": "16"})
+    assert specs.split("folder:x/my_game.py:seats=4") == ("folder:x/my_game.py", {"seats": "4"})
+    assert specs.join("a", {"b": True, "c": 2, "d": "e"}) == "a:b=true,c=2,d=e"
+    assert specs.split(specs.join("a", {"b": True})) == ("a", {"b": "true"})
+
+
+@pytest.mark.parametrize("spec", ["minimax:", "minimax:depth", "minimax:depth=", "minimax:=3", "minimax:a=1,a=2"])
+def test_a_malformed_spec_is_refused_with_the_syntax(spec: str) -> None:
+    with pytest.raises(InvalidValue, match="write name:key=value,key=value"):
+        specs.split(spec)
+
+
+def test_options_behind_a_path_are_split_off_unless_the_path_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert specs.split_path("runs/a,checkpoint=last,learn=true") == (
+        "runs/a",
+        {"learn": "true", "checkpoint": "last"},
+    )
+    assert specs.split_path("runs/a,b") == ("runs/a,b", {})
+    Path("a,b=c").mkdir()
+    assert specs.split_path("a,b=c") == ("a,b=c", {})
+
+
+def test_a_typed_value_means_a_choice_of_python() -> None:
+    assert specs.same(True, "true")
+    assert specs.same(4, "4")
+    assert not specs.same("boxed", "course")
