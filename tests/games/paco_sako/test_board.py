@@ -12,7 +12,7 @@ from plyground.games.paco_sako.text import SQUARES
 START = {"a": board.ROOK, "b": board.KNIGHT, "c": board.BISHOP, "d": board.QUEEN, "e": board.KING, "h": board.ROOK}
 
 
-def squares(bits: int) -> set[str]:
+def squares(bits: int | np.uint64) -> set[str]:
     return {name for number, name in enumerate(SQUARES) if int(bits) >> number & 1}
 
 
