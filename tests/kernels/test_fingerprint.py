@@ -11,7 +11,9 @@ from types import FunctionType, ModuleType
 import numpy as np
 import pytest
 
+import plyground as pg
 from plyground.errors import BrokenGame
+from plyground.games import GAMES
 from plyground.kernels import fingerprint
 from plyground.kernels.fingerprint import code_fingerprint
 
@@ -156,3 +158,15 @@ def test_a_global_that_cannot_be_followed_is_an_error(write) -> None:
     )
     with pytest.raises(BrokenGame, match="cannot follow the global"):
         code_fingerprint(module.play)
+
+
+def test_no_path_of_the_machine_enters_a_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library may lie anywhere: the same code has the same fingerprint in every environment."""
+    texts: list[str] = []
+    monkeypatch.setattr(fingerprint._Walk, "_text", lambda walk, *parts: texts.append(repr(parts)))
+    for name in GAMES:
+        game = pg.load(name)
+        encoder = next(iter(game.encoders.values()))
+        fingerprint.code_fingerprint(dict(game.rules.compiled), encoder.write)
+    assert texts
+    assert [text for text in texts if "site-packages" in text or ".py'" in text] == []

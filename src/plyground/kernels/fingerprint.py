@@ -73,7 +73,8 @@ class _Walk:
         elif isinstance(value, Mapping):
             self.add(list(value.items()))
         elif _is_foreign(value):
-            self._text("foreign", getattr(value, "__qualname__", None) or repr(value))
+            name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+            self._text("foreign", name or repr(value))  # a module's repr holds its path
         elif isinstance(value, types.FunctionType | type):
             self._add_code(value)
         else:
