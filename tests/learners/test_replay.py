@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,66 +14,11 @@ from conftest import TINY
 from plyground.backend import parts
 from plyground.backend.batch import TensorBatch
 from plyground.errors import Error
-from plyground.kernels.arrays import Plies
-from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED, n_step_return
+from plyground.kernels.replay import TERMINATED
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import Transition
 
 G = 0.9
-
-
-def returns_of(
-    plies: Sequence[tuple[int, int, float, int]],
-    start: int = 0,
-    n: int = 1,
-    own_turns: bool = False,
-    explored: Sequence[int] = (),
-    penalty: float = 0.0,
-) -> tuple[float, float, int]:
-    """`n_step_return` over one game of plies (side, next side, reward, ended)."""
-    column = [np.array(values)[:, None] for values in zip(*plies, strict=True)]
-    sides, next_sides, ended = (column[k].astype(np.int8) for k in (0, 1, 3))
-    flags = np.array([[ply in explored] for ply in range(len(plies))])
-    stored = Plies(sides, next_sides, column[2].astype(np.float32), ended, flags)
-    return n_step_return(start, 0, len(plies) - 1, stored, n, own_turns, G, penalty)
-
-
-ALTERNATING = [(0, 1, 0.0, RUNS_ON), (1, 0, 0.0, RUNS_ON), (0, 1, 1.0, TERMINATED)]
-CHAIN = [(0, 0, 0.0, RUNS_ON), (0, 1, 0.0, RUNS_ON), (1, 0, 0.0, RUNS_ON), (0, 1, 0.0, RUNS_ON)]
-
-
-def test_one_step_negates_and_discounts_where_the_turn_passes() -> None:
-    assert returns_of(ALTERNATING) == pytest.approx((0.0, -G, 0))
-    assert returns_of(CHAIN) == pytest.approx((0.0, 1.0, 0)), "lift and place are one turn: neither sign nor discount"
-
-
-def test_n_steps_follow_the_game_with_signs() -> None:
-    assert returns_of(ALTERNATING, n=2) == pytest.approx((0.0, G * G, 1))
-    assert returns_of(ALTERNATING, n=3) == pytest.approx((G * G, 0.0, 2)), "my own win two turns later"
-    assert returns_of(ALTERNATING, start=1, n=3) == pytest.approx((-G, 0.0, 2)), "the opponent's win is my loss"
-    assert returns_of(CHAIN, n=3) == pytest.approx((0.0, G * G, 2))
-    assert returns_of(CHAIN, n=9) == pytest.approx((0.0, -(G**3), 3)), "the newest ply: value from there"
-
-
-def test_a_later_ply_that_explored_is_not_followed() -> None:
-    assert returns_of(ALTERNATING, n=3, explored=[0]) == pytest.approx((G * G, 0.0, 2)), "the first may explore"
-    assert returns_of(ALTERNATING, n=3, explored=[2]) == pytest.approx((0.0, G * G, 1))
-
-
-def test_a_truncation_bootstraps_and_a_termination_does_not() -> None:
-    stopped = [(0, 1, 0.0, TRUNCATED), (0, 1, 5.0, RUNS_ON)]
-    assert returns_of(stopped, n=3) == pytest.approx((0.0, -G, 0)), "the next game is never looked at"
-    assert returns_of(stopped, n=3, penalty=0.1) == pytest.approx((-0.1, -G, 0))
-    over = [(0, 1, 0.5, TERMINATED), (0, 1, 5.0, RUNS_ON)]
-    assert returns_of(over, n=3, penalty=0.1) == pytest.approx((0.5, 0.0, 0))
-
-
-def test_from_own_turn_to_own_turn() -> None:
-    assert returns_of(ALTERNATING, own_turns=True) == pytest.approx((0.0, G * G, 1)), "the opponent is environment"
-    assert returns_of(ALTERNATING, start=1, own_turns=True) == pytest.approx((-G, 0.0, 2)), "and may win in it"
-    assert returns_of(CHAIN, start=1, own_turns=True) == pytest.approx((0.0, G * G, 2))
-    assert returns_of(CHAIN, start=3, own_turns=True)[2] == -1, "the own turn has not come yet"
-    assert returns_of(ALTERNATING, n=1, own_turns=True, explored=[1]) == pytest.approx((0.0, G * G, 1))
 
 
 Log = list[tuple[Tensor, Tensor, Tensor, Tensor, Tensor]]  # states, actions, rewards, next_states, terminated
