@@ -1,0 +1,542 @@
+"""Template: tree search over any game, on the CPU: PUCT and Gumbel search, with proofs.
+
+A simulation selects a path from the root to a leaf, judges the leaf and backs its value up. A body for tree i is the
+same on every device; `cuda_tree.py` calls the same bodies. Without a network the leaves are judged here, and a whole
+search is one compiled loop; nodes are then expanded at their second visit, since most are visited once. With a network
+a node is expanded when the network has judged it.
+
+A value is negated where the side to move changes, since one side may act several times in a row.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from plyground.games.interface import RUNNING, State, value_for
+from plyground.games.rng import Rng, below, uniform
+from plyground.kernels.slots import MAX_LEGAL, STATE, evaluate, legal, play, seat
+from plyground.kernels.uncounted import uncounted_body, uncounted_loop
+from plyground.search.tree_arrays import (
+    DRAWN,
+    EVALUATE,
+    LOST,
+    NETWORK,
+    OPEN,
+    RANDOM,
+    WON,
+    Floats,
+    Ints,
+    Result,
+    Rngs,
+    Scratch,
+    Settings,
+    Trees,
+)
+
+Words = NDArray[np.generic]
+
+SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
+NEVER = np.float32(-1e6)  # the weight of an edge that is a proven loss: it is not selected again
+LEAST = 1e-12  # a prior has a logarithm
+NOTHING = -1e30
+
+
+# ---- begin a search ----
+
+
+@uncounted_body
+def begin_tree(i: int, trees: Trees, roots: Words, row: int) -> None:
+    """A tree of one node: the root, which is not expanded."""
+    for k in range(SIZE):
+        trees.words[i, 0, k] = roots[row, k]
+    tree = trees.counters[i]
+    tree["nodes"], tree["edges"], tree["total"] = 1, 0, 0
+    add_node(i, 0, -1, -1, trees)
+    trees.nodes[i, 0]["visits"] = 1
+
+
+@uncounted_body
+def add_node(i: int, n: int, parent: int, edge: int, trees: Trees) -> None:
+    """Fill node n, whose state is there already."""
+    state, node = trees.states[i, n], trees.nodes[i, n]
+    node["first"], node["count"], node["visits"], node["value"] = 0, 0, 0, 0.0
+    node["parent"], node["edge"], node["distance"] = parent, edge, 0
+    node["side"], node["proven"] = state["to_move"], OPEN
+    if state["outcome"] != RUNNING:
+        node["value"] = value_for(state["outcome"], state["to_move"])
+        node["proven"] = int(node["value"]) + DRAWN
+
+
+@uncounted_body
+def begin_round(i: int, trees: Trees, settings: Settings) -> None:
+    """Draw noise for the expanded root, and count its visits from 0: those of an earlier search do not count in
+    sequential halving."""
+    root, tree = trees.nodes[i, 0], trees.counters[i]
+    first, count, rng = root["first"], root["count"], trees.rngs[i : i + 1]
+    tree["simulations"] = 0
+    for k in range(count):
+        own, edge = trees.roots[i, k], trees.edges[i, first + k]
+        own["visits"], own["bias"] = 0, 0.0
+        if settings.gumbel:
+            own["bias"] = math.log(max(np.float64(edge["prior"]), LEAST))
+            if settings.noise > 0.0:
+                own["bias"] += settings.noise * gumbel(rng)
+    if not settings.gumbel and settings.noise > 0.0:
+        add_dirichlet(i, trees, settings)
+
+
+@uncounted_body
+def add_dirichlet(i: int, trees: Trees, settings: Settings) -> None:
+    """Mix Dirichlet noise into the priors of the root."""
+    root, rng, total = trees.nodes[i, 0], trees.rngs[i : i + 1], 0.0
+    first, count = root["first"], root["count"]
+    for k in range(count):
+        trees.roots[i, k]["bias"] = gamma(rng, settings.noise_alpha)
+        total += trees.roots[i, k]["bias"]
+    for k in range(count):
+        edge = trees.edges[i, first + k]
+        edge["prior"] += settings.noise * (trees.roots[i, k]["bias"] / max(total, LEAST) - edge["prior"])
+        if edge["weight"] >= 0.0:
+            edge["weight"] = edge["prior"] / np.float32(1 + edge["visits"])
+
+
+@njit
+def gumbel(rng: Rng) -> float:
+    """A draw of the standard Gumbel distribution."""
+    return -math.log(-math.log(max(uniform(rng), LEAST)))
+
+
+@njit
+def gamma(rng: Rng, shape: float) -> float:
+    """A draw of the gamma distribution with a small shape: that of shape + 1 (Marsaglia and Tsang), scaled down."""
+    d = shape + 1.0 - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        normal = math.sqrt(-2.0 * math.log(max(uniform(rng), LEAST))) * math.cos(2.0 * math.pi * uniform(rng))
+        v = (1.0 + c * normal) ** 3
+        if v > 0.0 and math.log(max(uniform(rng), LEAST)) < 0.5 * normal * normal + d - d * v + d * math.log(v):
+            return d * v * max(uniform(rng), LEAST) ** (1.0 / shape)
+
+
+# ---- select ----
+
+
+@uncounted_body
+def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, actions: Ints, work: State) -> int:
+    """Follow the best edges from the root to a new node, which is added, or to a proven one.
+
+    If the tree is full, it is the last node on the way: that is judged once more.
+    """
+    n = np.int64(0)
+    while trees.nodes[i, n]["proven"] == OPEN:
+        if trees.nodes[i, n]["count"] == 0 and (settings.leaf == NETWORK or not expand(i, n, trees, settings, actions, work)):
+            break
+        e = choose_edge(i, n, trees, wanted, settings)
+        child = np.int64(trees.edges[i, e]["child"])
+        if child < 0:
+            child = add_child(i, n, e, trees, work)
+            n = child if child >= 0 else n
+            break
+        n = child
+    return n
+
+
+@uncounted_body
+def expand(i: int, n: int, trees: Trees, settings: Settings, actions: Ints, work: State) -> bool:
+    """Add an edge for each legal action, with equal priors; false if there is no room for them."""
+    node, tree = trees.nodes[i, n], trees.counters[i]
+    count, first = legal(trees.states[i, n], actions, work), tree["edges"]
+    if first + count > trees.edges.shape[1]:
+        return False
+    prior, value = np.float32(1.0 / count), np.float32(-settings.first_play)
+    if settings.leaf != RANDOM:
+        value += node["value"]
+    for k in range(count):
+        edge = trees.edges[i, first + k]
+        edge["value"], edge["weight"], edge["prior"] = value, prior, prior
+        edge["child"], edge["action"], edge["visits"] = -1, actions[k], 0
+    node["first"], node["count"] = first, count
+    tree["edges"] = first + count
+    return True
+
+
+@uncounted_body
+def add_child(i: int, n: int, e: int, trees: Trees, work: State) -> int:
+    """The number of the node that edge e of node n leads to, which is added; -1 if the tree is full."""
+    tree, edge = trees.counters[i], trees.edges[i, e]
+    child = np.int64(tree["nodes"])
+    if child == trees.nodes.shape[1]:
+        return np.int64(-1)
+    for k in range(SIZE):
+        trees.words[i, child, k] = trees.words[i, n, k]
+    play(trees.states[i, child], edge["action"], trees.rngs[i : i + 1], work)
+    add_node(i, child, n, e, trees)
+    edge["child"], tree["nodes"] = child, child + 1
+    return child
+
+
+@uncounted_body
+def choose_edge(i: int, n: int, trees: Trees, wanted: Ints, settings: Settings) -> int:
+    if not settings.gumbel:
+        return choose_by_puct(i, n, trees, settings)
+    if n > 0:
+        return choose_by_improved_policy(i, n, trees, settings)
+    return choose_by_halving(i, trees, wanted, settings)
+
+
+@uncounted_body
+def choose_by_puct(i: int, n: int, trees: Trees, settings: Settings) -> int:
+    """The edge with the largest value + exploration * prior * sqrt(visits of the node) / (1 + own visits)."""
+    node = trees.nodes[i, n]
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    scale = np.float32(settings.exploration * math.sqrt(np.float64(node["visits"])))
+    chosen, best = first, np.float32(NOTHING)
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        score = edge["value"] + scale * edge["weight"]
+        if score > best:
+            chosen, best = e, score
+    return chosen
+
+
+# ---- Gumbel search: completed values, the improved policy, sequential halving ----
+
+
+@uncounted_body
+def mixed_value(i: int, n: int, trees: Trees) -> float:
+    """What an action without visits is worth: the node's own value and its visited actions, weighted by priors."""
+    node = trees.nodes[i, n]
+    first, count = node["first"], node["count"]
+    visits, prior, value = 0, 0.0, 0.0
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        if edge["visits"] > 0:
+            visits += edge["visits"]
+            prior += max(np.float64(edge["prior"]), LEAST)
+            value += max(np.float64(edge["prior"]), LEAST) * edge["value"]
+    return (node["value"] + visits * value / prior) / (1.0 + visits) if visits > 0 else np.float64(node["value"])
+
+
+@uncounted_body
+def completed_scale(i: int, n: int, trees: Trees, settings: Settings) -> float:
+    """The factor of values beside log priors: it grows with the visits of the most visited action."""
+    node, most = trees.nodes[i, n], 0
+    first, count = node["first"], node["count"]
+    for e in range(first, first + count):
+        most = max(most, np.int64(trees.edges[i, e]["visits"]))
+    return (settings.visit_offset + most) * settings.value_scale
+
+
+@uncounted_body
+def improve_policy(i: int, n: int, trees: Trees, settings: Settings) -> float:
+    """Leave in each edge's `weight` the share of its action in the improved policy, not normalised; returns the sum.
+
+    The improved policy is softmax(log prior + scale * completed value), without proven losses.
+    """
+    node = trees.nodes[i, n]
+    first, count = node["first"], node["count"]
+    mixed, scale = mixed_value(i, n, trees), completed_scale(i, n, trees, settings)
+    top, total = NOTHING, 0.0
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        if edge["weight"] >= 0.0:
+            top = max(top, np.float64(edge["value"]) if edge["visits"] > 0 else mixed)
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        if edge["weight"] >= 0.0:
+            value = np.float64(edge["value"]) if edge["visits"] > 0 else mixed
+            edge["weight"] = max(np.float64(edge["prior"]), LEAST) * math.exp(max(scale * (value - top), -80.0))
+            total += edge["weight"]
+    return total
+
+
+@uncounted_body
+def choose_by_improved_policy(i: int, n: int, trees: Trees, settings: Settings) -> int:
+    """The edge whose share of the visits lies furthest below its share in the improved policy."""
+    total = improve_policy(i, n, trees, settings)
+    node, visits = trees.nodes[i, n], 1
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    for e in range(first, first + count):
+        visits += trees.edges[i, e]["visits"]
+    chosen, best = first, NOTHING
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        score = edge["weight"] / total - edge["visits"] / np.float64(visits)
+        if edge["weight"] >= 0.0 and score > best:
+            chosen, best = e, score
+    return chosen
+
+
+@uncounted_body
+def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) -> int:
+    """Sequential halving at the root: the best action among those with as many visits in this round as the schedule
+    `wanted` [considered + 1, simulations] names; proven losses aside. If there is none, the best of all."""
+    root, tree = trees.nodes[i, 0], trees.counters[i]
+    first, count = np.int64(root["first"]), np.int64(root["count"])
+    mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
+    due = wanted[min(count, wanted.shape[0] - 1), min(np.int64(tree["simulations"]), wanted.shape[1] - 1)]
+    chosen, best, found = first, NOTHING, False
+    for k in range(count):
+        edge, own = trees.edges[i, first + k], trees.roots[i, k]
+        if edge["weight"] < 0.0:
+            continue
+        score = own["bias"] + scale * (edge["value"] if edge["visits"] > 0 else mixed)
+        fits = own["visits"] == due
+        if (fits and not found) or (fits == found and score > best):
+            chosen, best, found = first + k, score, fits
+    return chosen
+
+
+# ---- judge a leaf without a network ----
+
+
+@uncounted_body
+def leaf_value(i: int, n: int, trees: Trees, settings: Settings, scratch: Scratch) -> float:
+    """The value of node n for its side to move: proven, by `evaluate`, or by random play."""
+    node = trees.nodes[i, n]
+    if node["proven"] != OPEN:
+        return np.float64(node["proven"] - DRAWN)
+    if settings.leaf == EVALUATE:
+        return np.float64(evaluate(trees.states[i, n]))
+    return play_out(i, n, trees, settings, scratch)
+
+
+@uncounted_body
+def play_out(i: int, n: int, trees: Trees, settings: Settings, scratch: Scratch) -> float:
+    """The result of random play from node n for its side to move; after `rollout_plies`, the game's `evaluate`."""
+    for k in range(SIZE):
+        scratch.words[0, k] = trees.words[i, n, k]
+    state, actions, rng, left = scratch.state[0], scratch.actions, trees.rngs[i : i + 1], settings.rollout_plies
+    while state["outcome"] == RUNNING and left > 0:
+        count = legal(state, actions, scratch.work[0])
+        play(state, actions[below(rng, count)], rng, scratch.work[0])
+        left -= 1
+    side = trees.nodes[i, n]["side"]
+    if state["outcome"] != RUNNING:
+        return value_for(state["outcome"], side)
+    value = np.float64(evaluate(state))
+    return value if state["to_move"] == side else -value
+
+
+# ---- back up ----
+
+
+@uncounted_body
+def back_up(i: int, leaf: int, value: float, trees: Trees) -> None:
+    """Enter the value of a leaf, for its side to move, on the way back to the root, and what it proves."""
+    n, node = np.int64(leaf), trees.nodes[i, leaf]
+    proves = node["proven"] != OPEN and node["visits"] == 0
+    node["visits"] += 1
+    while n > 0:
+        e, parent = np.int64(node["edge"]), np.int64(node["parent"])
+        edge, above = trees.edges[i, e], trees.nodes[i, parent]
+        if above["side"] != node["side"]:
+            value = -value
+        visits = edge["visits"] + 1
+        edge["value"] = value if visits == 1 else edge["value"] + (value - edge["value"]) / visits
+        edge["weight"], edge["visits"] = edge["prior"] / np.float32(1 + visits), visits
+        above["visits"] += 1
+        if parent == 0:
+            trees.roots[i, e - above["first"]]["visits"] += 1
+        if proves:
+            proves = prove(i, parent, e, trees)
+            if proves:
+                value = np.float64(above["proven"] - DRAWN)
+        n, node = parent, above
+    tree = trees.counters[i]
+    tree["simulations"] += 1
+    tree["total"] += 1
+
+
+@uncounted_body
+def seen_by_parent(parent: State, child: State) -> int:
+    """What a proven node is for the side to move in its parent."""
+    return np.int64(child["proven"]) if parent["side"] == child["side"] else 2 * DRAWN - np.int64(child["proven"])
+
+
+@uncounted_body
+def prove(i: int, n: int, e: int, trees: Trees) -> bool:
+    """Enter that edge e of node n leads to a proven node; returns whether that proves node n too."""
+    node, edge = trees.nodes[i, n], trees.edges[i, e]
+    child = trees.nodes[i, edge["child"]]
+    result = seen_by_parent(node, child)
+    edge["value"] = np.float32(result - DRAWN)
+    if result == WON:
+        node["proven"], node["distance"] = WON, child["distance"] + 1
+        return True
+    if result == LOST:
+        edge["weight"] = NEVER
+    best, distance = LOST, 0
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    for k in range(first, first + count):
+        below_it = np.int64(trees.edges[i, k]["child"])
+        if below_it < 0 or trees.nodes[i, below_it]["proven"] == OPEN:
+            return False
+        best = max(best, seen_by_parent(node, trees.nodes[i, below_it]))
+        distance = max(distance, np.int64(trees.nodes[i, below_it]["distance"]) + 1)
+    node["proven"], node["distance"] = best, distance if best == LOST else 0
+    return True
+
+
+# ---- with a network ----
+
+
+@uncounted_body
+def expand_by_network(
+    i: int, n: int, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, scratch: Scratch
+) -> None:
+    """Expand node n, which a network has judged: logits [N, outputs], and its value for the side to move.
+
+    `outputs` [SEATS, A] is the output for each action as each seat sees it; an action without one has a prior near 0.
+    """
+    node = trees.nodes[i, n]
+    node["value"] = value
+    if not expand(i, n, trees, settings, scratch.actions, scratch.work[0]):
+        return
+    first, count, acting = node["first"], node["count"], seat(trees.states[i, n])
+    top, total = NOTHING, 0.0
+    for e in range(first, first + count):
+        output = outputs[acting, trees.edges[i, e]["action"]]
+        trees.edges[i, e]["prior"] = logits[i, output] if output < logits.shape[1] else np.float32(NOTHING)
+        top = max(top, np.float64(trees.edges[i, e]["prior"]))
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        edge["prior"] = math.exp(max(edge["prior"] - top, -80.0))
+        total += edge["prior"]
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        edge["prior"] = edge["weight"] = edge["prior"] / total
+
+
+# ---- the result ----
+
+
+@uncounted_body
+def finish_tree(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> None:
+    """Write what tree i has found into a row of the result."""
+    root = trees.nodes[i, 0]
+    first, count = np.int64(root["first"]), np.int64(root["count"])
+    result.proven[row], result.simulations[row] = root["proven"], trees.counters[i]["total"]
+    for k in range(MAX_LEGAL):
+        result.actions[row, k], result.visits[row, k], result.priors[row, k] = -1, 0, 0.0
+        result.action_values[row, k], result.action_proven[row, k] = 0.0, OPEN
+        result.distances[row, k], result.policy[row, k] = 0, 0.0
+    for k in range(count):
+        edge = trees.edges[i, first + k]
+        result.actions[row, k], result.visits[row, k] = edge["action"], edge["visits"]
+        result.priors[row, k], result.action_values[row, k] = edge["prior"], edge["value"]
+        if edge["child"] >= 0 and trees.nodes[i, edge["child"]]["proven"] != OPEN:
+            child = trees.nodes[i, edge["child"]]
+            result.action_proven[row, k] = seen_by_parent(root, child)
+            result.distances[row, k] = child["distance"]
+    write_policy(i, trees, settings, result, row)
+    result.chosen[row] = -1
+    if count > 0:
+        chosen = choose_action(i, trees, settings, result, row)
+        result.chosen[row] = result.actions[row, chosen]
+    write_value(i, trees, result, row)
+
+
+@uncounted_body
+def write_policy(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> None:
+    """The improved policy, or the shares of the visits; of a proven position, the actions that keep its value."""
+    root, total = trees.nodes[i, 0], 0.0
+    first, count = np.int64(root["first"]), np.int64(root["count"])
+    if settings.gumbel and count > 0:
+        improve_policy(i, 0, trees, settings)
+    for k in range(count):
+        edge, proven = trees.edges[i, first + k], result.action_proven[row, k]
+        share = np.float64(edge["weight"]) if settings.gumbel else np.float64(edge["visits"])
+        if root["proven"] != OPEN:
+            share = 1.0 if proven == root["proven"] else 0.0
+        elif proven == LOST:
+            share = 0.0
+        result.policy[row, k] = share
+        total += share
+    for k in range(count):
+        result.policy[row, k] = result.policy[row, k] / total if total > 0.0 else 1.0 / count
+
+
+@uncounted_body
+def choose_action(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> int:
+    """The place of the action to play: of a proven position the soonest win or the latest loss; otherwise the most
+    visited one, of equally visited ones the best."""
+    root = trees.nodes[i, 0]
+    first, count = np.int64(root["first"]), np.int64(root["count"])
+    mixed, scale = 0.0, 1.0
+    if settings.gumbel:
+        mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
+    chosen, best, most = np.int64(0), NOTHING, NOTHING
+    for k in range(count):
+        edge, proven = trees.edges[i, first + k], result.action_proven[row, k]
+        rank = np.float64(trees.roots[i, k]["visits"] if settings.gumbel else edge["visits"])
+        if root["proven"] == WON or root["proven"] == LOST:
+            rank = np.float64(result.distances[row, k]) if root["proven"] == LOST else -np.float64(result.distances[row, k])
+        if proven != root["proven"] and (root["proven"] != OPEN or proven == LOST):
+            rank -= 1e9
+        value = np.float64(edge["value"]) if edge["visits"] > 0 or not settings.gumbel else mixed
+        score = trees.roots[i, k]["bias"] + scale * value if settings.gumbel else value
+        if rank > most or (rank == most and score > best):
+            chosen, best, most = k, score, rank
+    return chosen
+
+
+@uncounted_body
+def write_value(i: int, trees: Trees, result: Result, row: int) -> None:
+    """The position's value: proven, or the mean of its actions' values by the policy."""
+    root, value = trees.nodes[i, 0], 0.0
+    mixed = mixed_value(i, 0, trees)
+    for k in range(root["count"]):
+        value += result.policy[row, k] * (result.action_values[row, k] if result.visits[row, k] > 0 else mixed)
+    result.values[row] = np.float64(root["proven"] - DRAWN) if root["proven"] != OPEN else value
+
+
+# ---- loops ----
+
+
+@uncounted_body
+def begin_search(i: int, trees: Trees, roots: Words, row: int, settings: Settings, scratch: Scratch) -> None:
+    """Begin a search without a network."""
+    begin_tree(i, trees, roots, row)
+    root = trees.nodes[i, 0]
+    if root["proven"] == OPEN:
+        if settings.leaf == EVALUATE:
+            root["value"] = evaluate(trees.states[i, 0])
+        expand(i, 0, trees, settings, scratch.actions, scratch.work[0])
+    begin_round(i, trees, settings)
+
+
+@uncounted_body
+def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, scratch: Scratch) -> None:
+    """Up to `count` simulations in tree i without a network; none after its root is proven."""
+    while count > 0 and trees.nodes[i, 0]["proven"] == OPEN:
+        leaf = select_leaf(i, trees, wanted, settings, scratch.actions, scratch.work[0])
+        value = leaf_value(i, leaf, trees, settings, scratch)
+        if trees.nodes[i, leaf]["visits"] == 0:
+            trees.nodes[i, leaf]["value"] = value
+        back_up(i, leaf, value, trees)
+        count -= 1
+
+
+@uncounted_loop
+def search_rows(
+    trees: Trees,  # one tree, for one position after the other
+    roots: Words,  # [N, SIZE]
+    rngs: Rngs,  # [N]
+    wanted: Ints,
+    settings: Settings,
+    simulations: int,
+    result: Result,  # N rows
+    scratch: Scratch,
+) -> None:
+    """Search each position without a network."""
+    for row in range(len(roots)):
+        trees.rngs[0] = rngs[row]
+        begin_search(0, trees, roots, row, settings, scratch)
+        simulate(0, simulations, trees, wanted, settings, scratch)
+        finish_tree(0, trees, settings, result, row)
+        rngs[row] = trees.rngs[0]
