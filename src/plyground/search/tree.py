@@ -16,9 +16,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.games.interface import RUNNING, State, value_for
+from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import Rng, below, uniform
-from plyground.kernels.slots import MAX_LEGAL, STATE, evaluate, legal, play, seat
+from plyground.kernels.slots import MAX_LEGAL, STATE, evaluate, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
     DRAWN,
@@ -30,9 +30,8 @@ from plyground.search.tree_arrays import (
     WON,
     Floats,
     Ints,
+    Records,
     Result,
-    Rngs,
-    Scratch,
     Settings,
     Trees,
 )
@@ -49,10 +48,10 @@ NOTHING = -1e30
 
 
 @uncounted_body
-def begin_tree(i: int, trees: Trees, roots: Words, row: int) -> None:
+def begin_tree(i: int, trees: Trees, roots: Words) -> None:
     """A tree of one node: the root, which is not expanded."""
     for k in range(SIZE):
-        trees.words[i, 0, k] = roots[row, k]
+        trees.words[i, 0, k] = roots[i, k]
     tree = trees.counters[i]
     tree["nodes"], tree["edges"], tree["total"] = 1, 0, 0
     add_node(i, 0, -1, -1, trees)
@@ -126,16 +125,19 @@ def gamma(rng: Rng, shape: float) -> float:
 
 
 @uncounted_body
-def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, actions: Ints, work: State) -> int:
+def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> int:
     """Follow the best edges from the root to a new node, which is added, or to a proven one.
 
     If the tree is full, it is the last node on the way: that is judged once more.
     """
     n = np.int64(0)
     while trees.nodes[i, n]["proven"] == OPEN:
-        if trees.nodes[i, n]["count"] == 0 and (settings.leaf == NETWORK or not expand(i, n, trees, settings, actions, work)):
-            break
-        e = choose_edge(i, n, trees, wanted, settings)
+        wins = np.int64(-1)
+        if trees.nodes[i, n]["count"] == 0:
+            if settings.leaf == NETWORK or not expand(i, n, trees, settings, work):
+                break
+            wins = find_win(i, n, trees, settings, work)
+        e = wins if wins >= 0 else choose_edge(i, n, trees, wanted, settings)
         child = np.int64(trees.edges[i, e]["child"])
         if child < 0:
             child = add_child(i, n, e, trees, work)
@@ -146,9 +148,9 @@ def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, actions:
 
 
 @uncounted_body
-def expand(i: int, n: int, trees: Trees, settings: Settings, actions: Ints, work: State) -> bool:
+def expand(i: int, n: int, trees: Trees, settings: Settings, work: State) -> bool:
     """Add an edge for each legal action, with equal priors; false if there is no room for them."""
-    node, tree = trees.nodes[i, n], trees.counters[i]
+    node, tree, actions = trees.nodes[i, n], trees.counters[i], trees.actions[i]
     count, first = legal(trees.states[i, n], actions, work), tree["edges"]
     if first + count > trees.edges.shape[1]:
         return False
@@ -162,6 +164,22 @@ def expand(i: int, n: int, trees: Trees, settings: Settings, actions: Ints, work
     node["first"], node["count"] = first, count
     tree["edges"] = first + count
     return True
+
+
+@uncounted_body
+def find_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> int:
+    """An edge of an expanded node that wins at once, as far as `lookahead` asks for it; -1 if there is none."""
+    node, state = trees.nodes[i, n], trees.ahead[i]
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    found, e = np.int64(-1), first
+    while settings.lookahead and found < 0 and e < first + count:
+        for k in range(settings.head_size):
+            trees.ahead_words[i, k] = trees.words[i, n, k]
+        play_head(state, trees.edges[i, e]["action"], trees.rngs[i : i + 1], work)
+        if state["outcome"] == FIRST_WINS + node["side"]:
+            found = e
+        e += 1
+    return found
 
 
 @uncounted_body
@@ -295,25 +313,25 @@ def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) ->
 
 
 @uncounted_body
-def leaf_value(i: int, n: int, trees: Trees, settings: Settings, scratch: Scratch) -> float:
+def leaf_value(i: int, n: int, trees: Trees, settings: Settings, work: State) -> float:
     """The value of node n for its side to move: proven, by `evaluate`, or by random play."""
     node = trees.nodes[i, n]
     if node["proven"] != OPEN:
         return np.float64(node["proven"] - DRAWN)
     if settings.leaf == EVALUATE:
         return np.float64(evaluate(trees.states[i, n]))
-    return play_out(i, n, trees, settings, scratch)
+    return play_out(i, n, trees, settings, work)
 
 
 @uncounted_body
-def play_out(i: int, n: int, trees: Trees, settings: Settings, scratch: Scratch) -> float:
+def play_out(i: int, n: int, trees: Trees, settings: Settings, work: State) -> float:
     """The result of random play from node n for its side to move; after `rollout_plies`, the game's `evaluate`."""
     for k in range(SIZE):
-        scratch.words[0, k] = trees.words[i, n, k]
-    state, actions, rng, left = scratch.state[0], scratch.actions, trees.rngs[i : i + 1], settings.rollout_plies
+        trees.ahead_words[i, k] = trees.words[i, n, k]
+    state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
     while state["outcome"] == RUNNING and left > 0:
-        count = legal(state, actions, scratch.work[0])
-        play(state, actions[below(rng, count)], rng, scratch.work[0])
+        count = legal(state, actions, work)
+        play(state, actions[below(rng, count)], rng, work)
         left -= 1
     side = trees.nodes[i, n]["side"]
     if state["outcome"] != RUNNING:
@@ -382,21 +400,32 @@ def prove(i: int, n: int, e: int, trees: Trees) -> bool:
     return True
 
 
+@uncounted_body
+def take_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> bool:
+    """Make an action that wins at once, if an expanded node has one, a simulation of its own."""
+    wins = find_win(i, n, trees, settings, work)
+    child = add_child(i, n, wins, trees, work) if wins >= 0 else np.int64(-1)
+    if child >= 0:
+        back_up(i, child, np.float64(trees.nodes[i, child]["value"]), trees)
+    return child >= 0
+
+
 # ---- with a network ----
 
 
 @uncounted_body
 def expand_by_network(
-    i: int, n: int, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, scratch: Scratch
-) -> None:
+    i: int, n: int, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, work: State
+) -> bool:
     """Expand node n, which a network has judged: logits [N, outputs], and its value for the side to move.
 
     `outputs` [SEATS, A] is the output for each action as each seat sees it; an action without one has a prior near 0.
+    Returns false if there is no room for edges.
     """
     node = trees.nodes[i, n]
     node["value"] = value
-    if not expand(i, n, trees, settings, scratch.actions, scratch.work[0]):
-        return
+    if not expand(i, n, trees, settings, work):
+        return False
     first, count, acting = node["first"], node["count"], seat(trees.states[i, n])
     top, total = NOTHING, 0.0
     for e in range(first, first + count):
@@ -410,59 +439,60 @@ def expand_by_network(
     for e in range(first, first + count):
         edge = trees.edges[i, e]
         edge["prior"] = edge["weight"] = edge["prior"] / total
+    return True
 
 
 # ---- the result ----
 
 
 @uncounted_body
-def finish_tree(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> None:
-    """Write what tree i has found into a row of the result."""
+def finish_tree(i: int, trees: Trees, settings: Settings, result: Result) -> None:
+    """Write what tree i has found into row i of the result."""
     root = trees.nodes[i, 0]
     first, count = np.int64(root["first"]), np.int64(root["count"])
-    result.proven[row], result.simulations[row] = root["proven"], trees.counters[i]["total"]
+    result.proven[i], result.simulations[i] = root["proven"], trees.counters[i]["total"]
     for k in range(MAX_LEGAL):
-        result.actions[row, k], result.visits[row, k], result.priors[row, k] = -1, 0, 0.0
-        result.action_values[row, k], result.action_proven[row, k] = 0.0, OPEN
-        result.distances[row, k], result.policy[row, k] = 0, 0.0
+        result.actions[i, k], result.visits[i, k], result.priors[i, k] = -1, 0, 0.0
+        result.action_values[i, k], result.action_proven[i, k] = 0.0, OPEN
+        result.distances[i, k], result.policy[i, k] = 0, 0.0
     for k in range(count):
         edge = trees.edges[i, first + k]
-        result.actions[row, k], result.visits[row, k] = edge["action"], edge["visits"]
-        result.priors[row, k], result.action_values[row, k] = edge["prior"], edge["value"]
+        result.actions[i, k], result.visits[i, k] = edge["action"], edge["visits"]
+        result.priors[i, k], result.action_values[i, k] = edge["prior"], edge["value"]
         if edge["child"] >= 0 and trees.nodes[i, edge["child"]]["proven"] != OPEN:
             child = trees.nodes[i, edge["child"]]
-            result.action_proven[row, k] = seen_by_parent(root, child)
-            result.distances[row, k] = child["distance"]
-    write_policy(i, trees, settings, result, row)
-    result.chosen[row] = -1
+            result.action_proven[i, k] = seen_by_parent(root, child)
+            result.distances[i, k] = child["distance"]
+    write_policy(i, trees, settings, result)
+    result.chosen[i] = -1
     if count > 0:
-        chosen = choose_action(i, trees, settings, result, row)
-        result.chosen[row] = result.actions[row, chosen]
-    write_value(i, trees, result, row)
+        chosen = choose_action(i, trees, settings, result)
+        result.chosen[i] = result.actions[i, chosen]
+    write_value(i, trees, result)
 
 
 @uncounted_body
-def write_policy(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> None:
+def write_policy(i: int, trees: Trees, settings: Settings, result: Result) -> None:
     """The improved policy, or the shares of the visits; of a proven position, the actions that keep its value."""
     root, total = trees.nodes[i, 0], 0.0
     first, count = np.int64(root["first"]), np.int64(root["count"])
     if settings.gumbel and count > 0:
         improve_policy(i, 0, trees, settings)
     for k in range(count):
-        edge, proven = trees.edges[i, first + k], result.action_proven[row, k]
+        edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
         share = np.float64(edge["weight"]) if settings.gumbel else np.float64(edge["visits"])
         if root["proven"] != OPEN:
             share = 1.0 if proven == root["proven"] else 0.0
         elif proven == LOST:
             share = 0.0
-        result.policy[row, k] = share
+        result.policy[i, k] = share
         total += share
     for k in range(count):
-        result.policy[row, k] = result.policy[row, k] / total if total > 0.0 else 1.0 / count
+        result.policy[i, k] = result.policy[i, k] / total if total > 0.0 else 1.0 / count
 
 
 @uncounted_body
-def choose_action(i: int, trees: Trees, settings: Settings, result: Result, row: int) -> int:
+def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> int:
     """The place of the action to play: of a proven position the soonest win or the latest loss; otherwise the most
     visited one, of equally visited ones the best."""
     root = trees.nodes[i, 0]
@@ -472,10 +502,10 @@ def choose_action(i: int, trees: Trees, settings: Settings, result: Result, row:
         mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
     chosen, best, most = np.int64(0), NOTHING, NOTHING
     for k in range(count):
-        edge, proven = trees.edges[i, first + k], result.action_proven[row, k]
+        edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
         rank = np.float64(trees.roots[i, k]["visits"] if settings.gumbel else edge["visits"])
         if root["proven"] == WON or root["proven"] == LOST:
-            rank = np.float64(result.distances[row, k]) if root["proven"] == LOST else -np.float64(result.distances[row, k])
+            rank = np.float64(result.distances[i, k]) if root["proven"] == LOST else -np.float64(result.distances[i, k])
         if proven != root["proven"] and (root["proven"] != OPEN or proven == LOST):
             rank -= 1e9
         value = np.float64(edge["value"]) if edge["visits"] > 0 or not settings.gumbel else mixed
@@ -486,36 +516,38 @@ def choose_action(i: int, trees: Trees, settings: Settings, result: Result, row:
 
 
 @uncounted_body
-def write_value(i: int, trees: Trees, result: Result, row: int) -> None:
+def write_value(i: int, trees: Trees, result: Result) -> None:
     """The position's value: proven, or the mean of its actions' values by the policy."""
     root, value = trees.nodes[i, 0], 0.0
     mixed = mixed_value(i, 0, trees)
     for k in range(root["count"]):
-        value += result.policy[row, k] * (result.action_values[row, k] if result.visits[row, k] > 0 else mixed)
-    result.values[row] = np.float64(root["proven"] - DRAWN) if root["proven"] != OPEN else value
+        value += result.policy[i, k] * (result.action_values[i, k] if result.visits[i, k] > 0 else mixed)
+    result.values[i] = np.float64(root["proven"] - DRAWN) if root["proven"] != OPEN else value
 
 
 # ---- loops ----
 
 
 @uncounted_body
-def begin_search(i: int, trees: Trees, roots: Words, row: int, settings: Settings, scratch: Scratch) -> None:
+def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, work: State) -> None:
     """Begin a search without a network."""
-    begin_tree(i, trees, roots, row)
+    begin_tree(i, trees, roots)
     root = trees.nodes[i, 0]
     if root["proven"] == OPEN:
         if settings.leaf == EVALUATE:
             root["value"] = evaluate(trees.states[i, 0])
-        expand(i, 0, trees, settings, scratch.actions, scratch.work[0])
+        expand(i, 0, trees, settings, work)
     begin_round(i, trees, settings)
+    if root["proven"] == OPEN:
+        take_win(i, 0, trees, settings, work)
 
 
 @uncounted_body
-def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, scratch: Scratch) -> None:
+def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> None:
     """Up to `count` simulations in tree i without a network; none after its root is proven."""
     while count > 0 and trees.nodes[i, 0]["proven"] == OPEN:
-        leaf = select_leaf(i, trees, wanted, settings, scratch.actions, scratch.work[0])
-        value = leaf_value(i, leaf, trees, settings, scratch)
+        leaf = select_leaf(i, trees, wanted, settings, work)
+        value = leaf_value(i, leaf, trees, settings, work)
         if trees.nodes[i, leaf]["visits"] == 0:
             trees.nodes[i, leaf]["value"] = value
         back_up(i, leaf, value, trees)
@@ -523,20 +555,75 @@ def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings,
 
 
 @uncounted_loop
-def search_rows(
-    trees: Trees,  # one tree, for one position after the other
-    roots: Words,  # [N, SIZE]
-    rngs: Rngs,  # [N]
-    wanted: Ints,
-    settings: Settings,
-    simulations: int,
-    result: Result,  # N rows
-    scratch: Scratch,
-) -> None:
-    """Search each position without a network."""
-    for row in range(len(roots)):
-        trees.rngs[0] = rngs[row]
-        begin_search(0, trees, roots, row, settings, scratch)
-        simulate(0, simulations, trees, wanted, settings, scratch)
-        finish_tree(0, trees, settings, result, row)
-        rngs[row] = trees.rngs[0]
+def begin_all(trees: Trees, roots: Words, settings: Settings, work: Records) -> None:
+    """Begin a search without a network of each position [N, SIZE]."""
+    for i in range(len(roots)):
+        begin_search(i, trees, roots, settings, work[0])
+
+
+@uncounted_loop
+def simulate_all(trees: Trees, count: int, wanted: Ints, settings: Settings, work: Records) -> None:
+    """Up to `count` simulations without a network in each tree."""
+    for i in range(len(trees.counters)):
+        simulate(i, count, trees, wanted, settings, work[0])
+
+
+@uncounted_loop
+def finish_all(trees: Trees, settings: Settings, result: Result) -> None:
+    """Write what each tree has found into its row of the result."""
+    for i in range(len(trees.counters)):
+        finish_tree(i, trees, settings, result)
+
+
+@uncounted_loop
+def begin_rounds(trees: Trees, settings: Settings) -> None:
+    """Begin another round of sequential halving in each tree."""
+    for i in range(len(trees.counters)):
+        begin_round(i, trees, settings)
+
+
+# ---- reuse ----
+
+
+@uncounted_loop
+def find_state(trees: Trees, roots: Words) -> int:
+    """The most visited node of the first tree with the state roots [1, SIZE]; -1 if there is none."""
+    found, most = -1, 0
+    for n in range(trees.counters[0]["nodes"]):
+        k = 0
+        while k < SIZE and trees.words[0, n, k] == roots[0, k]:
+            k += 1
+        if k == SIZE and trees.nodes[0, n]["visits"] > most:
+            found, most = n, trees.nodes[0, n]["visits"]
+    return found
+
+
+@uncounted_loop
+def move_root(source: Trees, n: int, target: Trees, origin: Ints) -> None:
+    """Copy the part of the first source tree below node n into the first target tree. `origin` [M] is scratch memory:
+    where each node was."""
+    size, used, k, origin[0] = 1, 0, 0, n
+    add_parent(target, 0, -1, -1)
+    while k < size:
+        old, node = source.nodes[0, origin[k]], target.nodes[0, k]
+        for w in range(SIZE):
+            target.words[0, k, w] = source.words[0, origin[k], w]
+        node["first"], node["count"], node["visits"], node["value"] = used, old["count"], old["visits"], old["value"]
+        node["distance"], node["proven"], node["side"] = old["distance"], old["proven"], old["side"]
+        for e in range(old["count"]):
+            edge, before = target.edges[0, used + e], source.edges[0, old["first"] + e]
+            edge["value"], edge["weight"], edge["prior"] = before["value"], before["weight"], before["prior"]
+            edge["action"], edge["visits"], edge["child"] = before["action"], before["visits"], -1
+            if before["child"] >= 0:
+                edge["child"], origin[size] = size, before["child"]
+                add_parent(target, size, k, used + e)
+                size += 1
+        used += old["count"]
+        k += 1
+    tree = target.counters[0]
+    tree["nodes"], tree["edges"], tree["total"], tree["simulations"] = size, used, 0, 0
+
+
+@uncounted_body
+def add_parent(trees: Trees, n: int, parent: int, edge: int) -> None:
+    trees.nodes[0, n]["parent"], trees.nodes[0, n]["edge"] = parent, edge

@@ -69,6 +69,9 @@ class Trees(NamedTuple):
     counters: Any  # [N] of TREE
     roots: Any  # [N, L] of ROOT
     rngs: Any  # [N] uint64
+    actions: Any  # [N, L] int32: scratch memory for a legal list
+    ahead: Any  # [N] of STATE: scratch memory for playing ahead
+    ahead_words: Any  # [N, SIZE] the same
 
 
 class Settings(NamedTuple):
@@ -78,20 +81,13 @@ class Settings(NamedTuple):
     gumbel: bool  # Gumbel search; otherwise PUCT
     exploration: float  # of PUCT
     first_play: float  # what an action without visits is worth less than its node
+    lookahead: bool  # find actions that win at once when a node is expanded
+    head_size: int  # of the game's SEARCHED, in words
     rollout_plies: int
     visit_offset: float  # c_visit and c_scale of Gumbel search
     value_scale: float
     noise: float  # factor of the Gumbel noise, or share of the Dirichlet noise in the priors of the root
     noise_alpha: float
-
-
-class Scratch(NamedTuple):
-    """Working memory of one thread."""
-
-    state: Any  # [1] of STATE: random play
-    words: Any  # [1, SIZE] the same
-    actions: Any  # [L] int32
-    work: Any  # [1] the game's own
 
 
 class Result(NamedTuple):
