@@ -92,8 +92,6 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {options['time']}")
     if options.get("reuse", "false") not in ("true", "false"):
         raise InvalidValue(f"reuse of the agent search is true or false, not {shorten(options['reuse'])!r}")
-    if not network and options.get("leaf", "random") not in ("evaluate", "random"):
-        raise InvalidValue(f"leaf of the agent search is evaluate or random, not {shorten(options['leaf'])!r}")
     if options.get("select", "puct") not in SELECTIONS:
         raise InvalidValue(
             f"select of the agent search is {' or '.join(SELECTIONS)}, not {shorten(options['select'])!r}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import Rng, below, uniform
-from plyground.kernels.slots import MAX_LEGAL, STATE, evaluate, legal, play, play_head, seat
+from plyground.kernels.slots import MAX_LEGAL, STATE, choose, evaluate, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
     DRAWN,
@@ -26,7 +26,7 @@ from plyground.search.tree_arrays import (
     LOST,
     NETWORK,
     OPEN,
-    RANDOM,
+    SCRIPTED,
     WON,
     Floats,
     Ints,
@@ -155,7 +155,7 @@ def expand(i: int, n: int, trees: Trees, settings: Settings, work: State) -> boo
     if first + count > trees.edges.shape[1]:
         return False
     prior, value = np.float32(1.0 / count), np.float32(-settings.first_play)
-    if settings.leaf != RANDOM:
+    if settings.leaf <= EVALUATE:
         value += node["value"]
     for k in range(count):
         edge = trees.edges[i, first + k]
@@ -325,13 +325,17 @@ def leaf_value(i: int, n: int, trees: Trees, settings: Settings, work: State) ->
 
 @uncounted_body
 def play_out(i: int, n: int, trees: Trees, settings: Settings, work: State) -> float:
-    """The result of random play from node n for its side to move; after `rollout_plies`, the game's `evaluate`."""
+    """The result of random play, or of a scripted agent's against itself, from node n for its side to move; after
+    `rollout_plies`, the game's `evaluate`."""
     for k in range(SIZE):
         trees.ahead_words[i, k] = trees.words[i, n, k]
     state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
     while state["outcome"] == RUNNING and left > 0:
-        count = legal(state, actions, work)
-        play(state, actions[below(rng, count)], rng, work)
+        if settings.leaf == SCRIPTED:
+            action = np.int32(choose(state, rng, work))
+        else:
+            action = actions[below(rng, legal(state, actions, work))]
+        play(state, action, rng, work)
         left -= 1
     side = trees.nodes[i, n]["side"]
     if state["outcome"] != RUNNING:
@@ -349,25 +353,42 @@ def back_up(i: int, leaf: int, value: float, trees: Trees) -> None:
     n, node = np.int64(leaf), trees.nodes[i, leaf]
     proves = node["proven"] != OPEN and node["visits"] == 0
     node["visits"] += 1
+    refuted = False
     while n > 0:
         e, parent = np.int64(node["edge"]), np.int64(node["parent"])
         edge, above = trees.edges[i, e], trees.nodes[i, parent]
         if above["side"] != node["side"]:
             value = -value
         visits = edge["visits"] + 1
-        edge["value"] = value if visits == 1 else edge["value"] + (value - edge["value"]) / visits
+        edge["value"] = value if visits == 1 or refuted else edge["value"] + (value - edge["value"]) / visits
         edge["weight"], edge["visits"] = edge["prior"] / np.float32(1 + visits), visits
         above["visits"] += 1
         if parent == 0:
             trees.roots[i, e - above["first"]]["visits"] += 1
+        refuted = False
         if proves:
             proves = prove(i, parent, e, trees)
             if proves:
                 value = np.float64(above["proven"] - DRAWN)
+            elif edge["weight"] < 0.0:
+                value, refuted = remaining_value(i, parent, value, trees)
         n, node = parent, above
     tree = trees.counters[i]
     tree["simulations"] += 1
     tree["total"] += 1
+
+
+@uncounted_body
+def remaining_value(i: int, n: int, otherwise: float, trees: Trees) -> tuple[float, bool]:
+    """The mean of a node's visits without those of actions that are proven losses, and whether there are any."""
+    node, visits, total = trees.nodes[i, n], 0, 0.0
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        if edge["weight"] >= 0.0 and edge["visits"] > 0:
+            visits += edge["visits"]
+            total += edge["visits"] * np.float64(edge["value"])
+    return (total / visits, True) if visits > 0 else (otherwise, False)
 
 
 @uncounted_body

@@ -18,7 +18,7 @@ Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
 
 OPEN, LOST, DRAWN, WON = range(4)  # `proven` of a node: nothing, or its value for the side to move, plus 2
-NETWORK, EVALUATE, RANDOM = range(3)  # what judges a leaf
+NETWORK, EVALUATE, RANDOM, SCRIPTED = range(4)  # what judges a leaf
 
 NODE = np.dtype(
     [
@@ -77,7 +77,7 @@ class Trees(NamedTuple):
 class Settings(NamedTuple):
     """How trees grow; the numbers that compiled code reads. `SearchConfig` says what they mean."""
 
-    leaf: int  # NETWORK, EVALUATE or RANDOM
+    leaf: int  # NETWORK, EVALUATE, RANDOM or SCRIPTED
     gumbel: bool  # Gumbel search; otherwise PUCT
     exploration: float  # of PUCT
     first_play: float  # what an action without visits is worth less than its node

@@ -10,7 +10,7 @@ import numpy as np
 
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.search.tree_arrays import EVALUATE, NETWORK, RANDOM, Ints, Settings
+from plyground.search.tree_arrays import EVALUATE, NETWORK, RANDOM, SCRIPTED, Ints, Settings
 
 LEAVES = {"network": NETWORK, "evaluate": EVALUATE, "random": RANDOM}
 SELECTIONS = ("puct", "gumbel")
@@ -31,7 +31,7 @@ class SearchConfig:
     selection: str = "puct"
     """puct, or gumbel: Gumbel search with sequential halving at the root"""
     leaf: str = "random"
-    """what judges leaves: network, evaluate, or random (play to the end)"""
+    """what judges leaves: network, evaluate, random (play to the end), or the name of a scripted agent, which plays"""
     exploration: float = 1.0
     """puct: the factor of prior * sqrt(visits of the node) / (1 + own visits)"""
     first_play: float = 0.0
@@ -58,8 +58,6 @@ class SearchConfig:
             raise InvalidValue(f"a search has 1 to {MOST_SIMULATIONS} simulations, not {self.simulations}")
         if self.selection not in SELECTIONS:
             raise InvalidValue(f"a search selects by {' or '.join(SELECTIONS)}, not by {self.selection!r}")
-        if self.leaf not in LEAVES:
-            raise InvalidValue(f"leaves are judged by {', '.join(LEAVES)}, not by {self.leaf!r}")
         if not 2 <= self.considered <= 1024:
             raise InvalidValue(f"Gumbel search considers 2 to 1024 actions, not {self.considered}")
         if not 0 <= self.rollout_plies <= LONGEST:
@@ -71,7 +69,7 @@ class SearchConfig:
         """The numbers that compiled code reads."""
         gumbel = self.selection == "gumbel"
         return Settings(
-            leaf=LEAVES[self.leaf],
+            leaf=LEAVES.get(self.leaf, SCRIPTED),
             gumbel=gumbel,
             exploration=float(self.exploration),
             first_play=float(self.first_play),

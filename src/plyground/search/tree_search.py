@@ -8,11 +8,14 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
+from plyground.games.interface import Function
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
 from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
-from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
+from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import (
     available_memory,
     check_memory,
@@ -22,12 +25,22 @@ from plyground.search.tree_memory import (
     words_of,
 )
 
+TEMPLATE = "plyground.search.tree"
 TOGETHER = 4096  # simulations of searches whose trees are handed to a kernel together
 FIRST_ROUND = 64  # simulations of the first round of a search that is limited by time
 PATIENCE = 0.002  # seconds between two looks at the clock
 FASTEST = 4_000_000  # simulations per second that a tree has room for
 MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by time alone
 KEPT = 3  # a tree that is reused has room for so many searches
+
+
+def rollouts(game: Game, leaf: str) -> dict[str, Function]:
+    """The slot of the scripted agent that plays from leaves; empty if none does."""
+    if leaf in LEAVES:
+        return {}
+    if leaf not in game.rules.POLICIES:
+        raise unknown(f"judge of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
+    return {"choose": game.rules.POLICIES[leaf]}
 
 
 class TreeSearch:
@@ -42,7 +55,9 @@ class TreeSearch:
         self.together = 1 if config.seconds or config.reuse else max(1, TOGETHER // config.simulations)
         self.nodes = self._room()
         check_memory(game, self.nodes, self.threads * self.together)
-        self.kernels = game.kernels("plyground.search.tree")
+        self.kernels = load_kernels(
+            TEMPLATE, slots_of(game.rules) | rollouts(game, config.leaf), f"{game.label} search"
+        )
         self.settings, self.kept = config.settings(game), dict[int, Trees]()
         self._own = threading.local()
 
