@@ -1,9 +1,9 @@
 """Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
 An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
-`search:sims=1000`, `trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry for each
-name; a game adds its own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted agent `greedy`, that
-is the move that wins at once, or else the one with the best `evaluate`.
+`search:sims=1000`, `trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has
+one entry for each name; a game adds its own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted
+agent `greedy`, that is the move that wins at once, or else the one with the best `evaluate`.
 """
 
 from __future__ import annotations

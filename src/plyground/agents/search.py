@@ -17,15 +17,16 @@ from plyground.search.tree_config import SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
 
 SIMULATIONS = 1000
+ROLLOUTS = "punisher"  # the scripted agent that plays from leaves where a game has it: win, else block, else random
 OPTIONS = {
     "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
     "time": "seconds for a move",
     "net": "trained: the pretrained network judges",
     "run": "DIR: a run's network judges",
-    "leaf": "without a network: evaluate, or random play (evaluate where the game defines it)",
-    "plies": "of random play, then evaluate judges (0: to the end)",
+    "leaf": "without a network: evaluate, random, or a scripted agent that plays on (punisher, evaluate or random)",
+    "plies": "of that play, then evaluate judges (0: to the end)",
     "select": "puct or gumbel (gumbel with a network, else puct)",
-    "c": "exploration of puct (1)",
+    "c": "exploration of puct (2)",
     "lookahead": "true: find wins at once when a node is expanded (true)",
     "reuse": "true: keep the tree between the moves of a game (false)",
 }
@@ -64,6 +65,33 @@ class ReusingSearchAgent(SearchAgent):
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         self.searcher.forget(games)
+
+
+class NetworkSearchAgent:
+    """Plays what a tree search chooses in which a network judges."""
+
+    def __init__(self, network: Any, config: SearchConfig) -> None:
+        from plyground.search.network_search import judge_of
+
+        self.game, self.config, self.view = network.game, config, network.view
+        self.judge = judge_of(network.view, network.network)
+        self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
+
+    def __str__(self) -> str:
+        return f"search:{describe(self.config)}"
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.search(states, rngs).chosen
+
+    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
+        """What the search finds in running states [N]."""
+        from plyground.search.network_search import NetworkSearch, search_records
+
+        check_running(self.game, states)
+        if len(states) not in self._searches:
+            self._searches.clear()
+            self._searches[len(states)] = NetworkSearch(self.view, self.judge, self.config, len(states))
+        return search_records(self._searches[len(states)], states, rngs)
 
 
 def check_running(game: Game, states: NDArray[np.void]) -> None:
@@ -112,12 +140,19 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
 
 
 def default_leaf(game: Game) -> str:
+    """What judges leaves without a network: a quick scripted agent that plays on, `evaluate`, or random play."""
+    if ROLLOUTS in game.rules.POLICIES:
+        return ROLLOUTS
     return "evaluate" if "evaluate" in game.rules.compiled else "random"
 
 
 def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
     """The agent of a spec's options; `network` is the agent whose network judges, if there is one."""
     config = read_config(game, options, network is not None)
+    if network is not None:
+        if not hasattr(network, "network"):
+            raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
+        return NetworkSearchAgent(network, config)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
 
 

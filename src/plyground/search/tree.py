@@ -463,6 +463,38 @@ def expand_by_network(
     return True
 
 
+@uncounted_body
+def select_for_network(i: int, trees: Trees, leaves: Words, wanted: Ints, settings: Settings, work: State) -> None:
+    """Select a leaf of tree i and copy its state, as far as a network sees it, into leaves [N, size]."""
+    n = np.int64(0)
+    if trees.nodes[i, 0]["count"] > 0:
+        n = select_leaf(i, trees, wanted, settings, work)
+    trees.counters[i]["leaf"] = n
+    for k in range(leaves.shape[1]):
+        leaves[i, k] = trees.words[i, n, k]
+
+
+@uncounted_body
+def enter_judgement(
+    i: int, trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: State
+) -> None:
+    """Expand the selected leaf of tree i, which a network has judged, and back its value up."""
+    n = np.int64(trees.counters[i]["leaf"])
+    node = trees.nodes[i, n]
+    if trees.nodes[i, 0]["proven"] != OPEN:
+        return
+    value, waits = np.float64(values[i]), node["count"] == 0 and node["proven"] == OPEN
+    if node["proven"] != OPEN:
+        value = np.float64(node["proven"] - DRAWN)
+    won = False
+    if waits and expand_by_network(i, n, trees, settings, logits, value, outputs, work):
+        if n == 0:
+            begin_round(i, trees, settings)
+        won = take_win(i, n, trees, settings, work)
+    if not won and not (n == 0 and waits):  # the root's own judgement is no simulation
+        back_up(i, n, value, trees)
+
+
 # ---- the result ----
 
 
@@ -580,6 +612,27 @@ def begin_all(trees: Trees, roots: Words, settings: Settings, work: Records) -> 
     """Begin a search without a network of each position [N, SIZE]."""
     for i in range(len(roots)):
         begin_search(i, trees, roots, settings, work[0])
+
+
+@uncounted_loop
+def plant_all(trees: Trees, roots: Words) -> None:
+    """Begin a search with a network: trees of one node, which the network judges first."""
+    for i in range(len(roots)):
+        begin_tree(i, trees, roots)
+
+
+@uncounted_loop
+def select_all(trees: Trees, leaves: Words, wanted: Ints, settings: Settings, work: Records) -> None:
+    """Select a leaf in each tree for a network; see `select_for_network`."""
+    for i in range(len(leaves)):
+        select_for_network(i, trees, leaves, wanted, settings, work[0])
+
+
+@uncounted_loop
+def judge_all(trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records) -> None:
+    """Enter what a network says of each tree's leaf: logits [N, outputs] and values [N] for the side to move."""
+    for i in range(len(values)):
+        enter_judgement(i, trees, logits, values, outputs, settings, work[0])
 
 
 @uncounted_loop

@@ -32,7 +32,7 @@ class SearchConfig:
     """puct, or gumbel: Gumbel search with sequential halving at the root"""
     leaf: str = "random"
     """what judges leaves: network, evaluate, random (play to the end), or the name of a scripted agent, which plays"""
-    exploration: float = 1.0
+    exploration: float = 2.0
     """puct: the factor of prior * sqrt(visits of the node) / (1 + own visits)"""
     first_play: float = 0.0
     """puct: what an action without visits is worth less than its node (0 with random play)"""

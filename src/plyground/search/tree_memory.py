@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,22 +52,28 @@ def new_trees(game: Game, n: int, nodes: int) -> Trees:
     )
 
 
+RESULT_ROWS: Mapping[str, Any] = {
+    "chosen": np.int32,
+    "values": np.float32,
+    "proven": np.int8,
+    "simulations": np.int32,
+}
+RESULT_LISTS: Mapping[str, Any] = {
+    "actions": np.int32,
+    "visits": np.int32,
+    "priors": np.float32,
+    "action_values": np.float32,
+    "action_proven": np.int8,
+    "distances": np.int16,
+    "policy": np.float32,
+}
+"""types of the fields of a `Result`: one number, or one for each legal action"""
+
+
 def new_result(game: Game, n: int) -> Result:
     most = game.rules.MAX_LEGAL
-    rows: dict[str, Any] = {"chosen": np.int32, "values": np.float32, "proven": np.int8, "simulations": np.int32}
-    lists: dict[str, Any] = {
-        "actions": np.int32,
-        "visits": np.int32,
-        "priors": np.float32,
-        "action_values": np.float32,
-        "action_proven": np.int8,
-        "distances": np.int16,
-        "policy": np.float32,
-    }
-    return Result(
-        **{name: np.zeros(n, dtype) for name, dtype in rows.items()},
-        **{name: np.zeros((n, most), dtype) for name, dtype in lists.items()},
-    )
+    rows = {name: np.zeros(n, dtype) for name, dtype in RESULT_ROWS.items()}
+    return Result(**rows, **{name: np.zeros((n, most), dtype) for name, dtype in RESULT_LISTS.items()})
 
 
 def words_of(states: Records) -> NDArray[np.generic]:

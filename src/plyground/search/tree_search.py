@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
-from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
@@ -34,13 +34,13 @@ MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by
 KEPT = 3  # a tree that is reused has room for so many searches
 
 
-def rollouts(game: Game, leaf: str) -> dict[str, Function]:
-    """The slot of the scripted agent that plays from leaves; empty if none does."""
+def load_tree_kernels(game: Game, leaf: str) -> Any:
+    """The compiled search of a game; if `leaf` is a scripted agent, with that in it."""
     if leaf in LEAVES:
-        return {}
+        return game.kernels(TEMPLATE)
     if leaf not in game.rules.POLICIES:
         raise unknown(f"judge of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
-    return {"choose": game.rules.POLICIES[leaf]}
+    return load_kernels(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, f"{game.label} {leaf}")
 
 
 class TreeSearch:
@@ -55,9 +55,7 @@ class TreeSearch:
         self.together = 1 if config.seconds or config.reuse else max(1, TOGETHER // config.simulations)
         self.nodes = self._room()
         check_memory(game, self.nodes, self.threads * self.together)
-        self.kernels = load_kernels(
-            TEMPLATE, slots_of(game.rules) | rollouts(game, config.leaf), f"{game.label} search"
-        )
+        self.kernels = load_tree_kernels(game, config.leaf)
         self.settings, self.kept = config.settings(game), dict[int, Trees]()
         self._own = threading.local()
 
