@@ -127,7 +127,8 @@ def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg
     table = entries(connect_four)
     assert list(table)[:3] == ["random", "greedy", "punisher"]
     assert set(AGENTS) < set(table)
-    assert known(connect_four) == ["random", "greedy", "punisher", "solver", "minimax:depth=3", "trained"]
+    searches = ["minimax:depth=3", "search:sims=1000"]
+    assert known(connect_four) == ["random", "greedy", "punisher", "solver", *searches, "trained"]
     for name, entry in table.items():
         assert len(entry.make.__doc__ or "") > 5, name
         assert entry.path or make(entry.example, connect_four) is not None, name

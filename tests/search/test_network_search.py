@@ -100,12 +100,12 @@ def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) 
 
     class Searching:
         def act(self, states: Any, rngs: Any) -> Any:
-            search = NetworkSearch(view, judge, config(selection=selection, simulations=400), len(states))
+            search = NetworkSearch(view, judge, config(selection=selection, simulations=200), len(states))
             return search_records(search, states, rngs).chosen
 
-    match = pg.match(three, Searching(), pg.agent("random", three), games=8, seed=1, opening_plies=0)
+    match = pg.match(three, Searching(), pg.agent("random", three), games=6, seed=1, opening_plies=0)
     assert match.losses == 0
-    assert match.wins > 3
+    assert match.wins > 2
 
 
 @pytest.mark.compiled
@@ -140,5 +140,5 @@ def test_reuse_and_other_leaves_are_refused(three: pg.Game) -> None:
 
 def test_trees_too_large_for_the_memory_are_refused_with_the_numbers(three: pg.Game) -> None:
     view = View(three, "planes")
-    with pytest.raises(InvalidValue, match=r"need .* GB, where .* GB\s+are free"):
+    with pytest.raises(InvalidValue, match=r"need .* GB, where .* GB are free"):
         NetworkSearch(view, constant(view), config(simulations=100_000_000), 1000)

@@ -118,8 +118,9 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
             raise InvalidValue(f"{name} of the agent search is for searches without a network")
     if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
         raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {options['time']}")
-    if options.get("reuse", "false") not in ("true", "false"):
-        raise InvalidValue(f"reuse of the agent search is true or false, not {shorten(options['reuse'])!r}")
+    for name in ("reuse", "lookahead"):
+        if options.get(name, "true") not in ("true", "false"):
+            raise InvalidValue(f"{name} of the agent search is true or false, not {shorten(options[name])!r}")
     if options.get("select", "puct") not in SELECTIONS:
         raise InvalidValue(
             f"select of the agent search is {' or '.join(SELECTIONS)}, not {shorten(options['select'])!r}"
