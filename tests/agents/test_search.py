@@ -32,7 +32,7 @@ def test_defaults_depend_on_the_game_and_on_the_network(connect_four: pg.Game) -
         ("search:reuse=maybe", "reuse of the agent search is true or false, not 'maybe'"),
         ("search:lookahead=2", "lookahead of the agent search is true or false, not '2'"),
         ("search:select=best", "select of the agent search is puct or gumbel, not 'best'"),
-        ("search:leaf=oracle", "no judge of leaves for connect_four 'oracle'"),
+        ("search:leaf=oracle", "no evaluator of leaves for connect_four 'oracle'"),
         ("search:net=other", "net of the agent search is trained, not 'other'; run=DIR names a run"),
         ("search:net=trained,run=x", "the agent search takes net=trained or run=DIR, not both"),
         ("search:net=trained,leaf=random", "leaf of the agent search is for searches without a network"),

@@ -19,7 +19,7 @@ from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.networks import make_network
-from plyground.search.network_search import NetworkSearch, judge_of, q_judge, search_records
+from plyground.search.network_search import NetworkSearch, evaluator_of, q_evaluator, search_records
 from plyground.search.tree_arrays import LOST, OPEN, WON, Result
 from plyground.search.tree_config import SearchConfig
 
@@ -36,11 +36,11 @@ def constant(view: View) -> Any:
     """A network that says the same of every state."""
     logits = torch.linspace(-1.0, 1.0, view.outputs, device=view.device)
 
-    def judge(states: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
         n = len(states)
         return logits.expand(n, -1).contiguous(), torch.full((n,), 0.125, device=view.device)
 
-    return judge
+    return evaluator
 
 
 def config(**changes: Any) -> SearchConfig:
@@ -57,10 +57,10 @@ def positions(game: pg.Game, n: int) -> Any:
     return batch.states.copy()
 
 
-def run(game: pg.Game, states: Any, config: SearchConfig, device: str = "cpu", judge: Any = constant) -> Result:
+def run(game: pg.Game, states: Any, config: SearchConfig, device: str = "cpu", evaluator: Any = constant) -> Result:
     view = View(game, "", device=device)
     rngs = np.arange(len(states), dtype=np.uint64)
-    return search_records(NetworkSearch(view, judge(view), config, len(states)), states, rngs)
+    return search_records(NetworkSearch(view, evaluator(view), config, len(states)), states, rngs)
 
 
 def assert_same(one: Result, other: Result) -> None:
@@ -93,14 +93,14 @@ def test_trees_on_a_gpu_are_those_of_the_cpu(word: str, selection: str, device: 
 @pytest.mark.compiled
 @pytest.mark.parametrize("selection", ["gumbel", "puct"])
 def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) -> None:
-    """Random weights as judge, against random play: proofs make up for them."""
+    """Random weights as evaluator, against random play: proofs make up for them."""
     torch.manual_seed(0)
     view = View(three, "planes")
-    judge = judge_of(view, make_network("16+value", view.shape, view.outputs))
+    evaluator = evaluator_of(view, make_network("16+value", view.shape, view.outputs))
 
     class Searching:
         def act(self, states: Any, rngs: Any) -> Any:
-            search = NetworkSearch(view, judge, config(selection=selection, simulations=200), len(states))
+            search = NetworkSearch(view, evaluator, config(selection=selection, simulations=200), len(states))
             return search_records(search, states, rngs).chosen
 
     match = pg.match(three, Searching(), pg.agent("random", three), games=6, seed=1, opening_plies=0)
@@ -113,7 +113,7 @@ def test_a_network_of_action_values_is_a_policy_and_a_value(three: pg.Game) -> N
     view = View(three, "planes")
     q = torch.tensor([0.5, -0.25, 0.0, 0.1, 2.0, -1.0, 0.2, 0.3, -0.5])
     states = view.rows(three.position("....x....").states)
-    logits, values = q_judge(view, lambda x: q.expand(len(x), -1), 0.1)(states)
+    logits, values = q_evaluator(view, lambda x: q.expand(len(x), -1), 0.1)(states)
     assert logits[0].tolist() == pytest.approx((q / 0.1).tolist())
     assert values.tolist() == [0.5]  # the best legal action; the middle is taken
 

@@ -203,7 +203,7 @@ def test_a_full_tree_goes_on_with_the_nodes_it_has(connect_four: pg.Game) -> Non
 def test_scripted_agents_may_play_from_leaves(connect_four: pg.Game) -> None:
     found = search(connect_four, connect_four.start().states, simulations=200, leaf="random")
     assert found.policy[0].sum() == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(UnknownName, match="no judge of leaves for connect_four 'nobody'"):
+    with pytest.raises(UnknownName, match="no evaluator of leaves for connect_four 'nobody'"):
         TreeSearch(connect_four, SearchConfig(leaf="nobody"))
 
 

@@ -13,23 +13,26 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.search.tree_arrays import Result
-from plyground.search.tree_config import SELECTIONS, SearchConfig
+from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
 
 SIMULATIONS = 1000
-ROLLOUTS = "punisher"  # the scripted agent that plays from leaves where a game has it: win, else block, else random
+PLAYER = "punisher"  # the scripted agent that plays from leaves where a game has it: win, else block, else random
+ROLLOUTS = 8  # games that it plays from a leaf
 OPTIONS = {
     "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
     "time": "seconds for a move",
-    "net": "trained: the pretrained network judges",
-    "run": "DIR: a run's network judges",
+    "net": "trained: the pretrained network evaluates leaves",
+    "run": "DIR: a run's network evaluates leaves",
     "leaf": "without a network: evaluate, random, or a scripted agent that plays on (punisher, evaluate or random)",
-    "plies": "of that play, then evaluate judges (0: to the end)",
+    "rollouts": "games played from a leaf (8 by a scripted agent, else 1)",
+    "plies": "of that play, then evaluate decides (0: to the end)",
     "select": "puct or gumbel (gumbel with a network, else puct)",
     "c": "exploration of puct (2)",
     "lookahead": "true: find wins at once when a node is expanded (true)",
     "reuse": "true: keep the tree between the moves of a game (false)",
 }
+NUMBERS = ("sims", "time", "rollouts", "plies", "c")
 NEEDS = "a game without chance in which nothing is hidden"
 
 
@@ -68,13 +71,13 @@ class ReusingSearchAgent(SearchAgent):
 
 
 class NetworkSearchAgent:
-    """Plays what a tree search chooses in which a network judges."""
+    """Plays what a tree search chooses with a network that evaluates leaves."""
 
     def __init__(self, network: Any, config: SearchConfig) -> None:
-        from plyground.search.network_search import judge_of
+        from plyground.search.network_search import evaluator_of
 
         self.game, self.config, self.view = network.game, config, network.view
-        self.judge = judge_of(network.view, network.network)
+        self.evaluator = evaluator_of(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
     def __str__(self) -> str:
@@ -90,7 +93,7 @@ class NetworkSearchAgent:
         check_running(self.game, states)
         if len(states) not in self._searches:
             self._searches.clear()
-            self._searches[len(states)] = NetworkSearch(self.view, self.judge, self.config, len(states))
+            self._searches[len(states)] = NetworkSearch(self.view, self.evaluator, self.config, len(states))
         return search_records(self._searches[len(states)], states, rngs)
 
 
@@ -112,8 +115,8 @@ def describe(config: SearchConfig) -> str:
 
 def read_config(game: Game, options: Mapping[str, str], network: bool) -> SearchConfig:
     """The settings that an agent spec's options mean; defaults depend on the game."""
-    numbers = {name: _number(name, options[name]) for name in ("sims", "time", "plies", "c") if name in options}
-    for name in ("leaf", "plies"):
+    numbers = {name: _number(name, options[name]) for name in NUMBERS if name in options}
+    for name in ("leaf", "rollouts", "plies"):
         if network and name in options:
             raise InvalidValue(f"{name} of the agent search is for searches without a network")
     if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
@@ -127,10 +130,12 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         )
     if "sims" in numbers and numbers["sims"] < 1:
         raise InvalidValue(f"sims of the agent search is a whole number of at least 1, not {options['sims']}")
+    leaf = "network" if network else options.get("leaf", default_leaf(game))
     found: dict[str, Any] = {
         "simulations": int(numbers.get("sims", 0 if "time" in numbers else SIMULATIONS)),
         "seconds": float(numbers.get("time", 0.0)),
-        "leaf": "network" if network else options.get("leaf", default_leaf(game)),
+        "leaf": leaf,
+        "rollouts": int(numbers.get("rollouts", 1 if leaf in LEAVES else ROLLOUTS)),
         "selection": options.get("select", "gumbel" if network else "puct"),
         "lookahead": options.get("lookahead", "true") == "true",
         "reuse": options.get("reuse") == "true",
@@ -141,14 +146,14 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
 
 
 def default_leaf(game: Game) -> str:
-    """What judges leaves without a network: a quick scripted agent that plays on, `evaluate`, or random play."""
-    if ROLLOUTS in game.rules.POLICIES:
-        return ROLLOUTS
+    """What evaluates leaves without a network: a quick scripted agent that plays on, `evaluate`, or random play."""
+    if PLAYER in game.rules.POLICIES:
+        return PLAYER
     return "evaluate" if "evaluate" in game.rules.compiled else "random"
 
 
 def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
-    """The agent of a spec's options; `network` is the agent whose network judges, if there is one."""
+    """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one."""
     config = read_config(game, options, network is not None)
     if network is not None:
         if not hasattr(network, "network"):

@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda as untyped
 from numpy.typing import NDArray
 
-from plyground.search.tree import begin_round, begin_tree, enter_judgement, finish_tree, select_for_network
+from plyground.search.tree import begin_round, begin_tree, expand_and_back_up, finish_tree, select_for_network
 from plyground.search.tree_arrays import Floats, Ints, Result, Settings, Trees
 
 cuda: Any = untyped
@@ -32,9 +32,11 @@ def select_all(trees: Trees, leaves: Words, wanted: Ints, settings: Settings, wo
 
 
 @cuda.jit(cache=True)
-def judge_all(trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records) -> None:
+def expand_and_back_up_all(
+    trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records
+) -> None:
     for i in range(cuda.grid(1), len(values), cuda.gridsize(1)):
-        enter_judgement(i, trees, logits, values, outputs, settings, work[cuda.grid(1)])
+        expand_and_back_up(i, trees, logits, values, outputs, settings, work[cuda.grid(1)])
 
 
 @cuda.jit(cache=True)

@@ -1,4 +1,4 @@
-"""`NetworkSearch`: tree search in which a network judges leaves, many games in lockstep, on a CPU or a GPU.
+"""`NetworkSearch`: tree search with a network that evaluates leaves, many games in lockstep, on a CPU or a GPU.
 
 One simulation of all games: select a leaf in each tree, encode the leaves, run the network, expand and back up. On a
 GPU that is one captured CUDA graph.
@@ -29,7 +29,7 @@ from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS, check_memory, edges_per_node, tree_bytes
 from plyground.search.tree_search import FIRST_ROUND, TEMPLATE
 
-Judge = Callable[[Tensor], tuple[Tensor, Tensor]]
+Evaluator = Callable[[Tensor], tuple[Tensor, Tensor]]
 """states [N, bytes] -> logits [N, outputs] and values [N] for the side to move, float32 and contiguous"""
 Q_TEMPERATURE = 0.1  # of the softmax over action values that stands for a policy
 LOOKS = 16  # simulations between two looks at the clock and at what is proven
@@ -39,12 +39,12 @@ ROOM = 4096  # nodes of a tree whose search is limited by time alone
 class NetworkSearch:
     """Searches N positions at once with a network. The trees of up to `n` games stay allocated."""
 
-    def __init__(self, view: View, judge: Judge, config: SearchConfig, n: int) -> None:
+    def __init__(self, view: View, evaluator: Evaluator, config: SearchConfig, n: int) -> None:
         if config.leaf != "network":
-            raise InvalidValue(f"a search with a network judges leaves by it, not by {config.leaf}")
+            raise InvalidValue(f"a search with a network evaluates leaves by it, not by {config.leaf}")
         if config.reuse:
             raise InvalidValue("reuse is for searches without a network")
-        self.view, self.on, self.judge, self.config, self.n = view, view.on, judge, config, n
+        self.view, self.on, self.evaluator, self.config, self.n = view, view.on, evaluator, config, n
         game = view.game
         self.nodes = 2 * (config.simulations or ROOM) + 1 if config.lookahead else (config.simulations or ROOM) + 1
         self._check_room(game)
@@ -52,7 +52,7 @@ class NetworkSearch:
         self.trees, self._memory = device_trees(self.on, n, self.nodes)
         self.result = device_result(self.on, n)
         size = seen_bytes(game)
-        self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network judges
+        self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
         self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
         self._schedules = dict[int, Tensor]()
         self._simulate: Callable[[], object] | None = None
@@ -86,9 +86,9 @@ class NetworkSearch:
         arrays = self.trees, self._leaf_words
         self.on.run_rows(self.kernels.select_all, self.n, arrays, (schedule, self.settings))
         with torch.no_grad():
-            logits, values = self.judge(self.leaves)
+            logits, values = self.evaluator(self.leaves)
         others = self.view.action_outputs, self.settings
-        self.on.run_rows(self.kernels.judge_all, self.n, (self.trees, logits, values), others)
+        self.on.run_rows(self.kernels.expand_and_back_up_all, self.n, (self.trees, logits, values), others)
 
     def _begin(self, states: Tensor, rngs: Tensor) -> None:
         rows = self.on.rows(states)
@@ -158,35 +158,35 @@ def device_result(on: DeviceGame, n: int) -> Result:
     return Result(**rows, **{name: on.zeros((n, most), dtype) for name, dtype in RESULT_LISTS.items()})
 
 
-# ---- judges ----
+# ---- evaluators ----
 
 
-def value_judge(view: View, network: Any) -> Judge:
+def value_evaluator(view: View, network: Any) -> Evaluator:
     """A network with a policy head and a value head."""
 
-    def judge(states: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
         logits, values = network.with_value(view.observe(states))
         return logits.float().contiguous(), values.float().contiguous()
 
-    return judge
+    return evaluator
 
 
-def q_judge(view: View, network: Any, temperature: float) -> Judge:
+def q_evaluator(view: View, network: Any, temperature: float) -> Evaluator:
     """A network of action values: its softmax is the policy, its best legal action the value."""
 
-    def judge(states: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
         q = network(view.observe(states)).float()
         best = q.masked_fill(~view.legal(states), -math.inf).amax(1).clamp(-1.0, 1.0)
         return (q / temperature).contiguous(), best.contiguous()
 
-    return judge
+    return evaluator
 
 
-def judge_of(view: View, network: Any) -> Judge:
-    """The judge that a network is, with a value head or without."""
+def evaluator_of(view: View, network: Any) -> Evaluator:
+    """The evaluator that a network is, with a value head or without."""
     if isinstance(network.head, Valued):
-        return value_judge(view, network)
-    return q_judge(view, network, Q_TEMPERATURE)
+        return value_evaluator(view, network)
+    return q_evaluator(view, network, Q_TEMPERATURE)
 
 
 def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result:

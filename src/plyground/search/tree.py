@@ -1,9 +1,9 @@
 """Template: tree search over any game, on the CPU: PUCT and Gumbel search, with proofs.
 
-A simulation selects a path from the root to a leaf, judges the leaf and backs its value up. A body for tree i is the
-same on every device; `cuda_tree.py` calls the same bodies. Without a network the leaves are judged here, and a whole
+A simulation selects a path from the root to a leaf, evaluates the leaf and backs its value up. A body for tree i is the
+same on every device; `cuda_tree.py` calls the same bodies. Without a network the leaves are evaluated here, and a whole
 search is one compiled loop; nodes are then expanded at their second visit, since most are visited once. With a network
-a node is expanded when the network has judged it.
+a node is expanded when the network has evaluated it.
 
 A value is negated where the side to move changes, since one side may act several times in a row.
 """
@@ -128,7 +128,7 @@ def gamma(rng: Rng, shape: float) -> float:
 def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> int:
     """Follow the best edges from the root to a new node, which is added, or to a proven one.
 
-    If the tree is full, it is the last node on the way: that is judged once more.
+    If the tree is full, it is the last node on the way: that is evaluated once more.
     """
     n = np.int64(0)
     while trees.nodes[i, n]["proven"] == OPEN:
@@ -309,7 +309,7 @@ def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) ->
     return chosen
 
 
-# ---- judge a leaf without a network ----
+# ---- evaluate a leaf without a network ----
 
 
 @uncounted_body
@@ -320,7 +320,10 @@ def leaf_value(i: int, n: int, trees: Trees, settings: Settings, work: State) ->
         return np.float64(node["proven"] - DRAWN)
     if settings.leaf == EVALUATE:
         return np.float64(evaluate(trees.states[i, n]))
-    return play_out(i, n, trees, settings, work)
+    total = 0.0
+    for _ in range(settings.rollouts):
+        total += play_out(i, n, trees, settings, work)
+    return total / settings.rollouts
 
 
 @uncounted_body
@@ -438,7 +441,7 @@ def take_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> b
 def expand_by_network(
     i: int, n: int, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, work: State
 ) -> bool:
-    """Expand node n, which a network has judged: logits [N, outputs], and its value for the side to move.
+    """Expand node n, which a network has evaluated: logits [N, outputs], and its value for the side to move.
 
     `outputs` [SEATS, A] is the output for each action as each seat sees it; an action without one has a prior near 0.
     Returns false if there is no room for edges.
@@ -475,10 +478,10 @@ def select_for_network(i: int, trees: Trees, leaves: Words, wanted: Ints, settin
 
 
 @uncounted_body
-def enter_judgement(
+def expand_and_back_up(
     i: int, trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: State
 ) -> None:
-    """Expand the selected leaf of tree i, which a network has judged, and back its value up."""
+    """Expand the selected leaf of tree i, which a network has evaluated, and back its value up."""
     n = np.int64(trees.counters[i]["leaf"])
     node = trees.nodes[i, n]
     if trees.nodes[i, 0]["proven"] != OPEN:
@@ -491,7 +494,7 @@ def enter_judgement(
         if n == 0:
             begin_round(i, trees, settings)
         won = take_win(i, n, trees, settings, work)
-    if not won and not (n == 0 and waits):  # the root's own judgement is no simulation
+    if not won and not (n == 0 and waits):  # the root's own evaluation is no simulation
         back_up(i, n, value, trees)
 
 
@@ -616,7 +619,7 @@ def begin_all(trees: Trees, roots: Words, settings: Settings, work: Records) -> 
 
 @uncounted_loop
 def plant_all(trees: Trees, roots: Words) -> None:
-    """Begin a search with a network: trees of one node, which the network judges first."""
+    """Begin a search with a network: trees of one node, which the network evaluates first."""
     for i in range(len(roots)):
         begin_tree(i, trees, roots)
 
@@ -629,10 +632,12 @@ def select_all(trees: Trees, leaves: Words, wanted: Ints, settings: Settings, wo
 
 
 @uncounted_loop
-def judge_all(trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records) -> None:
+def expand_and_back_up_all(
+    trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records
+) -> None:
     """Enter what a network says of each tree's leaf: logits [N, outputs] and values [N] for the side to move."""
     for i in range(len(values)):
-        enter_judgement(i, trees, logits, values, outputs, settings, work[0])
+        expand_and_back_up(i, trees, logits, values, outputs, settings, work[0])
 
 
 @uncounted_loop

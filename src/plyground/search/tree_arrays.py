@@ -18,7 +18,7 @@ Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
 
 OPEN, LOST, DRAWN, WON = range(4)  # `proven` of a node: nothing, or its value for the side to move, plus 2
-NETWORK, EVALUATE, RANDOM, SCRIPTED = range(4)  # what judges a leaf
+NETWORK, EVALUATE, RANDOM, SCRIPTED = range(4)  # what evaluates a leaf
 
 NODE = np.dtype(
     [
@@ -27,7 +27,7 @@ NODE = np.dtype(
         ("parent", np.int32),
         ("edge", np.int32),  # the edge that leads to it
         ("visits", np.int32),
-        ("value", np.float32),  # what the leaf was judged to be worth
+        ("value", np.float32),  # what the leaf was evaluated to be worth
         ("distance", np.int16),  # plies to the end, where a win or a loss is proven
         ("proven", np.int8),
         ("side", np.int8),  # the side to move
@@ -83,6 +83,7 @@ class Settings(NamedTuple):
     first_play: float  # what an action without visits is worth less than its node
     lookahead: bool  # find actions that win at once when a node is expanded
     head_size: int  # of the game's SEARCHED, in words
+    rollouts: int
     rollout_plies: int
     visit_offset: float  # c_visit and c_scale of Gumbel search
     value_scale: float

@@ -15,6 +15,7 @@ from plyground.search.tree_arrays import EVALUATE, NETWORK, RANDOM, SCRIPTED, In
 LEAVES = {"network": NETWORK, "evaluate": EVALUATE, "random": RANDOM}
 SELECTIONS = ("puct", "gumbel")
 MOST_SIMULATIONS = 100_000_000
+MOST_ROLLOUTS = 1000
 LONGEST = 1_000_000  # plies of random play
 
 
@@ -31,13 +32,15 @@ class SearchConfig:
     selection: str = "puct"
     """puct, or gumbel: Gumbel search with sequential halving at the root"""
     leaf: str = "random"
-    """what judges leaves: network, evaluate, random (play to the end), or the name of a scripted agent, which plays"""
+    """what evaluates leaves: network, evaluate, random (play to the end), or a scripted agent, which plays on"""
     exploration: float = 2.0
     """puct: the factor of prior * sqrt(visits of the node) / (1 + own visits)"""
     first_play: float = 0.0
     """puct: what an action without visits is worth less than its node (0 with random play)"""
+    rollouts: int = 1
+    """games that are played from a leaf; their mean result is its value"""
     rollout_plies: int = 0
-    """plies of random play, after which `evaluate` judges, or nobody where a game has none; 0: to the end"""
+    """plies of random play, after which `evaluate` decides, or 0 where a game has none; 0: to the end"""
     lookahead: bool = True
     """find actions that win at once as soon as a node is expanded"""
     considered: int = 16
@@ -60,6 +63,8 @@ class SearchConfig:
             raise InvalidValue(f"a search selects by {' or '.join(SELECTIONS)}, not by {self.selection!r}")
         if not 2 <= self.considered <= 1024:
             raise InvalidValue(f"Gumbel search considers 2 to 1024 actions, not {self.considered}")
+        if not 1 <= self.rollouts <= MOST_ROLLOUTS:
+            raise InvalidValue(f"1 to {MOST_ROLLOUTS} games are played from a leaf, not {self.rollouts}")
         if not 0 <= self.rollout_plies <= LONGEST:
             raise InvalidValue(f"random play has 0 to {LONGEST} plies, not {self.rollout_plies}")
         if not (self.exploration > 0.0 and math.isfinite(self.exploration)):
@@ -75,6 +80,7 @@ class SearchConfig:
             first_play=float(self.first_play),
             lookahead=self.lookahead,
             head_size=game.rules.SEARCHED.itemsize // game.rules.STATE.alignment,
+            rollouts=self.rollouts,
             rollout_plies=self.rollout_plies or LONGEST,
             visit_offset=float(self.visit_offset),
             value_scale=float(self.value_scale),

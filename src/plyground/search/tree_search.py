@@ -1,4 +1,4 @@
-"""`TreeSearch`: tree search without a network, on the CPU: leaves are judged by `evaluate` or by random play."""
+"""`TreeSearch`: tree search without a network, on the CPU: leaves are evaluated by `evaluate` or by random play."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load_tree_kernels(game: Game, leaf: str) -> Any:
     if leaf in LEAVES:
         return game.kernels(TEMPLATE)
     if leaf not in game.rules.POLICIES:
-        raise unknown(f"judge of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
+        raise unknown(f"evaluator of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
     return load_kernels(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, f"{game.label} {leaf}")
 
 
@@ -48,7 +48,7 @@ class TreeSearch:
 
     def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
         if config.leaf == "network":
-            raise InvalidValue("a search without a network judges leaves by evaluate or random play")
+            raise InvalidValue("a search without a network evaluates leaves by evaluate or random play")
         if config.leaf == "evaluate" and "evaluate" not in game.rules.compiled:
             raise InvalidValue(f"leaf=evaluate needs a game that defines `evaluate`; {game} does not: use leaf=random")
         self.game, self.config, self.threads = game, config, threads or available()
