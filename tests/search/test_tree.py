@@ -48,8 +48,8 @@ def bodies(game: pg.Game) -> Any:
     for name in ("legal", "play"):
         if rules.WORK == NO_WORK:
             functions[name] = _without_work(functions[name])
-    vars(module).update(functions, play_head=functions["play"], MAX_LEGAL=rules.MAX_LEGAL)
-    module.SIZE = rules.STATE.itemsize // rules.STATE.alignment
+    size = rules.STATE.itemsize // rules.STATE.alignment
+    vars(module).update(functions, play_head=functions["play"], MAX_LEGAL=rules.MAX_LEGAL, SIZE=size)
     return module
 
 

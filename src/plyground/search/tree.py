@@ -36,6 +36,7 @@ from plyground.search.tree_arrays import (
     Trees,
 )
 
+Whole = int | np.int64
 Words = NDArray[np.generic]
 
 SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
@@ -59,7 +60,7 @@ def begin_tree(i: int, trees: Trees, roots: Words) -> None:
 
 
 @uncounted_body
-def add_node(i: int, n: int, parent: int, edge: int, trees: Trees) -> None:
+def add_node(i: int, n: Whole, parent: Whole, edge: Whole, trees: Trees) -> None:
     """Fill node n, whose state is there already."""
     state, node = trees.states[i, n], trees.nodes[i, n]
     node["first"], node["count"], node["visits"], node["value"] = 0, 0, 0, 0.0
@@ -125,7 +126,7 @@ def gamma(rng: Rng, shape: float) -> float:
 
 
 @uncounted_body
-def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> int:
+def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> Whole:
     """Follow the best edges from the root to a new node, which is added, or to a proven one.
 
     If the tree is full, it is the last node on the way: that is evaluated once more.
@@ -148,7 +149,7 @@ def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: St
 
 
 @uncounted_body
-def expand(i: int, n: int, trees: Trees, settings: Settings, work: State) -> bool:
+def expand(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> bool:
     """Add an edge for each legal action, with equal priors; false if there is no room for them."""
     node, tree, actions = trees.nodes[i, n], trees.counters[i], trees.actions[i]
     count, first = legal(trees.states[i, n], actions, work), tree["edges"]
@@ -167,7 +168,7 @@ def expand(i: int, n: int, trees: Trees, settings: Settings, work: State) -> boo
 
 
 @uncounted_body
-def find_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> int:
+def find_win(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> Whole:
     """An edge of an expanded node that wins at once, as far as `lookahead` asks for it; -1 if there is none."""
     node, state = trees.nodes[i, n], trees.ahead[i]
     first, count = np.int64(node["first"]), np.int64(node["count"])
@@ -183,7 +184,7 @@ def find_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> i
 
 
 @uncounted_body
-def add_child(i: int, n: int, e: int, trees: Trees, work: State) -> int:
+def add_child(i: int, n: Whole, e: Whole, trees: Trees, work: State) -> Whole:
     """The number of the node that edge e of node n leads to, which is added; -1 if the tree is full."""
     tree, edge = trees.counters[i], trees.edges[i, e]
     child = np.int64(tree["nodes"])
@@ -198,7 +199,7 @@ def add_child(i: int, n: int, e: int, trees: Trees, work: State) -> int:
 
 
 @uncounted_body
-def choose_edge(i: int, n: int, trees: Trees, wanted: Ints, settings: Settings) -> int:
+def choose_edge(i: int, n: Whole, trees: Trees, wanted: Ints, settings: Settings) -> Whole:
     if not settings.gumbel:
         return choose_by_puct(i, n, trees, settings)
     if n > 0:
@@ -207,7 +208,7 @@ def choose_edge(i: int, n: int, trees: Trees, wanted: Ints, settings: Settings) 
 
 
 @uncounted_body
-def choose_by_puct(i: int, n: int, trees: Trees, settings: Settings) -> int:
+def choose_by_puct(i: int, n: Whole, trees: Trees, settings: Settings) -> Whole:
     """The edge with the largest value + exploration * prior * sqrt(visits of the node) / (1 + own visits)."""
     node = trees.nodes[i, n]
     first, count = np.int64(node["first"]), np.int64(node["count"])
@@ -225,7 +226,7 @@ def choose_by_puct(i: int, n: int, trees: Trees, settings: Settings) -> int:
 
 
 @uncounted_body
-def mixed_value(i: int, n: int, trees: Trees) -> float:
+def mixed_value(i: int, n: Whole, trees: Trees) -> float:
     """What an action without visits is worth: the node's own value and its visited actions, weighted by priors."""
     node = trees.nodes[i, n]
     first, count = node["first"], node["count"]
@@ -240,7 +241,7 @@ def mixed_value(i: int, n: int, trees: Trees) -> float:
 
 
 @uncounted_body
-def completed_scale(i: int, n: int, trees: Trees, settings: Settings) -> float:
+def completed_scale(i: int, n: Whole, trees: Trees, settings: Settings) -> float:
     """The factor of values beside log priors: it grows with the visits of the most visited action."""
     node, most = trees.nodes[i, n], 0
     first, count = node["first"], node["count"]
@@ -250,7 +251,7 @@ def completed_scale(i: int, n: int, trees: Trees, settings: Settings) -> float:
 
 
 @uncounted_body
-def improve_policy(i: int, n: int, trees: Trees, settings: Settings) -> float:
+def improve_policy(i: int, n: Whole, trees: Trees, settings: Settings) -> float:
     """Leave in each edge's `weight` the share of its action in the improved policy, not normalised; returns the sum.
 
     The improved policy is softmax(log prior + scale * completed value), without proven losses.
@@ -273,7 +274,7 @@ def improve_policy(i: int, n: int, trees: Trees, settings: Settings) -> float:
 
 
 @uncounted_body
-def choose_by_improved_policy(i: int, n: int, trees: Trees, settings: Settings) -> int:
+def choose_by_improved_policy(i: int, n: Whole, trees: Trees, settings: Settings) -> Whole:
     """The edge whose share of the visits lies furthest below its share in the improved policy."""
     total = improve_policy(i, n, trees, settings)
     node, visits = trees.nodes[i, n], 1
@@ -290,7 +291,7 @@ def choose_by_improved_policy(i: int, n: int, trees: Trees, settings: Settings) 
 
 
 @uncounted_body
-def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) -> int:
+def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) -> Whole:
     """Sequential halving at the root: the best action among those with as many visits in this round as the schedule
     `wanted` [considered + 1, simulations] names; proven losses aside. If there is none, the best of all."""
     root, tree = trees.nodes[i, 0], trees.counters[i]
@@ -313,7 +314,7 @@ def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) ->
 
 
 @uncounted_body
-def leaf_value(i: int, n: int, trees: Trees, settings: Settings, work: State) -> float:
+def leaf_value(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> float:
     """The value of node n for its side to move: proven, by `evaluate`, or by random play."""
     node = trees.nodes[i, n]
     if node["proven"] != OPEN:
@@ -327,7 +328,7 @@ def leaf_value(i: int, n: int, trees: Trees, settings: Settings, work: State) ->
 
 
 @uncounted_body
-def play_out(i: int, n: int, trees: Trees, settings: Settings, work: State) -> float:
+def play_out(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> float:
     """The result of random play, or of a scripted agent's against itself, from node n for its side to move; after
     `rollout_plies`, the game's `evaluate`."""
     for k in range(SIZE):
@@ -335,7 +336,7 @@ def play_out(i: int, n: int, trees: Trees, settings: Settings, work: State) -> f
     state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
     while state["outcome"] == RUNNING and left > 0:
         if settings.leaf == SCRIPTED:
-            action = np.int32(choose(state, rng, work))
+            action = int(choose(state, rng, work))
         else:
             action = actions[below(rng, legal(state, actions, work))]
         play(state, action, rng, work)
@@ -351,7 +352,7 @@ def play_out(i: int, n: int, trees: Trees, settings: Settings, work: State) -> f
 
 
 @uncounted_body
-def back_up(i: int, leaf: int, value: float, trees: Trees) -> None:
+def back_up(i: int, leaf: Whole, value: float, trees: Trees) -> None:
     """Enter the value of a leaf, for its side to move, on the way back to the root, and what it proves."""
     n, node = np.int64(leaf), trees.nodes[i, leaf]
     proves = node["proven"] != OPEN and node["visits"] == 0
@@ -382,7 +383,7 @@ def back_up(i: int, leaf: int, value: float, trees: Trees) -> None:
 
 
 @uncounted_body
-def remaining_value(i: int, n: int, otherwise: float, trees: Trees) -> tuple[float, bool]:
+def remaining_value(i: int, n: Whole, otherwise: float, trees: Trees) -> tuple[float, bool]:
     """The mean of a node's visits without those of actions that are proven losses, and whether there are any."""
     node, visits, total = trees.nodes[i, n], 0, 0.0
     first, count = np.int64(node["first"]), np.int64(node["count"])
@@ -395,13 +396,13 @@ def remaining_value(i: int, n: int, otherwise: float, trees: Trees) -> tuple[flo
 
 
 @uncounted_body
-def seen_by_parent(parent: State, child: State) -> int:
+def seen_by_parent(parent: State, child: State) -> Whole:
     """What a proven node is for the side to move in its parent."""
     return np.int64(child["proven"]) if parent["side"] == child["side"] else 2 * DRAWN - np.int64(child["proven"])
 
 
 @uncounted_body
-def prove(i: int, n: int, e: int, trees: Trees) -> bool:
+def prove(i: int, n: Whole, e: Whole, trees: Trees) -> bool:
     """Enter that edge e of node n leads to a proven node; returns whether that proves node n too."""
     node, edge = trees.nodes[i, n], trees.edges[i, e]
     child = trees.nodes[i, edge["child"]]
@@ -425,13 +426,13 @@ def prove(i: int, n: int, e: int, trees: Trees) -> bool:
 
 
 @uncounted_body
-def take_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> bool:
+def take_win(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> bool:
     """Make an action that wins at once, if an expanded node has one, a simulation of its own."""
     wins = find_win(i, n, trees, settings, work)
     child = add_child(i, n, wins, trees, work) if wins >= 0 else np.int64(-1)
     if child >= 0:
         back_up(i, child, np.float64(trees.nodes[i, child]["value"]), trees)
-    return child >= 0
+    return bool(child >= 0)
 
 
 # ---- with a network ----
@@ -439,7 +440,7 @@ def take_win(i: int, n: int, trees: Trees, settings: Settings, work: State) -> b
 
 @uncounted_body
 def expand_by_network(
-    i: int, n: int, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, work: State
+    i: int, n: Whole, trees: Trees, settings: Settings, logits: Floats, value: float, outputs: Ints, work: State
 ) -> bool:
     """Expand node n, which a network has evaluated: logits [N, outputs], and its value for the side to move.
 
@@ -548,7 +549,7 @@ def write_policy(i: int, trees: Trees, settings: Settings, result: Result) -> No
 
 
 @uncounted_body
-def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> int:
+def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> Whole:
     """The place of the action to play: of a proven position the soonest win or the latest loss; otherwise the most
     visited one, of equally visited ones the best."""
     root = trees.nodes[i, 0]
@@ -665,7 +666,7 @@ def begin_rounds(trees: Trees, settings: Settings) -> None:
 
 
 @uncounted_loop
-def find_state(trees: Trees, roots: Words) -> int:
+def find_state(trees: Trees, roots: Words) -> Whole:
     """The most visited node of the first tree with the state roots [1, SIZE]; -1 if there is none."""
     found, most = -1, 0
     for n in range(trees.counters[0]["nodes"]):
@@ -678,7 +679,7 @@ def find_state(trees: Trees, roots: Words) -> int:
 
 
 @uncounted_loop
-def move_root(source: Trees, n: int, target: Trees, origin: Ints) -> None:
+def move_root(source: Trees, n: Whole, target: Trees, origin: Ints) -> None:
     """Copy the part of the first source tree below node n into the first target tree. `origin` [M] is scratch memory:
     where each node was."""
     size, used, k, origin[0] = 1, 0, 0, n
@@ -704,5 +705,5 @@ def move_root(source: Trees, n: int, target: Trees, origin: Ints) -> None:
 
 
 @uncounted_body
-def add_parent(trees: Trees, n: int, parent: int, edge: int) -> None:
+def add_parent(trees: Trees, n: Whole, parent: Whole, edge: Whole) -> None:
     trees.nodes[0, n]["parent"], trees.nodes[0, n]["edge"] = parent, edge
