@@ -22,10 +22,10 @@ settings.load_profile("loaded")  # a busy machine is no fault of the code
 if numba.config.ENABLE_CUDASIM:  # pyright: ignore
     from numba.cuda.simulator.kernel import BlockThread
 
-    def _is_alive(thread: threading.Thread) -> bool:
+    def _is_alive(self: threading.Thread) -> bool:
         """The simulation asks its threads in a loop, and while it asks they cannot run: let it wait a millisecond."""
-        thread.join(0.001)
-        return threading.Thread.is_alive(thread)
+        self.join(0.001)
+        return threading.Thread.is_alive(self)
 
     BlockThread.is_alive = _is_alive
 

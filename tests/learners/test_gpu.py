@@ -84,7 +84,7 @@ def learned(config: DQN | PPO, steps: int = STEPS) -> Any:
 
 
 @functools.cache
-def filled(config: DQN) -> DQNLearner:
+def filled(config: DQN) -> Any:
     """A learner that has played and learned, for tests that only ask its replay buffer."""
     return learned(config)
 
