@@ -71,14 +71,31 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; a path that no file can have, such as one that is too long, has none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content; a folder, a missing or unreadable file is one sentence."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DamagedFile(f"cannot read {path}: {error.strerror or error}") from None
+
+
 def read_checked(path: Path, size: int, sha256: str) -> bytes:
     """A file's content, checked against size and checksum of its manifest entry."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DamagedFile(f"{path} is missing") from None
-    if len(content) != size:
-        raise DamagedFile(f"{path} has {len(content)} bytes; {size} were written")
+    if not path.exists():
+        raise DamagedFile(f"{path} is missing")
+    if path.is_symlink() or not path.is_file():
+        raise DamagedFile(f"{path} is not a plain file")
+    if (there := path.stat().st_size) != size:
+        raise DamagedFile(f"{path} has {there} bytes; {size} were written")
+    content = read_bytes(path)
     if checksum(content) != sha256:
         raise DamagedFile(f"{path} has changed since it was written: its checksum differs")
     return content
