@@ -82,7 +82,7 @@ def test_a_full_disk_is_one_error(connect_four: pg.Game, tmp_path: Path, monkeyp
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("plyground.arena.ladder.write_whole", full)
-    with pytest.raises(pg.InvalidValue, match="cannot write .*ladder.json: No space left on device"):
+    with pytest.raises(pg.InvalidValue, match=r"cannot write .*ladder\.json: No space left on device"):
         climb(connect_four, ["random", "greedy"], 2, 0, tmp_path / "ladder.json")
 
 

@@ -345,10 +345,14 @@ def test_a_folder_in_place_of_a_file_and_the_reverse_are_one_error(run, name: st
     else:
         place.unlink(missing_ok=True)
         place.mkdir()
-    with pytest.raises(Error):
+
+    def use() -> None:
         with open_run(run.path) as again:
             again.rewind(newest_whole(run.path))
         find_checkpoint(run.path, "best")
+
+    with pytest.raises(Error):
+        use()
 
 
 def test_a_link_in_a_checkpoint_is_not_followed(run, tmp_path: Path) -> None:
@@ -372,7 +376,7 @@ def test_a_full_disk_at_the_start_is_one_error(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "write_synced", full)
-    with pytest.raises(Error, match="cannot create .*run: No space left on device"):
+    with pytest.raises(Error, match=r"cannot create .*run: No space left on device"):
         create(tmp_path / "run", {})
 
 

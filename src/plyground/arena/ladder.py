@@ -16,9 +16,9 @@ import numpy as np
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.arena.rating import Ratings, bradley_terry
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game
-from plyground.runs.files import DamagedFile, plain_os_errors, write_whole
+from plyground.runs.files import DamagedFile, write_whole
 from plyground.runs.records import read_json
 
 MOST_GAMES = 2**53  # which numbers with fractions count exactly

@@ -202,15 +202,3 @@ class TableCycle:
     def summary(self) -> str:
         table = self.learner.table
         return f"{len(table):,} entries in {table.bytes / 2**20:.0f} MB"
-
-    def experience(self) -> dict[str, Any]:
-        table = self.learner.table
-        visits = table.state()["visits"]
-        return {
-            "key": str(table.key),
-            "entries": len(table),
-            "visited_once": float((visits == 1).mean()) if len(visits) else 0.0,
-            "most_visits": int(visits.max(initial=0)),
-            "table_bytes": table.bytes,
-            "moves": self.learner.state.plies,
-        }

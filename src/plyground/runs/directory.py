@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.errors import InvalidValue, command, shorten
+from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
-from plyground.runs import files
+from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
 from plyground.runs.records import RECORDS, Best, Config, Manifest, Record, State, fit, parse_json, read_json
 from plyground.runs.settings import differences, read_toml, to_toml
@@ -141,7 +141,7 @@ class Run(AbstractContextManager["Run"]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with files.plain_os_errors(f"work on {path}"):
+        with plain_os_errors(f"work on {path}"):
             self._lock = files.lock(path / "lock")
             try:
                 for left in (path / "checkpoints").glob(".*.partial"):  # left by a process that was killed
@@ -196,7 +196,7 @@ class Run(AbstractContextManager["Run"]):
                 whole = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
                 contents[f"{group}.safetensors"] = safetensors.numpy.save(whole)
             what = f"save checkpoint {step} in {self.path}"
-            with files.plain_os_errors(what, "; earlier checkpoints are complete"):
+            with plain_os_errors(what, "; earlier checkpoints are complete"):
                 self._write(folder, contents, names)
         return read_checkpoint(folder)
 
@@ -236,7 +236,7 @@ class Run(AbstractContextManager["Run"]):
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""
-        with files.plain_os_errors(f"write {self.path / name}"):
+        with plain_os_errors(f"write {self.path / name}"):
             (self.path / name).parent.mkdir(exist_ok=True)
             files.write_whole(self.path / name, text.encode())
 
@@ -255,12 +255,13 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
         raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
-    with files.plain_os_errors(f"create {path}"):
+    with plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
         run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
         try:
             os.truncate(path / "metrics.jsonl", 0)
             files.write_whole(path / "config.toml", to_toml(config).encode())
+            trust_run(path)  # whoever makes a run has named what it uses
         except BaseException:
             run.close()
             raise
@@ -292,26 +293,49 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:
-    """The game of a run; an error where it differs from `wanted`.
-
-    Where a game's file has moved, a file of the same name is searched from the current folder and in the run directory.
-    """
-    spec = read_config(run).get("game", "")
-    name, options = specs.split(spec)
-    if name.endswith(".py") and not Path(name).is_file():
-        parts = Path(name).parts
-        places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
-        places += [Path(wanted.path)] if wanted and Path(wanted.path).name == parts[-1] else []
-        there = next((place for place in places if place.is_file()), None)
+    """The game of a run; an error where it differs from `wanted`. With `wanted` no other game file is imported."""
+    name, options = specs.split(read_config(run).get("game", ""))
+    file = Path(name) if name.endswith(".py") else None
+    if file is None:
+        found = load(specs.join(name, options))
+    elif wanted is None:
+        there = _game_file(run, file)
         if there is None:
-            raise InvalidValue(f"{run} has learned {name}, which is missing: put {parts[-1]} here or into {run}")
-        spec = specs.join(str(there), options)
-    elif wanted and name.endswith(".py") and _same_file(Path(name), Path(wanted.path)):
-        spec = specs.join(wanted.path, options)
-    found = load(spec)
+            raise InvalidValue(f"{run} has learned {file}, which is missing: put {file.name} here or into {run}")
+        trust.check_game(run, there)
+        found = load(specs.join(str(there), options))
+    else:
+        there, own = _game_file(run, file) or Path(wanted.path), Path(wanted.path)
+        if own.name != file.name or not (there.resolve() == own or _same_file(there, own)):
+            raise InvalidValue(f"{run} has learned {specs.join(str(there), options)}, not {wanted.full}")
+        found = load(specs.join(wanted.path, options))
     if wanted is not None and found != wanted:
         raise InvalidValue(f"{run} has learned {found.full}, not {wanted.full}")
     return found
+
+
+def _game_file(run: Path, file: Path) -> Path | None:
+    """Where a run's game file is; if it has moved, one of that name from the current folder or in the run directory."""
+    places = [folder.joinpath(*file.parts[k:]) for folder in (Path(), run) for k in range(len(file.parts))]
+    return next((place for place in (file, *places) if files.is_file(place)), None)
+
+
+def trust_run(run: Path) -> None:
+    """Allow the game file and the programs that a run names, now and later (`runs/trust.py`)."""
+    trust.remember(run, read_config(run), _named_file(run))
+
+
+def check_trusted(run: Path) -> None:
+    """Refuse a run that names a game file or programs that the user has not allowed."""
+    trust.check_programs(run, read_config(run))
+    if file := _named_file(run):
+        trust.check_game(run, file)
+
+
+def _named_file(run: Path) -> Path | None:
+    """The game file that a run names, if it is there."""
+    name, _ = specs.split(read_config(run).get("game", ""))
+    return _game_file(run, Path(name)) if name.endswith(".py") else None
 
 
 def _same_file(one: Path, other: Path) -> bool:

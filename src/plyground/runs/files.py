@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -19,15 +17,6 @@ class DamagedFile(Error):
 
 class Busy(Error):
     """A run directory that another process has locked."""
-
-
-@contextmanager
-def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
-    """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidValue(f"cannot {what}: {error.strerror or error}{remedy}") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:

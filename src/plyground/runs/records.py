@@ -1,4 +1,4 @@
-"""Typed reading of JSON and TOML: a value has its declared type, or one sentence names the field, the type and the file.
+"""Typed reading of JSON and TOML: a value has its declared type, or one sentence names the field and the file.
 
 `fit` checks a value against a type hint. The records below name what Plyground reads in its own files; a key that they
 do not name is kept as it is.
@@ -23,25 +23,12 @@ MOST = 2**63
 
 def fit(value: Any, hint: Any, what: str) -> Any:
     """`value`, converted to the type `hint`; `what` names it in the error."""
-    origin, inside = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return value
     if typing.is_typeddict(hint):
         return _fit_record(value, hint, what)
-    if origin in (typing.Union, types.UnionType):
-        return _fit_union(value, inside, what)
-    if origin in (NotRequired, typing.Annotated):
-        return fit(value, inside[0], what)
-    if origin is typing.Literal:
-        if value not in inside:
-            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {_shown(value)}")
-        return value
-    if origin in (tuple, list):
-        if not isinstance(value, list | tuple):
-            raise InvalidValue(f"{what} is a list, not {_shown(value)}")
-        return origin(fit(item, inside[0], what) for item in cast("list[Any]", value))
-    if origin is dict:
-        return {key: fit(item, inside[1], f"{key} of {what}") for key, item in _table(value, what).items()}
+    if typing.get_origin(hint):
+        return _fit_generic(value, hint, what)
     if hint is float and type(value) is int:
         return _to_float(value, what)
     if type(value) is not hint:
@@ -49,6 +36,25 @@ def fit(value: Any, hint: Any, what: str) -> Any:
     if hint is int and abs(value) >= MOST:
         raise InvalidValue(f"{what} is a whole number below 2**63, not one of {value.bit_length()} bits")
     return value
+
+
+def _fit_generic(value: Any, hint: Any, what: str) -> Any:
+    """The same for a type that is made of others: list[int], int | None, Literal["a", "b"]."""
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (NotRequired, typing.Annotated):
+        return fit(value, inside[0], what)
+    if origin in (typing.Union, types.UnionType):
+        return _fit_union(value, inside, what)
+    if origin is dict:
+        return {key: fit(item, inside[1], f"{key} of {what}") for key, item in _table(value, what).items()}
+    if origin is typing.Literal:
+        if value not in inside:
+            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {_shown(value)}")
+        return value
+    if not isinstance(value, list | tuple):
+        raise InvalidValue(f"{what} is a list, not {_shown(value)}")
+    found = [fit(item, inside[0], what) for item in cast("list[Any]", value)]
+    return found if origin is list else tuple(found)
 
 
 def _shown(value: Any) -> str:

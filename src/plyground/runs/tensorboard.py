@@ -39,8 +39,9 @@ def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
         shutil.rmtree(target, ignore_errors=True)  # made by an earlier export
     with SummaryWriter(str(target)) as writer:
         for record in read_metrics(run):
-            spent = record.get("seconds", {}) if record["event"] in RECORDS else {}
-            seconds = spent if isinstance(spent, float) else spent.get("total", seconds)  # of epochs; of cycles
+            spent: Any = record.get("seconds") if record["event"] in RECORDS else None  # checked only there
+            total: Any = spent.get("total") if isinstance(spent, dict) else spent  # pyright: ignore
+            seconds = total if isinstance(total, float) else seconds
             for name, value in scalars(record):
                 writer.add_scalar(name, value, record["step"], walltime=seconds)
                 count += 1
