@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from tyro.conf import Positional
 
@@ -74,8 +73,10 @@ def _list(folder: Path) -> None:
         table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
     table.add_column("scores", min_width=SCORES)
     for row in rows:
-        table.add_row(*map(escape, row))
-    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
+        table.add_row(*row)
+    wide = (
+        console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
+    )  # a file has room
     wide.print(table, crop=False)
 
 
@@ -85,7 +86,7 @@ def _inspect(run: Path) -> None:
     say(found.words)
     table = titled(f"experience of {run} at step {found.step}", "", "", header=False)
     for name, value in found.experience.items():
-        table.add_row(name.replace("_", " "), escape(_number(value, ".4f")))
+        table.add_row(name.replace("_", " "), _number(value, ".4f"))
     console.print(table) if table.row_count else say(f"{run} has stored nothing yet")
 
 

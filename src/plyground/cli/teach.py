@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from rich.text import Text
 from tyro.conf import Positional, arg
 
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
@@ -87,7 +88,7 @@ def verify(
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
     with console.status("") as status:
-        text = verify_run(run, tuned, data, games, depth, quiescence, say=status.update)
+        text = verify_run(run, tuned, data, games, depth, quiescence, say=lambda words: status.update(Text(words)))
     say(text)
 
 

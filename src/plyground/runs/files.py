@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, plain_os_errors, shorten
 
 
 class DamagedFile(Error):
@@ -29,6 +29,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise an error before the work starts where its result could not be written."""
+    with plain_os_errors(f"write {shorten(str(path))}"):
+        path.exists()  # an error where the path is too long
     reasons = {
         "it is a folder": path.is_dir(),
         f"there is no folder {path.parent}": not path.parent.is_dir(),
@@ -64,7 +66,7 @@ def is_file(path: Path) -> bool:
     """Whether there is a file; a path that no file can have, such as one that is too long, has none."""
     try:
         return path.is_file()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
