@@ -53,8 +53,8 @@ def _module(word: str) -> ModuleType:
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
     path = Path(word)
-    if not path.is_file():
-        raise InvalidValue(f"no game file {word!r}: there is no such file")
+    if not specs.exists(word) or not path.is_file():
+        raise InvalidValue(f"no game file {shorten(word)!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
