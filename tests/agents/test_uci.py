@@ -86,6 +86,9 @@ def test_what_an_engine_started_ends_with_it(hops: pg.Game, tmp_path: Path, clos
         uci.close_all()
     else:
         del agent
+    until = time.monotonic() + 5
+    while runs(child) and time.monotonic() < until:
+        time.sleep(0.01)
     assert not runs(child)
 
 
