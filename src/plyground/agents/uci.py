@@ -101,9 +101,14 @@ class Engine:
 _RUNNING: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
+def running() -> list[Engine]:
+    """The engines that run now."""
+    return [engine for engine in _RUNNING if engine.close.alive]
+
+
 def close_all() -> None:
     """End every engine, for a process that ends without its finalizers."""
-    for engine in list(_RUNNING):
+    for engine in running():
         engine.close()
 
 
