@@ -73,9 +73,9 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
 
         return teach.COMMANDS
     if name in ("train", "resume"):
-        from plyground.cli import training
+        from plyground.cli import pipeline, training
 
-        return {name: training.make_train(arguments) if name == "train" else training.resume}
+        return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
     if name in LEARNING:
         from plyground.cli import runs
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
 from plyground.cli.training import stop_on_signal
@@ -30,6 +31,11 @@ def collect(
     """Let a teacher play itself and write down its evaluation of each position. The same command continues a file."""
     given = "" if config.game == Collect.game else config.game
     config = replace(config, game=game_first(words, given, "collect [GAME]", default=Collect.game)[0])
+    collect_into(out, config)
+
+
+def collect_into(out: Path, config: Collect) -> bool:
+    """Collect or continue a dataset, with a progress bar and a summary; returns whether it is complete."""
     with stop_on_signal() as stop, progress(config.games) as show:
 
         def report(games: int, lines: int, speed: float) -> None:
@@ -41,6 +47,7 @@ def collect(
     say(f"{out}: {size}; {found['positions_per_second']:,.0f} positions a second by {found['teacher']}")
     if found["games"] < config.games:
         say("Stopped; the same command continues.")
+    return found["games"] >= config.games
 
 
 def inspect(
@@ -83,7 +90,7 @@ def verify(
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
     with console.status("") as status:
         text = verify_run(run, tuned, data, games, depth, quiescence, say=status.update)
-    say(text)
+    show_report(text)
 
 
 COMMANDS = {"collect": collect, "inspect": inspect, "verify": verify}
