@@ -4,7 +4,8 @@ NAME is an agent (an object with `act`), a torch module, or a function or class 
 game if it takes an argument, otherwise without. A module maps an encoder's observations [B, *shape], in the encoder's
 own number type, to one number for each action [B, actions]; the attribute `encoder` of the module, its class or its
 file names that encoder. It plays the legal action with the highest number or, with `sample=true`, samples from their
-softmax. `weights=FILE` fills a module: a safetensors file, or a state dict that `torch.save` wrote, read without pickle.
+softmax. `weights=FILE` fills a module: a safetensors file, or a state dict that `torch.save` wrote; nothing is
+unpickled.
 
 The file is code and runs with the rights of the person who names it.
 """
@@ -66,12 +67,11 @@ def _module_agent(made: Any, module: ModuleType, game: Game, what: str, options:
     """The agent that plays by a torch module."""
     from torch import nn
 
-    from plyground.agents.module import ModuleAgent, SamplingModuleAgent, load_file
+    from plyground.agents.module import ModuleAgent, load_file
 
     if not isinstance(made, nn.Module):
-        raise InvalidValue(
-            f"{what} is neither an agent (it has no `act`) nor a torch module, but {type(made).__name__}"
-        )
+        kind = type(made).__name__
+        raise InvalidValue(f"{what} is neither an agent (it has no `act`) nor a torch module, but {kind}")
     encoder = getattr(made, "encoder", getattr(module, "encoder", None))
     if not isinstance(encoder, str):
         names = ", ".join(dict.fromkeys(map(str, game.encoders.values())))
@@ -81,4 +81,4 @@ def _module_agent(made: Any, module: ModuleType, game: Game, what: str, options:
         raise InvalidValue(f"sample of the agent file is true or false, not {shorten(sample)!r}")
     if "weights" in options:
         load_file(made, Path(options["weights"]))
-    return (SamplingModuleAgent if sample == "true" else ModuleAgent)(game, encoder, made.eval(), what)
+    return ModuleAgent(game, encoder, made.eval(), what, sample == "true")

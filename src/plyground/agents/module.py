@@ -1,4 +1,4 @@
-"""Torch modules that play: an encoder's observations in, one number for each action out. Weights are never unpickled."""
+"""Torch modules that play: an encoder's observations in, one number for each action out. Nothing is unpickled."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -23,28 +23,30 @@ FINE = 2**31
 
 
 class ModuleAgent(NetworkAgent):
-    """Plays the legal action with the highest output of a module."""
+    """Plays the legal action with the highest output of a module, or samples from the softmax of the outputs."""
 
-    def __init__(self, game: Game, encoder: str, module: nn.Module, name: str) -> None:
+    def __init__(self, game: Game, encoder: str, module: nn.Module, name: str, sample: bool = False) -> None:
         view = View(game, encoder)
         super().__init__(view, Checked(module, view, name))
-        self.name = name
+        self.name, self.sample = name, sample
 
     def __str__(self) -> str:
         return self.name
-
-
-class SamplingModuleAgent(ModuleAgent):
-    """Samples from the softmax of a module's outputs over the legal actions."""
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         numbers = (draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
         return self.choose(self.view.rows(states), torch.from_numpy(numbers)).numpy()
 
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        if not self.sample:
+            return super().choose(states, numbers)
         with torch.inference_mode():
             log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
             return self.view.action_of(states, sample_actions(log_probs, numbers))
+
+    def to(self, device: str) -> ModuleAgent:
+        """It stays on the CPU: a person's module may not be made for another device."""
+        return self
 
 
 class Checked(nn.Module):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, tell
-from plyground.arena.openings import pick
+from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
@@ -189,7 +189,7 @@ def openings(
 ) -> tuple[Records, Rngs, NDArray[np.int32]]:
     """`n` running games after random plies, or from a book: states, generators and plies played, each [n]."""
     if book is not None:
-        return pick(book, n, seed), seeds(seed, n), np.zeros(n, np.int32)
+        return pick_openings(book, n, seed), seeds(seed, n), np.zeros(n, np.int32)
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")

@@ -57,9 +57,8 @@ def _after(game: Game, line: str, plies: int, where: str) -> Position:
     except Error as error:
         raise InvalidText(f"{where}: {error}") from None
     if position.over:
-        raise InvalidText(
-            f"{where}: the game is over after {shorten(line)!r}; --opening-plies takes fewer of its plies"
-        )
+        why = f"the game is over after {shorten(line)!r}"
+        raise InvalidText(f"{where}: {why}; --opening-plies takes fewer of its plies")
     return position
 
 
@@ -76,7 +75,7 @@ def _played(game: Game, line: str, plies: int) -> Position:
     return position
 
 
-def pick(book: NDArray[np.void], n: int, seed: int) -> NDArray[np.void]:
+def pick_openings(book: NDArray[np.void], n: int, seed: int) -> NDArray[np.void]:
     """[n] positions of a book in random order, each as often as the others as far as that is possible."""
     rounds = -(-n // len(book))
     rng = np.random.default_rng(seed % 2**64)
