@@ -50,13 +50,14 @@ def _made(found: Any, game: Game, what: str) -> Any:
     """The object itself, or what a class or function makes."""
     if not (inspect.isclass(found) or inspect.isfunction(found)):
         return found
+    factory: Any = found
     try:
         needs = [
             each
-            for each in inspect.signature(found).parameters.values()
+            for each in inspect.signature(factory).parameters.values()
             if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
         ]
-        return found(game) if needs else found()
+        return factory(game) if needs else factory()
     except Error:
         raise
     except Exception as error:

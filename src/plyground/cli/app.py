@@ -26,7 +26,7 @@ LEARNING = {
     "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "plot": "Draw the learning curves of one or several runs.",
-    "teach": "Datasets of a teacher: collect, inspect, verify (plyground teach --help).",
+    "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs

@@ -1,4 +1,4 @@
-"""The commands about teachers: collect a dataset, inspect it, verify what was learned from it."""
+"""The commands about teachers: collect a dataset, inspect or convert it, verify what was learned from it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from plyground.game import load
 from plyground.report.verify import verify as verify_run
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as collect_games
+from plyground.teaching.csv_form import convert as convert_dataset
 from plyground.teaching.dataset import BadLines
 from plyground.teaching.inspect import inspect as inspect_dataset
+from plyground.teaching.lines import Lines
 
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was initialised with it")]
 
@@ -69,6 +71,20 @@ def inspect(
     console.print(table)
 
 
+def convert(
+    words: Annotated[Words, shown_as("[GAME] SOURCE TARGET")] = NO_WORDS,
+    game: Annotated[str, hint("GAME", "chess")] = "",
+) -> None:
+    """Write a dataset as CSV, or a CSV file as a dataset, by the files' names.
+
+    Args:
+        words: two files, one of which ends in .csv (or .csv.gz)
+        game: the game of the dataset, if not given first
+    """
+    spec, (source, target) = game_first(words, game, "convert [GAME] SOURCE TARGET", 2, 2, Collect.game)
+    say(f"{target}: {convert_dataset(Path(source), Path(target), Lines(load(spec))):,} positions")
+
+
 def verify(
     run: Positional[RunPath],
     tuned: Path | None = None,
@@ -93,4 +109,4 @@ def verify(
     show_report(text)
 
 
-COMMANDS = {"collect": collect, "inspect": inspect, "verify": verify}
+COMMANDS = {"collect": collect, "inspect": inspect, "convert": convert, "verify": verify}
