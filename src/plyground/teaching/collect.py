@@ -89,7 +89,7 @@ class Collect:
     num_envs: int = 256
     """games played in parallel; affects only the speed"""
     threads: int = 0
-    """cores to use (0: all); each plays games of its own in a process, or searches in a thread if there are few games"""
+    """cores to use (0: all): each plays games of its own or, if there are few, searches in a thread"""
 
     def __post_init__(self) -> None:
         at_least = {"games": 1, "top_k": 1, "max_plies": 1, "max_repeats": 1, "num_envs": 1, "seed": -(2**63)}
