@@ -207,7 +207,7 @@ def test_games_that_go_in_circles_are_cut(tmp_path: Path) -> None:
         collector.step()
     played, how = collector.ready()[0]
     assert how == "CUT"
-    assert len(played.states) == 8, "four plies out and back, four that are nothing new"
+    assert len(played.positions) == 8, "four plies out and back, four that are nothing new"
 
 
 def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:

@@ -109,15 +109,26 @@ class Collect:
         return first + ((first if last is None else last) - first) * min(1.0, game / max(1, self.games - 1))
 
 
+class Judged(NamedTuple):
+    """A position of a game, and what the teacher says of it: a row of `Lessons`."""
+
+    text: str
+    side: int  # to move
+    ply: int
+    move: str  # the name of the best action
+    valid: list[int]
+    top: list[int]
+    moves: list[int]
+    policy: list[float]
+    value: float
+
+
 @dataclass
 class Played:
     """One game so far, with the teacher's evaluation at each ply."""
 
     number: int
-    states: list[np.void] = field(default_factory=list[np.void])
-    texts: list[str] = field(default_factory=list[str])
-    at: list[int] = field(default_factory=list[int])  # the ply of each position
-    lessons: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])  # valid, top, moves, policy, value
+    positions: list[Judged] = field(default_factory=list["Judged"])
     seen: set[str] = field(default_factory=set[str])
     circling: int = 0
     opened: int = 0  # random plies
@@ -189,15 +200,14 @@ class Collector:
         choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
         heads = self.game.heads(states)
-        for k, played in enumerate(games):
-            text = self.game.rules.text(heads[k])
+        texts, names = self.lines.texts(heads), self.lines.names(heads, found.moves[:, 0])
+        parts = [each.tolist() for each in found]
+        for k, (played, text) in enumerate(zip(games, texts, strict=True)):
             key = self.lines.key_text(text)
             played.circling = played.circling + 1 if key in played.seen else 0
             played.seen.add(key)
-            played.states.append(heads[k])
-            played.texts.append(text)
-            played.at.append(played.opened + played.plies)
-            played.lessons.append(tuple(each[k] for each in found))
+            ply = played.opened + played.plies
+            played.positions.append(Judged(text, int(heads["to_move"][k]), ply, names[k], *(each[k] for each in parts)))
         return found.moves[np.arange(len(games)), choice]
 
     def _at_random(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
@@ -246,7 +256,7 @@ class LineWriter:
         """The lines of one game."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         plies = self._plies(played, how)
-        keys = [hash_of(self.lines.key_text(played.texts[ply])) for ply in plies]
+        keys = [hash_of(self.lines.key_text(played.positions[ply].text)) for ply in plies]
         return Finished(played.number, how, keys, [self._line(played, ply, now) for ply in plies])
 
     def _plies(self, played: Played, how: str) -> list[int]:
@@ -256,18 +266,18 @@ class LineWriter:
         decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
         if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
             return []
-        plies = np.arange(len(played.states))
+        plies = np.arange(len(played.positions))
         if 0 < config.positions_per_game < len(plies):
             plies = np.sort(rng.choice(plies, config.positions_per_game, replace=False))
         return plies.tolist()
 
     def _line(self, played: Played, ply: int, now: str) -> bytes:
-        valid, top, moves, policy, value = played.lessons[ply]
-        state, there = played.states[ply], top >= 0
-        name, move = f"{self.config.seed}-{played.number}", self.lines.game.rules.action_name(state, int(moves[0]))
-        rest = {"value": round(float(value), 6), "move": move, "game_id": name, "ply": played.at[ply], "ts": now}
-        chances = [round(float(each), 6) for each in policy[there]]
-        return self.lines.line(state, played.texts[ply], valid[valid >= 0].tolist(), top[there].tolist(), chances, rest)
+        found = played.positions[ply]
+        valid, top = ([action for action in actions if action >= 0] for actions in (found.valid, found.top))
+        rest = {"value": round(found.value, 6), "move": found.move, "ply": found.ply, "ts": now}
+        rest["game_id"] = f"{self.config.seed}-{played.number}"
+        policy = [round(chance, 6) for chance in found.policy[: len(top)]]
+        return self.lines.line(found.side, found.text, valid, top, policy, rest)
 
 
 class Repeats:
