@@ -1,6 +1,6 @@
 """A model of the policy-gradient series: boards of +1 and -1 in, seven logits out. Any torch module plays like this.
 
-    plyground match connect_four file:examples/connect_zero_player.py:Columns,sample=true random
+plyground match connect_four file:examples/connect_zero_player.py:Columns,sample=true random
 """
 
 from __future__ import annotations
