@@ -145,6 +145,7 @@ def trained(name: str, variant: str, seed: int, seconds: float) -> Any:
     else:
         learner = LEARNERS[kind].learner(config)
     state = learner.state
+    learner.iterate()  # loads compiled code, which takes a second
     while not state.finished(config):
         begun, state.progress = time.perf_counter(), progress(learner)
         state.track_metrics(learner.iterate(), config)
