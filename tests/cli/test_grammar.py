@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.grammar import game_first, is_game, refuse_old_flags
+from plyground.cli.grammar import game_files, game_first, is_game, refuse_old_flags
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -134,3 +135,12 @@ def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:
     code, out, err = command("train", "dqn", "chess", "--doubel-dqn")
     assert code == 2
     assert "--double-dqn" in out + err
+
+
+def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
+    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
+        assert game_files(["match", *words]) == [Path(ROW)]
+    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
+    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
+    assert game_files(["match", *nothing]) == []

@@ -53,7 +53,7 @@ class Display:
             self.note = event["text"]
         in_table = kind in ("cycle", "evaluation") or (kind == "note" and self.note.startswith("target network"))
         if kind in LINES and not (self.live and in_table):
-            console.print(LINES[kind](event), markup=False, soft_wrap=not console.is_terminal)  # above the table
+            console.print(LINES[kind](event), soft_wrap=not console.is_terminal)  # above the table
 
     def _measure(self, tick: Event) -> None:
         """Plies and updates per second, since the last tick."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from rich.text import Text
 from tyro.conf import Positional, arg
 
 from plyground.cli.display import show_report
@@ -15,6 +16,7 @@ from plyground.cli.training import stop_on_signal
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.report.verify import verify as verify_run
+from plyground.runs.directory import trust_run
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as collect_games
 from plyground.teaching.csv_form import convert as convert_dataset
@@ -92,6 +94,7 @@ def verify(
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
+    trust: bool = False,
 ) -> None:
     """Report what was learned: before and after imitation, and after fine-tuning; verify.md and verify.png.
 
@@ -101,11 +104,14 @@ def verify(
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher
+        trust: use the game file that it names, although it was not trained here; remembered
     """
+    if trust:
+        trust_run(run)
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
     with console.status("") as status:
-        text = verify_run(run, tuned, data, games, depth, quiescence, say=status.update)
+        text = verify_run(run, tuned, data, games, depth, quiescence, say=lambda words: status.update(Text(words)))
     show_report(text)
 
 

@@ -32,9 +32,12 @@ from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
-from plyground.runs.settings import build, profile, profiles, read_toml, to_toml
+from plyground.runs.files import is_file
+from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.trust import check_programs
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -57,7 +60,9 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
+        trust: bool = False,
     ) -> None:
+        _check_profile(profile, trust)
         if made_with:
             _say_other_versions(chosen or "", made_with)
         others = words[1:] if name in words[:1] else words
@@ -73,6 +78,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     Args:
         profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
         out: the run's directory
+        trust: {TRUST}, where the profile is a run
     """
     return train
 
@@ -97,8 +103,17 @@ def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str
 
 def read_profile(name: str) -> dict[str, Any]:
     """The settings of a profile, of a .toml file, or of a run."""
-    path = Path(name) / "config.toml"
-    return read_toml(path) if path.is_file() else profile(name)
+    return directory.read_config(Path(name)) if is_file(Path(name) / "config.toml") else profile(name)
+
+
+def _check_profile(name: str, trusted: bool) -> None:
+    """Refuse a profile that is a run of somebody else and names a game file or programs, unless it is trusted."""
+    place = Path(name)
+    run = place.parent if place.name == "config.toml" else place
+    if name and is_file(run / "config.toml"):
+        if trusted:
+            directory.trust_run(run)
+        directory.check_trusted(run)
 
 
 def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
@@ -237,6 +252,7 @@ def resume(
     seconds: float | None = None,
     epochs: int | None = None,
     force: bool = False,
+    trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end.
 
@@ -247,7 +263,10 @@ def resume(
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
+        trust: use the game file and the programs that it names, although it was not trained here; remembered
     """
+    if trust:
+        directory.trust_run(run)
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     resume_run(run, {name: value for name, value in given.items() if value is not None}, force)
 
@@ -293,6 +312,7 @@ def set_limits(run: Run, limits: Mapping[str, float]) -> None:
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     """A run's settings, with another end."""
     table = directory.read_config(run)
+    check_programs(run, table)
     ends = find_learner(str(table.get("learner"))).learner.limits
     for name in limits:
         if name not in ends:

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import make_teacher
 from plyground.errors import InvalidValue
-from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer, Sample
@@ -59,7 +59,7 @@ class DQN(NetworkConfig, RunConfig):
     """plies in the replay buffer"""
     learning_starts: int = 5000
     """plies played before the first update"""
-    replay_ratio: float = 2.0
+    replay_ratio: Annotated[float, Bounds(0, 10_000)] = 2.0
     """plies sampled for each ply played"""
     n_step: Count = 1
     """plies of the n-step return"""
@@ -75,13 +75,13 @@ class DQN(NetworkConfig, RunConfig):
     """soft update: move the target network by this share at each update instead (0: hard updates)"""
     loss: Literal["huber", "mse"] = "huber"
     """loss function of the TD error"""
-    huber_delta: float = 1.0
+    huber_delta: Annotated[float, Bounds(1e-6)] = 1.0
     """TD errors beyond it have a linear loss"""
     prioritized_replay: bool = False
     """sample plies in proportion to a power of their TD error"""
-    priority_alpha: float = 0.6
+    priority_alpha: Share = 0.6
     """that power: 0 is uniform sampling"""
-    priority_beta: float = 0.4
+    priority_beta: Share = 0.4
     """exponent of the importance-sampling weights"""
     decided_share: Share = 0.0
     """share of the minibatch from decided games (the high-quality buffer)"""

@@ -24,7 +24,7 @@ from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
-from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import Count, NetworkConfig, Plies, RunConfig, Share
 from plyground.learners.evaluation import Event, cycle_events
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
@@ -43,7 +43,7 @@ class Tabular(RunConfig):
     """what the table distinguishes of a state and an action (empty: the game's first key)"""
     num_envs: Count = 256
     """environments: games that are played in parallel"""
-    opening_plies: int = 0
+    opening_plies: Plies = 0
     """games begin after a random number of random plies, up to this many"""
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent, or self"""
@@ -204,15 +204,3 @@ class TableCycle:
     def summary(self) -> str:
         table = self.learner.table
         return f"{len(table):,} entries in {table.bytes / 2**20:.0f} MB"
-
-    def experience(self) -> dict[str, Any]:
-        table = self.learner.table
-        visits = table.state()["visits"]
-        return {
-            "key": str(table.key),
-            "entries": len(table),
-            "visited_once": float((visits == 1).mean()) if len(visits) else 0.0,
-            "most_visits": int(visits.max(initial=0)),
-            "table_bytes": table.bytes,
-            "moves": self.learner.state.plies,
-        }
