@@ -9,6 +9,8 @@ import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import Learning, make
 from plyground.agents.search import NetworkSearchAgent, ReusingSearchAgent, SearchAgent, default_leaf, read_config
+from plyground.checks import laws
+from plyground.games.rng import seeds
 
 pytestmark = pytest.mark.compiled
 
@@ -82,6 +84,12 @@ def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) 
     match = pg.match(connect_four, agent, make("random", connect_four), games=10, seed=0)
     assert match.score > 0.8
     assert not agent.searcher.kept, "trees of finished games are freed"
+
+
+def test_every_action_is_legal(connect_four: pg.Game) -> None:
+    sample = laws.sample(connect_four, 20, most=200)
+    actions = make("search:sims=40,leaf=random", connect_four).act(sample.states.copy(), seeds(2, len(sample.states)))
+    assert connect_four.legal_mask(sample.states)[np.arange(len(actions)), actions].all()
 
 
 def test_names_say_the_limit(connect_four: pg.Game) -> None:
