@@ -40,7 +40,9 @@ def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float
         raise InvalidValue(f"an analysis needs {NEEDS}; {game} is not one")
     name, options = specs.split(spec)
     if name != "search":
-        raise InvalidValue(f"--agent of an analysis is a tree search, such as search:net=trained, not {shorten(spec)!r}")
+        raise InvalidValue(
+            f"--agent of an analysis is a tree search, such as search:net=trained, not {shorten(spec)!r}"
+        )
     if simulations is not None:
         options["sims"] = str(simulations)
     if seconds is not None:

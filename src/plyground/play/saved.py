@@ -64,10 +64,12 @@ def _played(start: Position, names: list[str]) -> list[int]:
 def _read_record(text: str, game: Game) -> tuple[Position, list[int]]:
     """A game as `Session.record` writes it: a head of `key: value`, an empty line, and a line for each action."""
     head, _, body = text.partition("\n\n")
-    fields = dict(line.partition(": ")[::2] for line in head.splitlines())
+    fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
     if fields["game"] != str(game):
         raise InvalidText(f"it is a game of {fields['game']}, not of {game}")
     start, sides = game.position(fields.get("position", "startpos")), game.rules.SIDES
     lines = [line for line in body.splitlines() if line.strip()]
-    names = [next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines]
+    names = [
+        next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
+    ]
     return start, _played(start, names)

@@ -1,4 +1,4 @@
-"""Pictures of positions, drawn from their scenes, of ladders, and of analysed games. Needs matplotlib (the extra `learn`)."""
+"""Pictures of positions (drawn from scenes), ladders and analysed games. Needs matplotlib (the extra `learn`)."""
 
 # pyright: reportUnknownMemberType=false
 

@@ -215,10 +215,10 @@ def best_edge(tree: Tree, node: int) -> int:
     edges, below = tree.edges[rows], tree.nodes[tree.edges["child"][rows]]
     same_side, known = below["side"] == here["side"], below["proven"] != OPEN
     proven = np.where(known, np.where(same_side, below["proven"], 2 * DRAWN - below["proven"]), OPEN)  # for this side
-    distance = below["distance"].astype(np.int64)
+    visits, distance = edges["visits"].astype(np.int64), below["distance"].astype(np.int64)
     if here["proven"] == OPEN:
-        rank = np.where(proven == LOST, -1, edges["visits"])
+        rank = np.where(proven == LOST, -1, visits)
     else:
-        sooner = {WON: -distance, LOST: distance}.get(int(here["proven"]), edges["visits"].astype(np.int64))
-        rank = np.where(proven == here["proven"], sooner, -(2**31))
+        preferred: Any = {WON: -distance, LOST: distance, DRAWN: visits}[int(here["proven"])]
+        rank = np.where(proven == here["proven"], preferred, -(2**31))
     return int(rows[np.lexsort((edges["value"], rank))[-1]])
