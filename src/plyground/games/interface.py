@@ -303,6 +303,18 @@ class Rules:
     loudness: Function | None = _optional("a compiled function", file="evaluate")
     """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
     looks at louder ones first and, past its depth, follows only them"""
+    position_key: Function | None = _optional("a compiled function", file="evaluate")
+    """`position_key(state) -> np.uint64`: equal for positions that differ only in counters, such as clocks; a search
+    finds transpositions and repetitions by it; otherwise all bytes of the state are hashed"""
+    in_check: Function | None = _optional("a compiled function", file="evaluate")
+    """`in_check(state) -> bool`: whether the opponent, were it its turn, would win at once; a search by time looks a
+    turn deeper there; otherwise never"""
+    can_win: Function | None = _optional("a compiled function", file="evaluate")
+    """`can_win(state) -> bool`: whether the side to move, at the beginning of its turn, can win within it; for games
+    with turns of several actions; otherwise a search plays the turns out"""
+    pass_turn: Function | None = _optional("a compiled function", file="evaluate")
+    """`pass_turn(state) -> bool` gives the turn away (a null move) and returns True, or returns False where that could
+    be an advantage; a search by time prunes by it; otherwise it prunes nothing"""
     ENCODERS: tuple[Any, ...] = _optional("a tuple of encoders", (), file="encoders")
     """each an `Encoder` (`games/encoder.py`): network inputs; the first is the default"""
     KEYS: tuple[Any, ...] = _optional("a tuple", (), file="table_keys")

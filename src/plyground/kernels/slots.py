@@ -85,6 +85,30 @@ def loudness(state: State, action: int) -> int:
 
 
 @njit
+def position_key(state: State) -> np.uint64:
+    """0: the search hashes all bytes of the state."""
+    return np.uint64(0)
+
+
+@njit
+def in_check(state: State, work: State) -> bool:
+    """Never."""
+    return False
+
+
+@njit
+def can_win(state: State, work: State) -> bool:
+    """Unknown: the search plays the turn out."""
+    return False
+
+
+@njit
+def pass_turn(state: State) -> bool:
+    """Not allowed."""
+    return False
+
+
+@njit
 def transform_action(action: int, symmetry: int) -> int:
     """The identity."""
     return action

@@ -1,5 +1,5 @@
 """The evaluation of a chess position: material, piece-square tables, mobility, king safety, in centipawns;
-and the order in which a search tries captures.
+the order in which a search tries captures; and what a search by time needs.
 
 Each term is counted for both sides alike, so that swapping the colours changes the sign and nothing else. Places and
 pawns have two values, one for the middle game and one for the end game; the number of pieces left
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from plyground.games.bits import ONE, ZERO, bishop_rays, pawn_attacks, popcount, rook_rays
 from plyground.games.chess import board
+from plyground.games.chess.rules import has_legal_move
+from plyground.games.chess.rules import key as position_key
 from plyground.games.interface import State
+
+__all__ = ["position_key"]  # part of the contract
 
 MATERIAL = np.array([[90, 320, 330, 480, 950, 0], [120, 300, 320, 520, 980, 0]], np.int32)  # [middle or end, kind]
 MOBILITY = np.array([0, 4, 4, 2, 1, 0], np.int32)  # [kind] for each square a piece can go to
@@ -130,3 +134,25 @@ def loudness(state: State, action: int) -> np.int64:
     if attacker == board.PAWNS and end & board.LAST_RANKS != ZERO:
         gain += board.QUEENS
     return np.int64(8 * gain + board.KINGS - attacker if gain > 0 else 0)
+
+
+# ---- search by time ----
+
+
+@njit
+def in_check(state: State) -> bool:
+    return state["checkers"] != ZERO
+
+
+@njit
+def pass_turn(state: State) -> bool:
+    """A null move; not in check, nor with king and pawns alone, where having to move is often a burden (zugzwang)."""
+    pieces = state["pieces"]
+    own = state["sides"][state["to_move"]] & ~pieces[board.PAWNS] & ~pieces[board.KINGS]
+    if state["checkers"] != ZERO or own == ZERO:
+        return False
+    state["to_move"] = 1 - state["to_move"]
+    state["en_passant"] = board.NO_SQUARE
+    state["clock"] = 0  # no position of before can recur by it
+    board.find_checks(state)
+    return has_legal_move(state)

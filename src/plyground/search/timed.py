@@ -1,0 +1,157 @@
+"""`TimedMinimax`: an agent that searches each position for a time, with iterative deepening."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.kernels.threads import available, over_slices
+from plyground.search.arrays import WIN, Ints, Records, Words
+from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
+from plyground.search.minimax import check_searchable
+
+DEEPEST = 60  # turns
+LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
+QUIESCENCE = 24  # plies beyond the depth
+TABLE = 20  # 2**20 entries for each thread: 24 MB
+BETWEEN_LOOKS = 0.002  # seconds of searching between two looks at the clock
+FIRST_NODES = 256
+PLANS = 10_000  # remembered turns
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found in one position."""
+
+    action: int
+    value: float
+    """for the side to move: `evaluate` in [-1, 1], or beyond 500 a proven win or loss"""
+    depth: int
+    """turns of the last complete iteration"""
+    nodes: int
+    line: list[int]
+    """the principal variation, beginning with the action"""
+
+    @property
+    def turns(self) -> int:
+        """The number of the turn that ends the game: positive if it is proven to be won, negative if lost, else 0."""
+        return 0 if abs(self.value) < WIN / 2 else int(math.copysign(WIN - abs(self.value) + 1, self.value))
+
+
+class TimedMinimax:
+    """Plays the best action that alpha-beta with iterative deepening finds within `seconds` (whole turns).
+
+    Each position is searched by one thread; several positions are searched at once. The rest of a turn is played as
+    the search planned it, without another search.
+    """
+
+    def __init__(self, game: Game, seconds: float, table: int = TABLE, threads: int | None = None) -> None:
+        if not 0 < seconds < math.inf:
+            raise InvalidValue(f"minimax searches for a positive number of seconds, not {seconds:g}")
+        check_searchable(game)
+        self.game, self.seconds, self.threads, self.entries = game, seconds, threads or available(), 1 << table
+        self.kernels = game.kernels("plyground.search.deepening")
+        self._buffers = threading.local()
+        self._plans: dict[bytes, int] = {}
+
+    def __str__(self) -> str:
+        return f"minimax:time={self.seconds:g}"
+
+    def act(self, states: Records, rngs: Words) -> Ints:
+        actions = np.empty(len(states), np.int32)
+        planned = [self._plans.pop(states[row : row + 1].tobytes(), -1) for row in range(len(states))]
+        actions[:] = planned
+        rows = np.flatnonzero(actions < 0)
+
+        def run(part: slice) -> None:
+            for row in rows[part]:
+                found = self.search(states[row : row + 1])
+                actions[row] = found.action
+                self._plan(states[row : row + 1], found.line)
+
+        over_slices(run, len(rows), self.threads, 1)
+        return actions
+
+    def _plan(self, state: Records, line: list[int]) -> None:
+        """Remember the actions of a line that belong to the same turn."""
+        state, side = state.copy(), state["to_move"][0]
+        for now, then in zip(line[:-1], line[1:], strict=True):
+            self.game.kernels().play_all(state, np.array([now], np.int32), np.zeros(1, np.uint64), self.game.work())
+            if state["to_move"][0] != side or len(self._plans) > PLANS:
+                return
+            self._plans[state.tobytes()] = then
+
+    def search(
+        self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
+    ) -> Found:
+        """The best action of a running state [1], searched in the calling thread.
+
+        Without `selective`, the value is that of a plain search of `depth` turns, without quiescence.
+        """
+        rules = self.game.rules
+        if state["outcome"][0]:
+            raise InvalidValue(f"a search needs a running game; this one is over: {shorten(rules.text(state[0]))!r}")
+        quiescence = QUIESCENCE if selective and "loudness" in rules.compiled else 0
+        limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
+        own = self._own_buffers()
+        self.kernels.begin_search(state, own.stack, own.memory)
+        self._run(time.perf_counter() + (self.seconds if seconds is None else seconds), limits, own)
+        run = own.memory.progress[0]
+        line = own.memory.line[: run["line"]].tolist()
+        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
+
+    def _run(self, end: float, limits: Limits, own: Buffers) -> None:
+        """Search until the time is up, but at least the first iteration."""
+        run, nodes, start = own.memory.progress[0], FIRST_NODES, time.perf_counter()
+        while not run["finished"] and (start < end or run["action"] < 0):
+            self.kernels.search_on(nodes, limits, own.stack, own.memory)
+            now = time.perf_counter()
+            rate = nodes / max(now - start, 1e-6)
+            nodes, start = max(1, int(rate * min(BETWEEN_LOOKS, max(0.0, end - now)))), now
+
+    def _own_buffers(self) -> Buffers:
+        """The calling thread's buffers, allocated on its first search."""
+        if not hasattr(self._buffers, "own"):
+            self._buffers.own = Buffers(new_stack(self.game), new_memory(self.game, self.entries))
+        return self._buffers.own
+
+
+class Buffers(NamedTuple):
+    """The arrays of one thread."""
+
+    stack: Stack
+    memory: Memory
+
+
+def new_stack(game: Game) -> Stack:
+    states = np.zeros(LEVELS, game.rules.STATE)
+    searched = game.rules.SEARCHED
+    word = np.uint64 if states.itemsize % 8 == 0 and searched.itemsize % 8 == 0 else np.uint8
+    return Stack(
+        states=states,
+        words=states.view(word).reshape(LEVELS, -1),
+        head_words=searched.itemsize // np.dtype(word).itemsize,
+        nodes=np.zeros(LEVELS, NODE),
+        actions=np.empty((LEVELS, game.rules.MAX_LEGAL), np.int32),
+        ranks=np.zeros((LEVELS, game.rules.MAX_LEGAL), np.int64),
+        lines=np.zeros((LEVELS, LEVELS), np.int32),
+    )
+
+
+def new_memory(game: Game, entries: int) -> Memory:
+    return Memory(
+        table=np.zeros(entries, ENTRY),
+        killers=np.full((LEVELS, 2), -1, np.int32),
+        history=np.zeros((2, game.rules.NUM_ACTIONS), np.int64),
+        line=np.zeros(LEVELS, np.int32),
+        progress=np.zeros(1, PROGRESS),
+        rng=np.zeros(1, np.uint64),
+        work=game.work(),
+    )
