@@ -133,30 +133,37 @@ def end_iteration(limits: Limits, root: State, run: State) -> None:
 @uncounted_body
 def open_node(level: int, limits: Limits, stack: Stack, memory: Memory) -> None:
     """List and rank a node's actions, unless its value is known to lie beyond the window."""
-    node, state = stack.nodes[level], stack.states[level]
+    node = stack.nodes[level]
     node["best"], node["floor"], node["best_action"] = -2 * WIN, node["alpha"], -1
     node["tried"], node["count"], node["stage"], node["partial"], node["line"] = 0, 0, NEXT, 0, 0
+    if node["depth"] <= 0 or (limits.prunes and not node["checked"]):
+        node["static"] = np.float64(evaluate(stack.states[level]))
     if node["depth"] <= 0:  # the side to move may stand pat
-        node["best"] = np.float64(evaluate(state))
+        node["best"] = node["static"]
         node["alpha"] = max(node["alpha"], node["best"])
-        if node["best"] < node["beta"]:
-            list_loud(level, stack, memory)
-        return
-    if limits.selective and level > 0:
-        soonest = WIN - node["turn"]
-        if soonest <= node["alpha"]:  # a shorter win is known
-            node["best"] = soonest
+        if node["best"] >= node["beta"] or node["depth"] <= -limits.quiescence:
             return
-        if limits.prunes and not node["checked"]:
-            node["static"] = np.float64(evaluate(state))
-            narrow = node["beta"] - node["alpha"] < 2 * NO_WIDTH and abs(node["beta"]) < PROVEN
-            if narrow and node["depth"] <= PRUNED_DEPTH:
-                if node["static"] - SAFE_MARGIN * node["depth"] >= node["beta"]:
-                    node["best"] = node["static"]
-                    return
-            if narrow and node["depth"] >= 3 and not node["passed"] and node["static"] >= node["beta"]:
-                try_passing(level, stack)
-    list_all(level, stack, memory)
+    elif limits.selective and level > 0:
+        if WIN - node["turn"] <= node["alpha"]:  # a shorter win is known
+            node["best"] = WIN - node["turn"]
+            return
+        if limits.prunes and not node["checked"] and prune_all(level, stack):
+            return
+    list_actions(level, stack, memory)
+
+
+@uncounted_body
+def prune_all(level: int, stack: Stack) -> bool:
+    """Whether `evaluate` lies so far above beta that no action is searched; else perhaps a null move is, first."""
+    node = stack.nodes[level]
+    if node["beta"] - node["alpha"] > 2 * NO_WIDTH or abs(node["beta"]) > PROVEN:
+        return False
+    if node["depth"] <= PRUNED_DEPTH and node["static"] - SAFE_MARGIN * node["depth"] >= node["beta"]:
+        node["best"] = node["static"]
+        return True
+    if node["depth"] >= 3 and not node["passed"] and node["static"] >= node["beta"]:
+        try_passing(level, stack)
+    return False
 
 
 @uncounted_body
@@ -209,8 +216,8 @@ def descend(level: int, limits: Limits, stack: Stack, memory: Memory) -> tuple[b
     set_window(node, child, after["to_move"] == stack.states[level]["to_move"])
     child["depth"] = node["child_depth"] - (node["reduction"] if node["stage"] == REDUCED else 0)
     child["hash_action"] = -1
-    if child["depth"] <= -limits.quiescence:
-        return True, np.float64(evaluate(after))
+    if level + 2 == len(stack.nodes):
+        child["depth"] = -limits.quiescence
     if child["depth"] > 0:
         return look_up(child, limits.selective, memory)
     return False, 0.0
@@ -231,8 +238,6 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
     child["turn"], child["passed"], child["checked"], child["line"] = node["turn"] + turned, 0, 0, 0
     if after["outcome"] != RUNNING:
         return True, value_for(after["outcome"], after["to_move"]) * (WIN - node["turn"])
-    if level + 2 == len(stack.nodes):
-        return True, np.float64(evaluate(after))
     if node["depth"] <= 0:
         node["child_depth"] = node["depth"] - 1
         return False, 0.0
@@ -324,37 +329,28 @@ def back_up(level: int, value: float, stack: Stack, memory: Memory) -> None:
 
 
 @uncounted_body
-def list_loud(level: int, stack: Stack, memory: Memory) -> None:
-    """List the loud actions only."""
+def list_actions(level: int, stack: Stack, memory: Memory) -> None:
+    """List the actions with their ranks; beyond the depth only the loud ones."""
     node, state, actions, ranks = stack.nodes[level], stack.states[level], stack.actions[level], stack.ranks[level]
-    count, kept = legal(state, actions, memory.work[0]), 0
-    for k in range(count):
-        loud = np.int64(loudness(state, actions[k]))
-        if loud > 0:
-            actions[kept], ranks[kept] = actions[k], LOUD + loud
-            kept += 1
-    node["count"] = kept
-
-
-@uncounted_body
-def list_all(level: int, stack: Stack, memory: Memory) -> None:
-    """List all actions with their ranks."""
-    node, state, actions, ranks = stack.nodes[level], stack.states[level], stack.actions[level], stack.ranks[level]
-    count, side = legal(state, actions, memory.work[0]), state["to_move"]
+    count, side, kept = legal(state, actions, memory.work[0]), state["to_move"], 0
     for k in range(count):
         action = actions[k]
         loud = np.int64(loudness(state, action))
+        if loud <= 0 and node["depth"] <= 0:
+            continue
         if action == node["hash_action"]:
-            ranks[k] = FROM_TABLE + (loud > 0)
+            rank = FROM_TABLE
         elif loud > 0:
-            ranks[k] = LOUD + loud
+            rank = LOUD + loud
         elif action == memory.killers[level, 0]:
-            ranks[k] = KILLER + 1
+            rank = KILLER + 1
         elif action == memory.killers[level, 1]:
-            ranks[k] = KILLER
+            rank = KILLER
         else:
-            ranks[k] = memory.history[side, action]
-    node["count"] = count
+            rank = memory.history[side, action]
+        actions[kept], ranks[kept] = action, rank
+        kept += 1
+    node["count"] = kept
 
 
 # ---- transposition table ----
