@@ -218,6 +218,26 @@ def loudness(state, action):
 
 
 @njit
+def position_key(state):
+    return np.uint64(1 + state["to_move"] + 2 * state["piles"][LEFT] + 64 * state["piles"][RIGHT])
+
+
+@njit
+def in_check(state):
+    return False
+
+
+@njit
+def can_win(state):
+    return False
+
+
+@njit
+def pass_turn(state):
+    return False
+
+
+@njit
 def write_piles(state, seat, out):
     out[0], out[1], out[2] = state["piles"][LEFT], state["piles"][RIGHT], state["secrets"][seat]
 

@@ -22,7 +22,7 @@ LEVELS = 160  # of the stack: turns of several actions, and captures beyond the 
 QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
 BETWEEN_LOOKS = 0.002  # seconds of searching between two looks at the clock
-FIRST_NODES = 256
+FIRST_NODES, LEAST_NODES = 256, 32  # between the first two looks, and between any two
 PLANS = 10_000  # remembered turns
 
 
@@ -38,6 +38,8 @@ class Found:
     nodes: int
     line: list[int]
     """the principal variation, beginning with the action"""
+    stopped: bool = False
+    """by Ctrl-C"""
 
     @property
     def turns(self) -> int:
@@ -49,7 +51,8 @@ class TimedMinimax:
     """Plays the best action that alpha-beta with iterative deepening finds within `seconds` (whole turns).
 
     Each position is searched by one thread; several positions are searched at once. The rest of a turn is played as
-    the search planned it, without another search.
+    the search planned it, without another search. Ctrl-C ends the search of a single position: the best action so far
+    is played.
     """
 
     def __init__(self, game: Game, seconds: float, table: int = TABLE, threads: int | None = None) -> None:
@@ -65,18 +68,21 @@ class TimedMinimax:
         return f"minimax:time={self.seconds:g}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
-        actions = np.empty(len(states), np.int32)
-        planned = [self._plans.pop(states[row : row + 1].tobytes(), -1) for row in range(len(states))]
-        actions[:] = planned
+        actions = np.array([self._plans.pop(states[k : k + 1].tobytes(), -1) for k in range(len(states))], np.int32)
         rows = np.flatnonzero(actions < 0)
 
         def run(part: slice) -> None:
             for row in rows[part]:
                 found = self.search(states[row : row + 1])
+                if found.stopped and len(states) > 1:
+                    raise KeyboardInterrupt  # it was meant for the match
                 actions[row] = found.action
                 self._plan(states[row : row + 1], found.line)
 
-        over_slices(run, len(rows), self.threads, 1)
+        if len(states):
+            over_slices(run, len(rows), self.threads, 1)
+        else:
+            self.search(self.game.fresh, 0.0, depth=1)  # compiles
         return actions
 
     def _plan(self, state: Records, line: list[int]) -> None:
@@ -102,19 +108,25 @@ class TimedMinimax:
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
         own = self._own_buffers()
         self.kernels.begin_search(state, own.stack, own.memory)
-        self._run(time.perf_counter() + (self.seconds if seconds is None else seconds), limits, own)
+        stopped = self._run(time.perf_counter() + (self.seconds if seconds is None else seconds), limits, own)
         run = own.memory.progress[0]
         line = own.memory.line[: run["line"]].tolist()
-        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
+        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line, stopped)
 
-    def _run(self, end: float, limits: Limits, own: Buffers) -> None:
-        """Search until the time is up, but at least the first iteration."""
+    def _run(self, end: float, limits: Limits, own: Buffers) -> bool:
+        """Search until the time is up, but until an action is found; returns whether Ctrl-C has ended it."""
         run, nodes, start = own.memory.progress[0], FIRST_NODES, time.perf_counter()
-        while not run["finished"] and (start < end or run["action"] < 0):
-            self.kernels.search_on(nodes, limits, own.stack, own.memory)
-            now = time.perf_counter()
-            rate = nodes / max(now - start, 1e-6)
-            nodes, start = max(1, int(rate * min(BETWEEN_LOOKS, max(0.0, end - now)))), now
+        try:
+            while not run["finished"] and (start < end or run["action"] < 0):
+                self.kernels.search_on(nodes, limits, own.stack, own.memory)
+                now = time.perf_counter()
+                rate = nodes / max(now - start, 1e-6)
+                nodes, start = max(LEAST_NODES, int(rate * min(BETWEEN_LOOKS, end - now))), now
+        except KeyboardInterrupt:
+            if run["action"] < 0:
+                raise
+            return True
+        return False
 
     def _own_buffers(self) -> Buffers:
         """The calling thread's buffers, allocated on its first search."""
