@@ -50,6 +50,7 @@ def signatures_of(rules: Rules) -> dict[str, tuple[Any, ...]]:
         "count_legal": (head, actions, work),
         "settle": (state,),
         "evaluate": (state,),
+        "evaluate_fine": (state,),
         "seat": (state,),
         "determinize": (state, types.int32, rng),
         "transform": (state, types.int32),

@@ -98,7 +98,7 @@ def test_paco_in_two_turns_is_proven_where_the_exhaustive_search_finds_it(paco_s
     forced = 0
     for position in paco_positions(paco_sako.game, 260):
         exists = bool(analysis.paco_in_2(position).found)
-        found = paco_sako.search(position.states, depth=3)
+        found = paco_sako.search(position.states, 20.0, depth=3)
         forced += exists
         assert not exists or found.turns == 3, position.text
     assert forced >= 2
@@ -156,23 +156,30 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match() -> None:
         agent.act(np.repeat(states, 2), seeds(0, 2))
 
 
-def test_no_clock_is_read_more_often_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two looks lie about BETWEEN_LOOKS seconds, whatever the speed; the last is when the time is up."""
+def test_a_search_looks_at_the_clock_every_two_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now, budgets = [0.0], list[int]()
-    agent = TimedMinimax(pg.load("connect_four"), 1.0)
-    run = {"finished": False, "action": 3}
 
-    def search_on(nodes: int, *arguments: Any) -> None:
+    def search_on(nodes: int, limits: Any, stack: Any, memory: Any) -> None:
         budgets.append(nodes)
+        memory.progress[0]["action"] = 3
         now[0] += nodes * 1e-6  # a million nodes per second
 
+    agent = TimedMinimax(pg.load("connect_four"), 1.0)
     monkeypatch.setattr(timed, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    agent.kernels = SimpleNamespace(search_on=search_on)
-    own = SimpleNamespace(memory=SimpleNamespace(progress=[run]), stack=None)
-    agent._run(1.0, None, own)  # pyright: ignore
+    agent.kernels = SimpleNamespace(search_on=search_on, begin_search=lambda *arguments: None)
+    assert agent.search(agent.game.start().states).action == 3
     assert now[0] == pytest.approx(1.0, abs=1e-4)
     assert budgets[:2] == [timed.FIRST_NODES, 2000]
     assert len(budgets) < 520
+
+
+@pytest.mark.compiled
+def test_a_search_tells_what_it_has_found_so_far() -> None:
+    agent = TimedMinimax(pg.load("connect_four"), 1e6)
+    told = list(agent.deepen(agent.game.start().states, depth=8))
+    assert [found.depth for found in told] == sorted(found.depth for found in told)
+    assert told[-1].depth == 8
+    assert told[0].nodes < told[-1].nodes
 
 
 @pytest.mark.parametrize("spec", ["minimax:time=0", "minimax:time=-1", "minimax:time=nan", "minimax:time=inf"])
@@ -184,7 +191,7 @@ def test_a_time_is_positive(connect_four: pg.Game, spec: str) -> None:
 def test_bad_input_gets_one_sentence(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="time of the agent minimax is a number, not 'long'"):
         make("minimax:time=long", connect_four)
-    with pytest.raises(pg.InvalidValue, match="takes time, or depth, quiescence and table; not time and depth"):
+    with pytest.raises(pg.InvalidValue, match="takes time or depth, quiescence, table; not time and depth"):
         make("minimax:time=1,depth=3", connect_four)
     with pytest.raises(pg.InvalidValue, match="cannot play sequence"):
         make("minimax:time=1", pg.load("sequence"))

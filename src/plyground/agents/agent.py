@@ -139,7 +139,9 @@ def _minimax(game: Game, path: str, options: Options) -> Agent:
     if "time" in options:
         others = [name for name in options if name != "time"]
         if others:
-            raise InvalidValue(f"the agent minimax takes time, or depth, quiescence and table; not time and {others[0]}")
+            raise InvalidValue(
+                f"the agent minimax takes time, or depth, quiescence and table; not time and {others[0]}"
+            )
         return TimedMinimax(game, _number("minimax", "time", options["time"]))
     numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
     return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))

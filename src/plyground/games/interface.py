@@ -300,6 +300,8 @@ class Rules:
     # ---- learning ----
     evaluate: Function | None = _optional("a compiled function", file="evaluate")
     """`evaluate(state) -> float` in [-1, 1] for the side to move; otherwise there is no minimax"""
+    evaluate_fine: Function | None = _optional("a compiled function", file="evaluate")
+    """`evaluate_fine(state) -> float`: the same, more exact and slower, for searches by time; otherwise `evaluate`"""
     loudness: Function | None = _optional("a compiled function", file="evaluate")
     """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
     looks at louder ones first and, past its depth, follows only them"""

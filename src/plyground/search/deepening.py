@@ -14,8 +14,9 @@ worth `WIN` less the number of turns before the winning one.
   a turn deeper; a position that recurs on the path is a draw. If also `prunes`: null moves, futility pruning.
 * A win or a loss found is proven: it ends in leaves where the game is over, and what is pruned never gives such values.
 
-Within a turn, an action back to a position of the same turn is left out. The value of the node is then a lower bound,
-and so are those of its ancestors in that turn.
+Within a turn of several actions, a position that several ways lead to (different lifts, chains that run in circles) is
+searched once, with the window that is open then: what it gives has reached the node in which the turn began, whose
+value is therefore complete. The values of the nodes in between are lower bounds where a position was left out.
 """
 
 from __future__ import annotations
@@ -27,17 +28,27 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, mix
-from plyground.kernels.slots import can_win, evaluate, in_check, legal, loudness, pass_turn, play, play_head, position_key
+from plyground.kernels.slots import (
+    can_win,
+    evaluate_fine,
+    in_check,
+    legal,
+    loudness,
+    pass_turn,
+    play,
+    play_head,
+    position_key,
+)
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
-from plyground.search.arrays import WIN, Ints, Longs, Records
+from plyground.search.arrays import WIN, Records
 from plyground.search.deepening_arrays import Limits, Memory, Stack
 
 PROVEN = WIN / 2  # values beyond are wins or losses
 NO_WIDTH = 1e-9  # of a window that only asks whether a value is higher; evaluations differ by more
 AT_LEAST, AT_MOST, EXACT = 1, 2, 3  # what a value in the table is
 OPEN, NEXT, PASS, REDUCED, NARROW, FULL = range(6)
-"""stages of a node: it is to be opened; its next action is due; or its child is searched after a null move, with reduced depth, with a
-window without width, with the whole window"""
+"""stages of a node: it is to be opened; its next action is due; or its child is searched: after a null move, with
+reduced depth, with a window without width, with the whole window"""
 FROM_TABLE, LOUD, KILLER = 1 << 62, 1 << 50, 1 << 45  # ranks; those of other actions are lower
 FIRST_MARGIN, WIDEST = 0.06, 1.0  # aspiration windows: half their width at first, and when they are given up
 ASPIRES = 4  # first iteration with one
@@ -74,13 +85,15 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
     node["turn"], node["passed"], node["checked"] = 0, 0, in_check(stack.states[0], memory.work[0])
     node["key"] = key_of(stack, 0)
     node["alpha"], node["beta"], node["depth"], node["hash_action"], node["stage"] = -2 * WIN, 2 * WIN, 1, -1, OPEN
+    run["serial"] += 1
+    node["serial"] = run["serial"]
 
 
 @uncounted_loop
 def search_on(budget: int, limits: Limits, stack: Stack, memory: Memory) -> None:
     """Search `budget` nodes, or fewer if the search is finished."""
     run = memory.progress[0]
-    level, visited = np.int64(run["level"]), 0
+    level, visited = int(run["level"]), 0
     while visited < budget and not run["finished"]:
         node = stack.nodes[level]
         if node["stage"] == OPEN:
@@ -125,6 +138,8 @@ def end_iteration(limits: Limits, root: State, run: State) -> None:
     root["alpha"] = -2 * WIN if wide else value - run["margin"]
     root["beta"] = 2 * WIN if wide else value + run["margin"]
     root["depth"], root["hash_action"], root["stage"] = run["depth"], run["action"], OPEN
+    run["serial"] += 1
+    root["serial"] = run["serial"]
 
 
 # ---- nodes ----
@@ -137,7 +152,7 @@ def open_node(level: int, limits: Limits, stack: Stack, memory: Memory) -> None:
     node["best"], node["floor"], node["best_action"] = -2 * WIN, node["alpha"], -1
     node["tried"], node["count"], node["stage"], node["partial"], node["line"] = 0, 0, NEXT, 0, 0
     if node["depth"] <= 0 or (limits.prunes and not node["checked"]):
-        node["static"] = np.float64(evaluate(stack.states[level]))
+        node["static"] = np.float64(evaluate_fine(stack.states[level]))
     if node["depth"] <= 0:  # the side to move may stand pat
         node["best"] = node["static"]
         node["alpha"] = max(node["alpha"], node["best"])
@@ -212,7 +227,11 @@ def descend(level: int, limits: Limits, stack: Stack, memory: Memory) -> tuple[b
             node["stage"] = FULL
             return True, value
         node["reduction"] = reduction(node, child, limits)
-        node["stage"] = FULL if node["tried"] == 1 else REDUCED if node["reduction"] > 0 else NARROW
+        whole = node["tried"] == 1 or child["turn"] == node["turn"]  # a position within a turn is not searched twice
+        node["stage"] = FULL if whole else REDUCED if node["reduction"] > 0 else NARROW
+    if child["turn"] > node["turn"]:  # another search of a turn sees all its positions again
+        memory.progress[0]["serial"] += 1
+        child["serial"] = memory.progress[0]["serial"]
     set_window(node, child, after["to_move"] == stack.states[level]["to_move"])
     child["depth"] = node["child_depth"] - (node["reduction"] if node["stage"] == REDUCED else 0)
     child["hash_action"] = -1
@@ -241,28 +260,52 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
     if node["depth"] <= 0:
         node["child_depth"] = node["depth"] - 1
         return False, 0.0
-    child["key"] = key_of(stack, level + 1)
-    for k in range(level, -1, -1):
-        if stack.nodes[k]["key"] == child["key"]:
-            if stack.nodes[k]["turn"] == child["turn"]:  # in circles within a turn
-                node["partial"] = 1
-                return True, -2 * WIN
-            if limits.selective:
-                return True, 0.0
-    node["child_depth"] = node["depth"] - turned
+    child["key"], node["child_depth"] = key_of(stack, level + 1), node["depth"] - turned
     if turned:
-        if can_win(after, memory.work[0]):
-            return True, WIN - child["turn"]
-        child["checked"] = in_check(after, memory.work[0])
-        if limits.selective and child["checked"] and child["turn"] < 2 * memory.progress[0]["depth"]:
-            node["child_depth"] += 1
+        return begin_turn(level, limits, stack, memory)
+    child["serial"] = node["serial"]
+    if level + 2 == len(stack.nodes) or seen_in_turn(child, memory):
+        node["partial"] = 1
+        return True, -2 * WIN
     return False, 0.0
+
+
+@uncounted_body
+def begin_turn(level: int, limits: Limits, stack: Stack, memory: Memory) -> tuple[bool, float]:
+    """The child begins a turn: whether it is won or repeated, and its value; in check it is searched deeper."""
+    node, child, after = stack.nodes[level], stack.nodes[level + 1], stack.states[level + 1]
+    if limits.selective:
+        for k in range(level, -1, -1):
+            if stack.nodes[k]["key"] == child["key"]:
+                return True, 0.0
+    if can_win(after, memory.work[0]):
+        return True, WIN - child["turn"]
+    child["checked"] = in_check(after, memory.work[0])
+    if limits.selective and child["checked"] and child["turn"] < 2 * memory.progress[0]["depth"]:
+        node["child_depth"] += 1
+    return False, 0.0
+
+
+@uncounted_body
+def seen_in_turn(node: State, memory: Memory) -> bool:
+    """Whether a position within a turn has been searched since the turn's first node was opened; it is noted."""
+    mark = mix(node["key"] ^ mix(np.uint64(node["serial"])))
+    slot = np.int64(mark & np.uint64(len(memory.seen) - 1))
+    known = memory.seen[slot] == mark
+    memory.seen[slot] = mark
+    return known
 
 
 @njit
 def reduction(node: State, child: State, limits: Limits) -> int:
     """Turns by which the search of the node's action is shortened at first."""
-    if not limits.selective or not node["quiet"] or node["checked"] or child["checked"] or child["turn"] == node["turn"]:
+    if (
+        not limits.selective
+        or not node["quiet"]
+        or node["checked"]
+        or child["checked"]
+        or child["turn"] == node["turn"]
+    ):
         return 0
     less = REDUCTIONS[min(node["depth"], 63), min(node["tried"], 63)]
     if node["beta"] - node["alpha"] > 2 * NO_WIDTH:
@@ -395,11 +438,12 @@ def look_up(child: State, selective: bool, memory: Memory) -> tuple[bool, float]
 def close_node(level: int, stack: Stack, memory: Memory) -> None:
     """Enter a node that is done into the table."""
     node, run = stack.nodes[level], memory.progress[0]
-    if node["partial"] and level > 0 and stack.nodes[level - 1]["turn"] == node["turn"]:
+    within = level > 0 and stack.nodes[level - 1]["turn"] == node["turn"]
+    if node["partial"] and within:
         stack.nodes[level - 1]["partial"] = 1
     value = node["best"]
     bound = AT_LEAST if value >= node["beta"] else AT_MOST if value <= node["floor"] else EXACT
-    if node["depth"] <= 0 or abs(value) > WIN or (node["partial"] and bound != AT_LEAST):
+    if node["depth"] <= 0 or abs(value) > WIN or (node["partial"] and within and bound != AT_LEAST):
         return
     entry = memory.table[np.int64(node["key"] & np.uint64(len(memory.table) - 1))]
     if entry["key"] != node["key"] and entry["age"] == run["age"] and entry["depth"] > node["depth"]:

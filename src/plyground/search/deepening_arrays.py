@@ -30,6 +30,7 @@ NODE = np.dtype(
         ("best", np.float64),  # the highest value so far
         ("static", np.float64),  # `evaluate`, where pruning needs it
         ("key", np.uint64),  # of the position
+        ("serial", np.int64),  # number of the search of a turn that this node is part of
         ("depth", np.int32),  # turns to search below this node; 0 and less: quiescence
         ("turn", np.int32),  # turns played since the root
         ("count", np.int32),  # number of actions
@@ -44,7 +45,7 @@ NODE = np.dtype(
         ("quiet", np.int8),  # whether the action that leads to the child is quiet
         ("checked", np.int8),  # whether the side to move is in check
         ("passed", np.int8),  # whether a null move led here
-        ("partial", np.int8),  # actions back to a position of the same turn were left out: its value is a lower bound
+        ("partial", np.int8),  # positions within the turn were left out: its value is a lower bound
     ],
     align=True,
 )
@@ -66,6 +67,7 @@ ENTRY = np.dtype(
 PROGRESS = np.dtype(
     [
         ("nodes", np.int64),
+        ("serial", np.int64),  # of the newest search of a turn
         ("level", np.int32),  # of the node that is searched
         ("depth", np.int32),  # of the iteration
         ("completed", np.int32),  # depth of the last complete iteration
@@ -96,6 +98,7 @@ class Memory(NamedTuple):
     """What a search remembers."""
 
     table: Records  # [a power of two] of ENTRY
+    seen: Words  # [a power of two] marks of positions within a turn that were searched
     killers: Ints  # [L, 2] quiet actions that caused cut-offs at a level
     history: Longs  # [2, NUM_ACTIONS] how often an action of a side caused one, weighted by depth
     line: Ints  # [L] the principal variation

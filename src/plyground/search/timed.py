@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Mem
 from plyground.search.minimax import check_searchable
 
 DEEPEST = 60  # turns
+SEEN = 1 << 16  # marks of positions within turns
 LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
 QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
@@ -88,7 +91,7 @@ class TimedMinimax:
     def _plan(self, state: Records, line: list[int]) -> None:
         """Remember the actions of a line that belong to the same turn."""
         state, side = state.copy(), state["to_move"][0]
-        for now, then in zip(line[:-1], line[1:], strict=True):
+        for now, then in itertools.pairwise(line):
             self.game.kernels().play_all(state, np.array([now], np.int32), np.zeros(1, np.uint64), self.game.work())
             if state["to_move"][0] != side or len(self._plans) > PLANS:
                 return
@@ -97,36 +100,47 @@ class TimedMinimax:
     def search(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
     ) -> Found:
-        """The best action of a running state [1], searched in the calling thread.
+        """What is found in a running state [1]; the calling thread searches. Ctrl-C ends the search.
 
         Without `selective`, the value is that of a plain search of `depth` turns, without quiescence.
         """
-        rules = self.game.rules
+        told: list[Found] = []
+        try:
+            for found in self.deepen(state, seconds, depth, selective):
+                told.append(found)
+        except KeyboardInterrupt:
+            if not told:
+                raise
+            return replace(told[-1], stopped=True)
+        return told[-1]
+
+    def deepen(
+        self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
+    ) -> Iterator[Found]:
+        """The same while it is searched: whenever an iteration is complete or another action is better, and last."""
+        rules, own = self.game.rules, self._own_buffers()
         if state["outcome"][0]:
             raise InvalidValue(f"a search needs a running game; this one is over: {shorten(rules.text(state[0]))!r}")
         quiescence = QUIESCENCE if selective and "loudness" in rules.compiled else 0
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
-        own = self._own_buffers()
+        run, nodes, start, told = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
+        end = start + (self.seconds if seconds is None else seconds)
         self.kernels.begin_search(state, own.stack, own.memory)
-        stopped = self._run(time.perf_counter() + (self.seconds if seconds is None else seconds), limits, own)
-        run = own.memory.progress[0]
-        line = own.memory.line[: run["line"]].tolist()
-        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line, stopped)
+        while not run["finished"] and (start < end or run["action"] < 0):
+            self.kernels.search_on(nodes, limits, own.stack, own.memory)
+            now = time.perf_counter()
+            rate = nodes / max(now - start, 1e-6)
+            nodes, start = max(LEAST_NODES, int(rate * min(BETWEEN_LOOKS, end - now))), now
+            news = (int(run["completed"]), int(run["action"]))
+            if news != told and news[1] >= 0:
+                yield own.found()
+            told = news
+        yield own.found()
 
-    def _run(self, end: float, limits: Limits, own: Buffers) -> bool:
-        """Search until the time is up, but until an action is found; returns whether Ctrl-C has ended it."""
-        run, nodes, start = own.memory.progress[0], FIRST_NODES, time.perf_counter()
-        try:
-            while not run["finished"] and (start < end or run["action"] < 0):
-                self.kernels.search_on(nodes, limits, own.stack, own.memory)
-                now = time.perf_counter()
-                rate = nodes / max(now - start, 1e-6)
-                nodes, start = max(LEAST_NODES, int(rate * min(BETWEEN_LOOKS, end - now))), now
-        except KeyboardInterrupt:
-            if run["action"] < 0:
-                raise
-            return True
-        return False
+    def forget(self) -> None:
+        """Empty the calling thread's table: the next search begins as the first did."""
+        self._own_buffers().memory.table["bound"] = 0
+        self._own_buffers().memory.history[:] = 0
 
     def _own_buffers(self) -> Buffers:
         """The calling thread's buffers, allocated on its first search."""
@@ -140,6 +154,11 @@ class Buffers(NamedTuple):
 
     stack: Stack
     memory: Memory
+
+    def found(self) -> Found:
+        run = self.memory.progress[0]
+        line = self.memory.line[: run["line"]].tolist()
+        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
 
 
 def new_stack(game: Game) -> Stack:
@@ -160,6 +179,7 @@ def new_stack(game: Game) -> Stack:
 def new_memory(game: Game, entries: int) -> Memory:
     return Memory(
         table=np.zeros(entries, ENTRY),
+        seen=np.zeros(SEEN, np.uint64),
         killers=np.full((LEVELS, 2), -1, np.int32),
         history=np.zeros((2, game.rules.NUM_ACTIONS), np.int64),
         line=np.zeros(LEVELS, np.int32),

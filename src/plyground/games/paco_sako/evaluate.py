@@ -52,7 +52,8 @@ def side_score(state: State, side: int) -> np.int64:
     found, entered = threatened(state, side, own, other)
     king = board.of_kind(state, 1 - side, board.KING)
     score += REACH * popcount(found & ~(own & ~other)) + CHAINED * popcount(entered & unions)
-    return score + NEAR_KING * popcount(found & (beside(king) | aslant(king)))
+    score += NEAR_KING * popcount(found & (beside(king) | aslant(king)))
+    return np.int64(score)
 
 
 @njit
