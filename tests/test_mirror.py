@@ -13,6 +13,7 @@ DATA, CUDA = (
 )
 ELSEWHERE = {
     "search/arrays.py": DATA,
+    "search/deepening_arrays.py": DATA,
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
     "cli/commands.py": "cli/test_app runs every command",

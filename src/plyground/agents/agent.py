@@ -135,7 +135,7 @@ def _greedy(game: Game, path: str, options: Options) -> Agent:
 
 
 def _minimax(game: Game, path: str, options: Options) -> Agent:
-    """alpha-beta search: to a fixed depth, or for a time"""
+    """alpha-beta search to a fixed depth, or for a time"""
     if "time" in options:
         others = [name for name in options if name != "time"]
         if others:
@@ -201,10 +201,10 @@ def _stockfish_plays(game: Game) -> bool:
 
 
 MINIMAX_OPTIONS = {
-    "time": "seconds for a turn: iterative deepening, in place of the other options",
     "depth": "plies to look ahead (3)",
     "quiescence": "plies beyond the depth that follow captures (0)",
     "table": "keep 2**table positions (0: none)",
+    "time": "seconds for a turn, in place of the others: iterative deepening",
 }
 RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
