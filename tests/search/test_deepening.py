@@ -32,15 +32,30 @@ def plain(game: pg.Game, state: np.ndarray, depth: int) -> float:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("word", "depth"), [("connect_four", 3), ("connect_four", 6), ("chess", 2), ("chess", 3)])
+@pytest.mark.parametrize(("word", "depth"), [("connect_four", 3), ("connect_four", 6)])
 def test_without_selection_the_value_is_that_of_the_search_of_fixed_depth(word: str, depth: int) -> None:
     game = pg.load(word)
-    states = running(game, 12 if word == "chess" else 40)
+    states = running(game, 40)
     search = TimedMinimax(game, FOR_EVER, table=12)
     values = Minimax(game, depth).search(states, seeds(0, len(states)))[1]
     for row in range(len(states)):
         found = search.search(states[row : row + 1], depth=depth, selective=False)
         assert found.value == pytest.approx(values[row], abs=1e-8)
+
+
+@pytest.mark.compiled
+def test_without_selection_the_value_in_chess_is_the_naive_one() -> None:
+    game = pg.load("chess")
+    states = running(game, 3)
+    for row in range(len(states)):
+        expected = naive_turns(pg.Position(game, states[row : row + 1]), 2)
+        assert plain(game, states[row : row + 1], 2) == pytest.approx(expected, abs=1e-8)
+
+
+def leaf_value(position: pg.Position) -> float:
+    """`evaluate_fine`, or else `evaluate`."""
+    rules = position.game.rules
+    return float((rules.evaluate_fine or rules.evaluate)(position.state))  # pyright: ignore[reportOptionalCall]
 
 
 def naive_turns(position: pg.Position, depth: int, turn: int = 0) -> float:
@@ -52,9 +67,7 @@ def naive_turns(position: pg.Position, depth: int, turn: int = 0) -> float:
         if child.over:
             value = value_for(int(child.outcome), child.to_move) * (WIN - turn)
         elif turned and depth == 1:
-            leaf = np.empty(1, np.float32)
-            child.game.kernels("evaluate").evaluate_all(child.states, leaf)
-            value = float(leaf[0])
+            value = leaf_value(child)
         else:
             value = naive_turns(child, depth - turned, turn + turned)
         values.append(-value if turned else value)
