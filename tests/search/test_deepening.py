@@ -84,6 +84,7 @@ def test_a_depth_counts_turns_where_a_side_acts_several_times(depth: int) -> Non
         assert plain(game, states[row : row + 1], depth) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.compiled
 def test_three_in_a_row_is_a_draw_and_every_position_has_its_true_value() -> None:
     game = pg.load(THREE)
     search = TimedMinimax(game, FOR_EVER, table=12)

@@ -75,7 +75,7 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
     run = memory.progress[0]
     run["nodes"], run["level"], run["depth"], run["completed"] = 0, 0, 1, 0
     run["action"], run["line"], run["finished"], run["value"], run["margin"] = -1, 0, 0, 0.0, WIDEST
-    run["age"] = (run["age"] + 1) % 128
+    run["age"] = (np.int64(run["age"]) + 1) % 128
     memory.killers[:] = -1
     for side in range(2):
         for action in range(memory.history.shape[1]):

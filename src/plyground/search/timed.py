@@ -71,7 +71,7 @@ class TimedMinimax:
         return f"minimax:time={self.seconds:g}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
-        actions = np.array([self._plans.pop(states[k : k + 1].tobytes(), -1) for k in range(len(states))], np.int32)
+        actions = np.array([self._plans.pop(fields_of(state), -1) for state in states], np.int32)
         rows = np.flatnonzero(actions < 0)
 
         def run(part: slice) -> None:
@@ -95,7 +95,7 @@ class TimedMinimax:
             self.game.kernels().play_all(state, np.array([now], np.int32), np.zeros(1, np.uint64), self.game.work())
             if state["to_move"][0] != side or len(self._plans) > PLANS:
                 return
-            self._plans[state.tobytes()] = then
+            self._plans[fields_of(state[0])] = then
 
     def search(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
@@ -147,6 +147,11 @@ class TimedMinimax:
         if not hasattr(self._buffers, "own"):
             self._buffers.own = Buffers(new_stack(self.game), new_memory(self.game, self.entries))
         return self._buffers.own
+
+
+def fields_of(state: np.void) -> bytes:
+    """All that a record holds, without the gaps between its fields, which a copy does not keep."""
+    return b"".join(state[name].tobytes() for name in state.dtype.names or ())
 
 
 class Buffers(NamedTuple):
