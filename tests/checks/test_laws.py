@@ -50,7 +50,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
     ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
-    ("position_keys", "every_name", 'np.uint64(1 + state["to_move"]', 'np.uint64(1 + state["ply"]'),
+    ("transposition_keys", "every_name", 'np.uint64(1 + state["to_move"]', 'np.uint64(1 + state["ply"]'),
     ("scenes_keep_secrets", "every_name", "state['secrets'][seat]}\", seat)", "state['secrets'][1 - seat]}\", seat)"),
     ("scenes_are_plain", "every_name", '(row("piles", piles),', '(row("piles", [*piles, piles[0]]),'),
     ("scenes_are_plain", "every_name", '", seat),))', '", state["to_move"]),))'),

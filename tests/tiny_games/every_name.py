@@ -223,7 +223,7 @@ def loudness(state, action):
 
 
 @njit
-def position_key(state):
+def transposition_key(state):
     return np.uint64(1 + state["to_move"] + 2 * state["piles"][LEFT] + 64 * state["piles"][RIGHT])
 
 

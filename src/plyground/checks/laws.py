@@ -318,14 +318,16 @@ def evaluations(s: Sample) -> None:
         s.need((np.abs(values) <= 1).all(), f"`evaluate` gives {values.min()} to {values.max()}")
 
 
-def position_keys(s: Sample) -> None:
-    """`position_key` depends only on what a text carries."""
-    key = s.game.rules.position_key
+def transposition_keys(s: Sample) -> None:
+    """`transposition_key` depends only on what a text carries."""
+    key = s.game.rules.transposition_key
     if key is None:
         return
     for state in _some(s.states, 50):
         again = s.game.position(s.game.rules.text(state[0]))
-        s.need(key(state[0]) == key(again.state), "`position_key` differs after a round trip through the text", state)
+        s.need(
+            key(state[0]) == key(again.state), "`transposition_key` differs after a round trip through the text", state
+        )
 
 
 def symmetries(s: Sample) -> None:
@@ -363,7 +365,7 @@ def heads_play_on(s: Sample) -> None:
 LAWS: tuple[Callable[[Sample], None], ...] = (
     *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
     *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, scenes_are_plain, scenes_keep_secrets),
-    *(clicks_tell_actions_apart, evaluations, position_keys, symmetries, heads_play_on),
+    *(clicks_tell_actions_apart, evaluations, transposition_keys, symmetries, heads_play_on),
 )
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
     heads_suffice: ("HEAD",),
@@ -372,7 +374,7 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),
     evaluations: ("evaluate",),
-    position_keys: ("position_key",),
+    transposition_keys: ("transposition_key",),
     symmetries: ("SYMMETRIES",),
     heads_play_on: ("play_head", "count_legal"),
 }

@@ -305,9 +305,9 @@ class Rules:
     loudness: Function | None = _optional("a compiled function", file="evaluate")
     """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
     looks at louder ones first and, past its depth, follows only them"""
-    position_key: Function | None = _optional("a compiled function", file="evaluate")
-    """`position_key(state) -> np.uint64`: equal for positions that differ only in counters, such as clocks; a search
-    finds transpositions and repetitions by it; otherwise all bytes of the state are hashed"""
+    transposition_key: Function | None = _optional("a compiled function", file="evaluate")
+    """`transposition_key(state) -> np.uint64`: equal for positions that differ only in counters, such as clocks; a
+    search finds transpositions and repetitions by it; otherwise all bytes of the state are hashed"""
     in_check: Function | None = _optional("a compiled function", file="evaluate")
     """`in_check(state) -> bool`: whether the opponent, were it its turn, would win at once; a search by time looks a
     turn deeper there; otherwise never"""

@@ -89,7 +89,7 @@ def loudness(state: State, action: int) -> int:
 
 
 @njit
-def position_key(state: State) -> np.uint64:
+def transposition_key(state: State) -> np.uint64:
     """0: the search hashes all bytes of the state."""
     return np.uint64(0)
 

@@ -30,7 +30,7 @@ from plyground.runs.directory import find_checkpoint, game_of, read_config, step
 from plyground.runs.files import write_whole
 
 NOT_RULES = frozenset({"evaluate", "evaluate_fine", "loudness", "mask", "count_legal", "play_head"}) | {
-    *("position_key", "in_check", "can_win", "pass_turn")
+    *("transposition_key", "in_check", "can_win", "pass_turn")
 }
 SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYMMETRIES", "CHANCE")
 

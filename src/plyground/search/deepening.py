@@ -37,7 +37,7 @@ from plyground.kernels.slots import (
     pass_turn,
     play,
     play_head,
-    position_key,
+    transposition_key,
 )
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.arrays import WIN, Records
@@ -402,7 +402,7 @@ def list_actions(level: int, stack: Stack, memory: Memory) -> None:
 @uncounted_body
 def key_of(stack: Stack, level: int) -> np.uint64:
     """What tells positions apart: the game's own key, or a hash of the record."""
-    key = position_key(stack.states[level])
+    key = transposition_key(stack.states[level])
     return key if key != np.uint64(0) else hash_of(stack.words, level)
 
 

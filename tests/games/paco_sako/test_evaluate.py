@@ -9,7 +9,7 @@ import plyground as pg
 from conftest import JIT
 from plyground.checks import laws
 from plyground.games.paco_sako import analysis
-from plyground.games.paco_sako.evaluate import can_win, evaluate, in_check, position_key
+from plyground.games.paco_sako.evaluate import can_win, evaluate, in_check, transposition_key
 
 
 def value(game: pg.Game, text: str) -> float:
@@ -54,10 +54,10 @@ def test_check_and_wins_are_those_of_the_analysis(paco_sako: pg.Game) -> None:
 
 def test_the_key_tells_what_is_in_the_hand_but_not_the_clock(paco_sako: pg.Game) -> None:
     position = paco_sako.start()
-    lifted = [position_key(position.play(name).state) for name in ("Lb1", "Le2", "Lg1")]
-    assert len({*map(int, lifted), int(position_key(position.state))}) == 4
+    lifted = [transposition_key(position.play(name).state) for name in ("Lb1", "Le2", "Lg1")]
+    assert len({*map(int, lifted), int(transposition_key(position.state))}) == 4
     there_and_back = position
     for move in ("Lb1", "Pc3", "Lb8", "Pc6", "Lc3", "Pb1", "Lc6", "Pb8"):
         there_and_back = there_and_back.play(move)
     assert there_and_back.state["idle"] == 4
-    assert position_key(there_and_back.state) == position_key(position.state)
+    assert transposition_key(there_and_back.state) == transposition_key(position.state)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from plyground.games.bits import FILES, NOT_A, NOT_H, ONE, S8, ZERO, bishop_rays, pawn_attacks, popcount, rook_rays
 from plyground.games.chess import board
 from plyground.games.chess.rules import has_legal_move
-from plyground.games.chess.rules import key as position_key
+from plyground.games.chess.rules import key as transposition_key
 from plyground.games.interface import State
 
-__all__ = ["position_key"]  # part of the contract
+__all__ = ["transposition_key"]  # part of the contract
 
 MATERIAL = np.array([[90, 320, 330, 480, 950, 0], [120, 300, 320, 520, 980, 0]], np.int32)  # [middle or end, kind]
 MOBILITY = np.array([0, 4, 4, 2, 1, 0], np.int32)  # [kind] for each square a piece can go to

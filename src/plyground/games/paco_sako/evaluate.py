@@ -14,9 +14,9 @@ from plyground.games.bits import ONE, ZERO, aslant, beside, bit, lowest, popcoun
 from plyground.games.interface import State
 from plyground.games.paco_sako import board
 from plyground.games.paco_sako.search import gives_sako
-from plyground.games.paco_sako.search import key as position_key
+from plyground.games.paco_sako.search import key as transposition_key
 
-__all__ = ["position_key"]  # part of the contract
+__all__ = ["transposition_key"]  # part of the contract
 
 FREE = np.array([0, 100, 350, 300, 300, 600, 0], np.int64)  # [kind] a piece that is alone
 UNITED = np.array([0, 40, 150, 130, 130, 250, 0], np.int64)  # [kind] a piece in a union
