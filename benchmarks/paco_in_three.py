@@ -24,7 +24,7 @@ from plyground.games.interface import RUNNING
 from plyground.games.paco_sako.board import LIFT
 from plyground.games.paco_sako.search import DEEP_WORK, copy, ended, explore, forced_wins, gives_sako, limit, memory
 from plyground.games.rng import seeds
-from plyground.search.timed import TimedMinimax
+from plyground.search.timed import Found, TimedMinimax
 
 TURNS = np.dtype([("mine", memory(8192)), ("theirs", memory(8192))], align=True)
 SPACING = 3  # turns between two positions of a game
@@ -91,10 +91,13 @@ def positions(game: pg.Game) -> Iterator[pg.Position]:
 def seconds_to_proof(agent: TimedMinimax, position: pg.Position, turns: int, most: float) -> float:
     """CPU-seconds until the agent has proven a win in so many turns; infinite if it has not within `most`."""
     agent.forget()
-    begin = time.thread_time()
+    begin, told = time.thread_time(), list[Found]()
     for found in agent.deepen(position.states, most):
+        told.append(found)
         if 0 < found.turns <= 2 * turns - 1:
             return time.thread_time() - begin
+    spent = time.thread_time() - begin
+    print(f"Paco in {turns} not found: {position.text}, {spent:.3f} s of CPU, last {told[-1]}", flush=True)
     return float("inf")
 
 
@@ -109,8 +112,6 @@ def main() -> None:
         forced = forced_turns(position.states, turns, work, room)
         if forced in times and len(times[forced]) < wanted:
             times[forced].append(seconds_to_proof(agent, position, forced, most))
-            if times[forced][-1] == float("inf"):
-                print(f"not found within {most:g} s: Paco in {forced}: {position.text}", flush=True)
         if len(times[3]) == wanted:
             break
     for forced, found in times.items():
