@@ -165,7 +165,7 @@ class Game:
         """[1] a new game's record as `reset` leaves it; where `reset` draws from the generator, as it receives it."""
         if self.rules.CHANCE:
             return self.blank
-        fresh = np.zeros(1, self.rules.STATE)  # a copy of records would leave the gaps between fields undefined
+        fresh = self.blank.copy()
         self.kernels().reset_all(fresh, self.blank, np.zeros(1, np.uint64))
         return fresh
 
@@ -179,9 +179,8 @@ class Game:
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the leading part of each state that a replay buffer keeps (HEAD)."""
-        whole, size = states.dtype.itemsize, self.rules.HEAD.itemsize
-        raw = np.ascontiguousarray(states.view(f"V{whole}"))  # bytes: a copy field by field leaves padding unwritten
-        return raw.view(np.uint8).reshape(len(states), whole)[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
+        return rows[:, : self.rules.HEAD.itemsize].copy().reshape(-1).view(self.rules.HEAD)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.grammar import game_first, is_game
+from plyground.cli.grammar import game_files, game_first, is_game
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -103,3 +104,12 @@ def test_play_takes_game_and_agent_in_any_part(command, monkeypatch: pytest.Monk
         code, out, err = command("play", *given)
         assert code == 0, err
         assert greeting in out
+
+
+def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
+    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
+        assert game_files(["match", *words]) == [Path(ROW)]
+    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
+    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
+    assert game_files(["match", *nothing]) == []

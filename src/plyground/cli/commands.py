@@ -291,11 +291,15 @@ def check(
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.laws import check as laws_of
+    from plyground.checks.passed import remember
 
+    stop_at_once()
     rules, kept = pg.load(spec), 0
     for law, defined in laws_of(rules, games, seed):
         print(f"✓ {law}" if defined else f"- {law} (not defined)")
         kept += defined
+    if rules.path:
+        remember(Path(rules.path))
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
@@ -12,6 +14,7 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
+from plyground.specs import split
 
 DEFAULT_GAME = "connect_four"
 GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
@@ -44,6 +47,20 @@ GameWord = Annotated[Words, shown_as("[GAME]", "see `plyground games`")]
 def is_game(word: str) -> bool:
     """Whether a word names a game: one of ours, or a .py file; with or without settings."""
     return word.partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
+
+
+def game_files(arguments: Sequence[str]) -> list[Path]:
+    """The game files that a command line names, by themselves or through runs."""
+    found: list[Path] = []
+    for word in arguments:
+        with contextlib.suppress(OSError, ValueError, InvalidValue):  # whoever uses the word says what is wrong with it
+            config = Path(word.removeprefix("run:").partition(",")[0]) / "config.toml"
+            text = config.read_text(encoding="utf-8") if config.is_file() else ""
+            named = re.search(r'(?m)^game = "(.+\.py.*)"$', text)
+            spec = named[1] if named else word.removeprefix("--game=")
+            path = Path(split(spec)[0])
+            found += [path] if GAME_FILE.fullmatch(spec) and path.is_file() else []
+    return found
 
 
 def game_first(

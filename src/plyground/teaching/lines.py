@@ -114,8 +114,7 @@ class Lines:
             except Error as error:
                 faults.append(Fault(number, str(error), text))
         found["state"] = self.game.heads(states)
-        rows = found.view(np.uint8).reshape(len(found), self.dtype.itemsize)  # zeros between fields stay zeros
-        return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
+        return found[kept], sorted(faults)
 
     def _fields(self, text: bytes) -> dict[str, Any]:
         """The line as an object that has exactly the known fields, each of its type."""
