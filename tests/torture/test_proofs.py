@@ -14,11 +14,10 @@ from torture import PROOFS, Report
 from torture.__main__ import main, run_here
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(not JIT, reason="too slow without the compiler")]
-SHORT = {"texts": 4.0}
+SHORT = {"texts": 4.0, "files": 6.0, "crashes": 8.0}
 """proof: seconds in `make test`; those that are not here have tests of their own"""
 
 
-@pytest.mark.xfail(reason="over-long paths and numbers in files are refused by other changes", strict=False)
 @pytest.mark.parametrize("name", SHORT)
 def test_a_proof_finds_nothing(name: str) -> None:
     report: Report = importlib.import_module(f"torture.{name}").run(seed=0, seconds=SHORT[name])

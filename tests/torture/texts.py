@@ -84,7 +84,7 @@ def read_pgn(text: str) -> str:
 def make_agent(game: pg.Game, spec: str) -> str:
     """Make an agent, unless that would start a program or read a run."""
     name, _, rest = spec.partition(":")
-    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and Path(specless(rest)).exists()):
+    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and exists(specless(rest))):
         return "a program or a run"
     return type(make(spec, game)).__name__
 
