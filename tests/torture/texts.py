@@ -25,7 +25,7 @@ from plyground.learners import LEARNERS
 from plyground.learners.selfplay import opponent_shares
 from plyground.play import typed
 from plyground.runs.settings import PROFILES, build, read_toml
-from plyground.specs import split, split_path
+from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
