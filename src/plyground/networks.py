@@ -331,7 +331,7 @@ def entropy_of(log_probs: Tensor, legal: Tensor) -> Tensor:
     return -(torch.where(legal, log_probs.exp(), 0.0) * log_probs).sum(1)
 
 
-def entropy(values: Tensor, legal: Tensor, temperature: float = 1.0) -> Tensor:
+def entropy(values: Tensor, legal: Tensor, temperature: float | Tensor = 1.0) -> Tensor:
     """[B] of the softmax over the legal actions only, in nats; right where probabilities are 0."""
     return entropy_of(log_probabilities(values / temperature, legal), legal)
 

@@ -116,6 +116,16 @@ def test_programs_are_found_wherever_specs_are_named() -> None:
     assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
 
 
+def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with create(tmp_path / "run", {"game": "connect_four", "opponents": ["1 file:mine.py:Agent"]}) as run:
+        check_trusted(run.path)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(Untrusted, match=r"file:mine\.py:Agent"):
+        check_trusted(run.path)
+
+
 def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(EVIL)
     (foreign / "evil.py").unlink()

@@ -135,7 +135,7 @@ def show_match(
     elo_low, elo_high = (_elo(end) for end in result.elo_interval)
     console.print(f"Elo difference: {_elo(result.elo)}, 95% interval {elo_low} to {elo_high}")
     if result.unfinished:
-        console.print(f"{result.unfinished} games were stopped at {game.rules.MAX_PLIES} plies and count as draws")
+        console.print(f"{result.unfinished} games were stopped after {result.max_plies} plies and count as draws")
     for fault in dict.fromkeys(result.faults):
         console.print(f"a game was given up: {fault}")
     if sprt and verdict:

@@ -226,9 +226,9 @@ def _check(action: object) -> None:
     if "type" in given and not (isinstance(kind, str) and kind in ("place", "remove", "trade", "pass")):
         wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(kind))}")
     coords: Any = given.get("coords")
-    pair = type(coords) is tuple and [*map(type, coords)] == [int, int]
+    pair = isinstance(coords, tuple) and [*map(type, cast("tuple[Any, ...]", coords))] == [int, int]
     if coords is not None and not pair:
-        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(repr(coords))}")
+        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(str(given['coords']))}")
     if wrong:
         raise InvalidValue(f"{'; '.join(wrong)} (in the action {shorten(str(dict(given)), 120)})")
 

@@ -56,6 +56,9 @@ class RunConfig:
     """finished games in a cycle"""
     max_plies: int = 0
     """truncate a game after this many plies; its last position keeps its value (0: never)"""
+    openings: str = ""
+    """a file of openings that games begin with, at random: .pgn, or moves or a position on each line; with it,
+    `opening_plies` is how many plies of each are played (0: all)"""
     eval_opponents: tuple[str, ...] = ()
     """agent specs to evaluate against; by default random, and greedy where the game has it"""
     eval_games: Annotated[int, Bounds(2)] = 200

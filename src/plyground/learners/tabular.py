@@ -59,6 +59,8 @@ class Tabular(RunConfig):
     """initial probability of a random action"""
     epsilon_final: Share = 0.02
     """final probability of a random action"""
+    score_scale: Literal["log", "raw"] = "log"
+    """an action's score as a reward: by its logarithm, 1 for the best that is usual, or as it is"""
     score_weight: float = 0.4
     """weight of an action's immediate effect and of the card it draws, in a choice"""
     value_weight: float = 0.6
@@ -101,14 +103,14 @@ class TabularLearner:
         self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
         self.cycle = TableCycle(self)
-        nothing, rule = np.zeros(0, np.int64), rule_of(self.settings)
+        nothing, rule = np.zeros(0, np.int64), rule_of(self.settings, self.table.key)
         self._act(nothing, rule, np.zeros(3))  # compile now, so that the compiler's time is not the run's
         self._end_games(nothing, np.zeros(0, np.int8), rule, np.zeros(3))
 
     def iterate(self) -> Metrics:
         """One ply in every environment: each action corrects the value of the same player's action before it."""
         state, sums = self.state, np.zeros(3)  # updates, absolute TD errors, targets
-        rule = rule_of(self.settings, state.progress, explore=True)
+        rule = rule_of(self.settings, self.table.key, state.progress, explore=True)
         own = self.games.own_turns().nonzero()[:, 0].numpy()
         self._act(own, rule, sums)
         ply = self.games.step(self.actions)
@@ -141,7 +143,7 @@ class TableVersions:
     """The table as it is, and as it was when it played best."""
 
     def __init__(self, table: Table, settings: dict[str, Any]) -> None:
-        self.table, self.rule, self.best = table, rule_of(settings), table.snapshot()
+        self.table, self.rule, self.best = table, rule_of(settings, table.key), table.snapshot()
 
     @property
     def identity(self) -> dict[str, str]:

@@ -42,6 +42,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
         f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {_totals(records)} {best_step}",
+        *_empty_table(path, agent),
         "\n".join(table),
         *_puzzles_solved(agent),
         *_graded(agent),
@@ -62,6 +63,17 @@ def agent_words(agent: Any, config: Mapping[str, Any]) -> str:
         return f"Table of {len(agent.table):,} entries with the key {agent.table.key}"
     weights = sum(each.numel() for each in agent.network.parameters())
     return f"Network {config['network']} ({weights:,} weights) on {agent.view.encoder}"
+
+
+def _empty_table(path: Path, agent: Any) -> list[str]:
+    """Where the best table is the first one, which knows nothing: say so, and name the last one."""
+    if not isinstance(agent, TableAgent) or len(agent.table):
+        return []
+    last = len(load_run(str(path), None, "last").table)
+    return [
+        "The best checkpoint is the empty table of the beginning, which chooses by scores alone: no later one scored "
+        f"half of the points against it. The last one has {last:,} entries and plays as `run:{path},checkpoint=last`."
+    ]
 
 
 def _totals(records: Sequence[Mapping[str, Any]]) -> str:

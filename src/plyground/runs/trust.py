@@ -1,9 +1,10 @@
-"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`.
+"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`
+and `file:PATH.py:NAME`.
 
 Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
 refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
 
-* a program by its spec;
+* a program by its spec, an agent's file also by the place that its path means;
 * a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
   write: whoever made the archive wrote them too;
 * a game file outside the run also by its path: its owner may edit it.
@@ -21,7 +22,7 @@ from plyground.errors import Error, InvalidValue
 from plyground.kernels.private import cache_folder, is_ours
 from plyground.runs.files import read_bytes, write_whole
 
-PROGRAM = re.compile(r"(?:\S+\s+)?(uci:.*)", re.DOTALL)  # an agent spec, with a weight or without
+PROGRAM = re.compile(r"(?:\S+\s+)?((?:uci|file):.*)", re.DOTALL)  # an agent spec, with a weight or without
 OWN_FILES = {
     *("config.toml", "metrics.jsonl", "best.json", "lock", "report.md", "curves.png"),
     *("examples.bin", "held_out.safetensors"),
@@ -83,7 +84,10 @@ def _known(key: str) -> bool:
 
 
 def _of_program(spec: str) -> str:
-    return _hash(b"program", spec.encode(errors="surrogateescape"))
+    """The key of a spec; of `file:PATH.py:NAME` with the place that the path means here."""
+    name, _, rest = spec.partition(":")
+    place = str(Path(rest.partition(".py")[0]).resolve()) if name == "file" else ""
+    return _hash(b"program", spec.encode(errors="surrogateescape"), place.encode(errors="surrogateescape"))
 
 
 def _of_game(run: Path, file: Path) -> list[str]:
