@@ -28,7 +28,9 @@ from torture.engines import group_of, processes, resident
 
 MOST_GROWTH = 12 << 20  # bytes between the middle and the end; a leak of 1 KB in each of 20,000 steps is more
 WARM_UP = 0.4  # share of the time in which memory may still grow: caches, buffers
+FEWEST, MOST_SAMPLES = 10, 1000  # measurements of memory
 LEARNERS = ("dqn", "ppo", "tabular")
+CACHES = "torchinductor_"  # of torch, one for each user
 WAIT = 5.0  # seconds for threads and processes to end
 
 
@@ -54,13 +56,13 @@ def run(seed: int, seconds: float) -> Report:
 
 def growth(step: Callable[[], int], seconds: float) -> tuple[int, int]:
     """(steps, bytes) by which memory grows between the middle and the end of so many seconds of calls."""
-    deadline, steps, sizes = Deadline(seconds), 0, list[tuple[float, int]]()
-    while len(sizes) < 4 or not deadline.over():
+    deadline, steps, sizes = Deadline(seconds), 0, list[int]()
+    while len(sizes) < FEWEST or not deadline.over():
         steps += step()
-        sizes.append((deadline.passed, resident()))
-    end = deadline.passed
-    late = [size for at, size in sizes if at >= 0.9 * end]
-    middle = [size for at, size in sizes if WARM_UP * end <= at < 0.5 * end] or late
+        if deadline.passed >= len(sizes) * seconds / MOST_SAMPLES or len(sizes) < FEWEST:
+            sizes.append(resident())
+    n = len(sizes)
+    middle, late = sizes[int(WARM_UP * n) : n // 2 + 1], sizes[int(0.9 * n) :]
     return steps, int(statistics.median(late) - statistics.median(middle))
 
 
@@ -108,7 +110,8 @@ def left_behind(findings: list[str]) -> Iterator[None]:
             yield
         finally:
             tempfile.tempdir = before
-        findings += [f"the temporary file {path.name} is left behind" for path in Path(folder).iterdir()]
+        left = [path.name for path in Path(folder).iterdir() if not path.name.startswith(CACHES)]
+        findings += [f"the temporary file {name} is left behind" for name in left]
     checks: dict[str, Callable[[], list[Any]]] = {
         "threads": lambda: sorted(named_threads() - threads),
         "open files": lambda: sorted(open_files() - files),
