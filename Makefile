@@ -15,8 +15,8 @@ demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about t
 	$(BIN)/plyground train --profile connect_four_demo
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow"
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once" $(RULES)
+	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted"
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
 test-slow: .venv/.test  ## the proofs that take minutes

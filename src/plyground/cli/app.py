@@ -28,7 +28,7 @@ LEARNING = {
     "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "plot": "Draw the learning curves of one or several runs.",
-    "teach": "Datasets of a teacher: collect, inspect, verify (plyground teach --help).",
+    "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
@@ -101,9 +101,9 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
 
         return teach.COMMANDS
     if name in ("train", "resume"):
-        from plyground.cli import training
+        from plyground.cli import pipeline, training
 
-        return {name: training.make_train(arguments) if name == "train" else training.resume}
+        return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
     if name in LEARNING:
         from plyground.cli import runs
 
