@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import signal
 import tempfile
@@ -26,7 +25,7 @@ from plyground.learners import LEARNERS
 from plyground.learners.selfplay import opponent_shares
 from plyground.play import typed
 from plyground.runs.settings import PROFILES, build, read_toml
-from plyground.specs import split, split_path
+from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
@@ -85,7 +84,7 @@ def read_pgn(text: str) -> str:
 def make_agent(game: pg.Game, spec: str) -> str:
     """Make an agent, unless that would start a program or read a run."""
     name, _, rest = spec.partition(":")
-    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and os.path.exists(specless(rest))):  # noqa: PTH110 - a name that is too long does not exist
+    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and exists(specless(rest))):
         return "a program or a run"
     return type(make(spec, game)).__name__
 
