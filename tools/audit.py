@@ -33,7 +33,7 @@ def licence_of(package: Distribution) -> str:
     stated = package.metadata.get_all("License-Expression") or [
         each.rpartition(" :: ")[2] for each in package.metadata.get_all("Classifier") or () if "License ::" in each
     ]
-    field = (package.metadata.get("License") or "").strip()
+    field = "\n".join(package.metadata.get_all("License") or ()).strip()
     return " and ".join(stated) or (field.splitlines()[0][:60] if field else "not stated")
 
 

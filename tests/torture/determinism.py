@@ -131,7 +131,7 @@ def _learned(case: str, seed: str, folder: Path) -> bytes:
 def run(seed: int, seconds: float) -> Report:
     """Compare the variants on groups of cases, in an order that the seed determines, until the time is over."""
     deadline, compared, findings = Deadline(seconds), 0, list[str]()
-    rng, cases = random.Random(seed), list[str]()
+    rng, cases, number = random.Random(seed), list[str](), 0
     while compared == 0 or (not deadline.over() and len(findings) < MOST_FINDINGS):
         if not cases:
             cases = list(QUICK) if seconds < SHORT else rng.sample(CASES, len(CASES))
