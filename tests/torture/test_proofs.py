@@ -103,11 +103,11 @@ def test_resources_finds_what_is_left_behind(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_determinism_finds_what_differs_between_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str]:
-        return {case: f"{case} {threads if case == 'ladder' else ''}" for case in cases}
+        return {case: f"{case} {threads if case == 'match sequence' else ''}" for case in cases}
 
     monkeypatch.setattr(determinism, "variant", variant)
     (found, *_) = determinism.run(0, 0.0).findings
-    assert found.startswith("'ladder' (seed ")
+    assert found.startswith("'match sequence' (seed ")
     assert found.endswith("differs with 2 threads and PYTHONHASHSEED=1")
 
 
