@@ -31,7 +31,7 @@ MIN_ROWS = 4
 TIME_STAMP = re.compile(rb'"ts": "[^"]*"')  # of a dataset's line
 GROUP = 6  # cases of one process, which takes seconds to start
 SHORT = 60.0  # seconds below which only QUICK is compared, in two variants
-QUICK = ("match connect_four", "match sequence", "train dqn 2")
+QUICK = ("match connect_four", "match sequence", "train tabular 1")
 
 COMMANDS = {
     "perft connect_four": "perft connect_four --depth 6 --divide",
