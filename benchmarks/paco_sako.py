@@ -106,7 +106,7 @@ def crowded_boards(game: pg.Game, n: int = 2000) -> np.ndarray:
 
 def threat_search(boards: np.ndarray) -> tuple[float, float, float]:
     """Microseconds for a board: every threat of the player to move, and whether it gives Ŝako; how often it does."""
-    kernels, work = load_kernels("sako", {}, "paco_sako"), np.zeros(1, DEEP_WORK)
+    kernels, work = load_kernels("plyground.games.paco_sako.kernels", {}, "paco_sako"), np.zeros(1, DEEP_WORK)
     sides, squares = boards["to_move"].astype(np.int32), np.empty(len(boards), np.uint64)
     found = np.empty(len(boards), np.int32)
     everything = seconds(lambda: kernels.threats_all(boards, sides, squares, work))

@@ -52,17 +52,21 @@ def _module(word: str) -> ModuleType:
         return importlib.import_module(f"plyground.games.{word}.rules")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
-    path = Path(word)
-    if not path.is_file():
-        raise InvalidValue(f"no game file {word!r}: there is no such file")
+    return module_of_file(Path(word), "game file")
+
+
+def module_of_file(path: Path, what: str) -> ModuleType:
+    """The module of a .py file; `what` it is, for errors."""
+    if not specs.exists(str(path)) or not path.is_file():
+        raise InvalidValue(f"no {what} {shorten(str(path))!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
     with _LOCK:
-        return sys.modules[name] if name in sys.modules else _run_file(name, path)
+        return sys.modules[name] if name in sys.modules else _run_file(name, path, what)
 
 
-def _run_file(name: str, path: Path) -> ModuleType:
+def _run_file(name: str, path: Path, what: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -76,9 +80,7 @@ def _run_file(name: str, path: Path) -> ModuleType:
             raise
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
         where = f", line {lines[-1]}," if lines else ""
-        raise InvalidValue(
-            f"the game file {str(path)!r}{where} does not run: {type(error).__name__}: {error}"
-        ) from error
+        raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {type(error).__name__}: {error}") from error
     return module
 
 
