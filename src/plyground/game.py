@@ -52,13 +52,14 @@ def _module(word: str) -> ModuleType:
         return importlib.import_module(f"plyground.games.{word}.rules")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
-    return module_of_file(Path(word), "game file")
+    return module_of_file(word, "game file")
 
 
-def module_of_file(path: Path, what: str) -> ModuleType:
+def module_of_file(word: str, what: str) -> ModuleType:
     """The module of a .py file; `what` it is, for errors."""
-    if not specs.exists(str(path)) or not path.is_file():
-        raise InvalidValue(f"no {what} {shorten(str(path))!r}: there is no such file")
+    path = Path(word)
+    if not specs.exists(word) or not path.is_file():
+        raise InvalidValue(f"no {what} {shorten(word)!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs

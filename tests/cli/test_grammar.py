@@ -106,15 +106,6 @@ def test_play_takes_game_and_agent_in_any_part(command, monkeypatch: pytest.Monk
         assert greeting in out
 
 
-def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
-    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
-        assert game_files(["match", *words]) == [Path(ROW)]
-    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
-    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
-    assert game_files(["match", *nothing]) == []
-
-
 @pytest.mark.parametrize(
     ("typed", "right"),
     [
@@ -144,3 +135,12 @@ def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:
     code, out, err = command("train", "dqn", "chess", "--doubel-dqn")
     assert code == 2
     assert "--double-dqn" in out + err
+
+
+def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
+    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
+        assert game_files(["match", *words]) == [Path(ROW)]
+    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
+    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
+    assert game_files(["match", *nothing]) == []

@@ -74,6 +74,12 @@ def test_other_stages_are_refused_in_one_sentence(tmp_path: Path, text: str, mes
         pipeline.make_train(["train", "--profile", str(tmp_path / "odd.toml")])
 
 
+def test_a_profile_with_stages_names_its_own_learners(command) -> None:
+    code, _, err = command("train", "imitation", "--profile", "chess_dqn_original")
+    assert code == 2
+    assert err.endswith("names its learners and its game itself: plyground train --profile chess_dqn_original\n")
+
+
 def test_a_setting_that_does_not_exist_is_named_with_its_stage(tmp_path: Path, command) -> None:
     (tmp_path / "odd.toml").write_text(STAGES.replace("games = 30", "gamse = 30"))
     code, _, err = command("train", "--profile", str(tmp_path / "odd.toml"), "--out", str(tmp_path / "made"))

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import plyground as pg
+from conftest import ROOT
+from plyground.agents.agent import load_run
+from plyground.learners.tabular import Tabular
+from plyground.learners.training import train
 from plyground.report import run as report
 from plyground.report import table
 from plyground.runs.settings import to_toml
+from resumed import begin, silent
 
 
 def score(value: float) -> dict[str, float]:
@@ -94,6 +100,18 @@ def test_a_run_with_a_table_has_six_pictures(tmp_path: Path, drawn: list[Figure]
     ]
     report.save_curves(tmp_path / "x.png", [path, path])
     assert len(drawn[1].axes) == 2, "two runs are compared by their curves"
+
+
+def test_a_report_says_that_the_best_table_is_the_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
+    config = Tabular(game=str(game.full), cycles=1, games_per_cycle=20, num_envs=4, eval_games=2)
+    learner, run = begin(tmp_path / "run", config)
+    with run:
+        train(learner, run, silent)
+    assert report._empty_table(run.path, load_run(str(run.path), None, "last")) == []
+    (text,) = report._empty_table(run.path, load_run(str(run.path), None, "0"))
+    assert "The best checkpoint is the empty table" in text
+    assert f"has {len(learner.table):,} entries and plays as `run:{run.path},checkpoint=last`" in text
 
 
 def test_runs_of_one_name_get_different_labels() -> None:

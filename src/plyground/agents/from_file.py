@@ -34,7 +34,7 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
     file, colon, name = path.rpartition(":")
     if not colon or not file.endswith(".py"):
         raise InvalidValue(f"file:{shorten(path)} names no agent: write file:PATH.py:NAME")
-    module = module_of_file(Path(file), "agent file")
+    module = module_of_file(file, "agent file")
     if not hasattr(module, name):
         raise unknown(f"agent in {file}", name, [each for each in vars(module) if not each.startswith("_")])
     made = _made(getattr(module, name), game, f"{name} of {file}")

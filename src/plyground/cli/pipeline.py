@@ -37,6 +37,9 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     table = training.read_profile(name) if name else {}
     if name and COLLECT in table:
         check_stages(name, table)
+        if arguments[1:2] and not arguments[1].startswith("-"):
+            how = command("train", "--profile", name)
+            raise InvalidValue(f"the profile {name} names its learners and its game itself: {how}")
         return _make_pipeline(name, table)
     return training.make_train(arguments)
 

@@ -1,4 +1,5 @@
-"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`.
+"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`
+and `file:PATH.py:NAME`.
 
 Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
 refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
@@ -20,7 +21,7 @@ from plyground.errors import Error, InvalidValue
 from plyground.kernels.private import cache_folder, is_ours
 from plyground.runs.files import read_bytes, write_whole
 
-PROGRAM = re.compile(r"(?:\S+\s+)?(uci:.*)", re.DOTALL)  # an agent spec, with a weight or without
+PROGRAM = re.compile(r"(?:\S+\s+)?((?:uci|file):.*)", re.DOTALL)  # an agent spec, with a weight or without
 OWN_FILES = {
     *("config.toml", "metrics.jsonl", "best.json", "lock", "report.md", "curves.png"),
     *("examples.bin", "held_out.safetensors"),
