@@ -4,6 +4,7 @@ the hidden part of a state is drawn anew."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from conftest import JIT, TINY
 from plyground.agents.agent import known, make
 from plyground.agents.tabular import rule_of
 from plyground.games.rng import seeds
-from plyground.kernels.table import Rule
+from plyground.learners import LEARNERS
 from plyground.play import typed
 from plyground.play.session import Session
 from plyground.tables import Table
@@ -63,7 +64,7 @@ def refused(call: Any, *arguments: Any) -> str:
 def step(position: pg.Position) -> None:
     batch = pg.Batch(position.game, 1)
     batch.states[:] = position.states
-    batch.step([position.game.num_actions - 1 if position.legal()[-1] != position.game.num_actions - 1 else 0])
+    batch.step([-1])
 
 
 def table_key(position: pg.Position, key: str) -> bytes:
@@ -71,16 +72,9 @@ def table_key(position: pg.Position, key: str) -> bytes:
     table = Table(position.game, key)
     scratch, actions = table.scratch(), np.empty(1, np.int32)
     games = table.games(position.states.copy(), np.zeros(1, np.int64), seeds(3, 1), actions)
-    table.kernels.act_all(games, table.entries, rule(), False, table.updates(0), scratch)
+    rule = rule_of(asdict(LEARNERS["tabular"].config()), table.key)
+    table.kernels.act_all(games, table.entries, rule, False, table.updates(0), scratch)
     return scratch.key.tobytes() + actions.tobytes()
-
-
-def rule() -> Rule:
-    """Any rule by which a table chooses."""
-    names = ("alpha", "gamma", "epsilon")
-    config: dict[str, Any] = {"method": "q", **dict.fromkeys(names, 0.5), **{f"{name}_final": 0.5 for name in names}}
-    weights = ("score_weight", "value_weight", "value_scale", "draw_weight", "reward_weight", "prior")
-    return rule_of({**config, **dict.fromkeys(weights, 1.0)})
 
 
 def saved(position: pg.Position, seat: int) -> str:
