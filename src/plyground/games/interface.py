@@ -260,6 +260,9 @@ class Rules:
     """`action_name(state, action) -> str`: different legal actions have different names"""
     problems: Function = _text("a function", _nothing)
     """`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states"""
+    limits: Function = _text("a function", otherwise=lambda rules: _nothing if rules.LENIENT else rules.problems)
+    """`limits(state) -> [str]`: the problems with which the rules cannot be played, such as more pieces than a list of
+    actions has room for: `strict=False` refuses them too; otherwise all problems or, with LENIENT, none"""
     LENIENT: bool = _text("True or False", False)
     """True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False"""
     from_array: Function | None = _text("a function")
