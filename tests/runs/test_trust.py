@@ -101,6 +101,7 @@ def test_own_runs_need_no_trust_even_after_an_edit(tmp_path: Path, monkeypatch: 
 def test_programs_are_found_wherever_specs_are_named() -> None:
     config = {"opponents": ("0.3 self", "0.7 uci:/a b/c"), "eval_opponents": ["uci:x,elo=3"], "other": "uci:y", "n": 3}
     assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
+    assert programs_of({"opponents": ["1 file:a.py:Net"]}) == ["file:a.py:Net"], "its file is code"
 
 
 def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: Path) -> None:
