@@ -91,11 +91,11 @@ def test_a_run_that_goes_on_with_another_holds_out_the_same_games(few: Path, tmp
     lines = few.read_text().splitlines(keepends=True)
     (tmp_path / "half").write_text("".join(lines[: len(lines) // 2 : -1]))  # other data: less, in another order
     first = ImitationLearner(settings(few, seed=1, validation_split=0.2), tmp_path)
-    learned_from = set(first.examples["game"][first.rows])
+    learned_from = set(first.records["game"][first.rows])
     (tmp_path / "other").mkdir()
     for changes in ({"seed": 2}, {"validation_split": 0.1}, {"data": (str(tmp_path / "half"),)}):
         again = ImitationLearner(replace(first.config, **changes), tmp_path / "other")
-        assert not learned_from & set(again.examples["game"][again.held_out]), changes
+        assert not learned_from & set(again.records["game"][again.held_out]), changes
 
 
 def test_a_run_cannot_hold_out_more_than_the_one_it_goes_on_with(few: Path, tmp_path: Path) -> None:

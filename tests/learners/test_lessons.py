@@ -11,7 +11,15 @@ import torch
 
 import plyground as pg
 from plyground.backend.view import View
-from plyground.learners.lessons import keep_held_out, lesson, lessons, measures, pack, policy_loss, read_held_out, split
+from plyground.learners.lessons import (
+    Examples,
+    keep_held_out,
+    measures,
+    pack,
+    policy_loss,
+    read_held_out,
+    split,
+)
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 
@@ -53,7 +61,7 @@ def test_actions_become_the_outputs_of_an_encoder_that_turns_the_board() -> None
     examples = np.zeros(1, Lines(chess).dtype)
     examples["state"], examples["top"], examples["policy"][0, :2] = chess.heads(position.states), -1, 0.5
     examples["top"][0, :2] = top
-    taught = lesson(View(chess, "planes"), examples)
+    taught = Examples(View(chess, "planes"), examples).lesson(torch.tensor([0]))
     white = chess.start()
     assert taught.top[0].tolist() == [white.action("e2e4"), white.action("b1c3")], "as White would see it"
     assert taught.legal[0, taught.top[0]].all()
@@ -70,7 +78,7 @@ def test_held_out_records_of_another_size_are_refused(tmp_path: Path, connect_fo
 def test_lessons_are_all_rows_in_order_each_once(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
     examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
     view, rows = View(connect_four, ""), np.arange(len(examples))[::-1]
-    found = list(lessons(view, examples, rows, 64))
+    found = list(Examples(view, examples).lessons(rows, 64))
     assert [len(each.values) for each in found] == [64] * (len(rows) // 64) + [len(rows) % 64] * (len(rows) % 64 > 0)
     assert np.concatenate([each.values for each in found]).tolist() == examples["value"][rows].tolist()
     assert all(each.legal.gather(1, each.top[:, :1]).all() for each in found)
@@ -81,7 +89,7 @@ def test_an_action_that_the_network_has_no_output_for_is_refused(
 ) -> None:
     examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
     with pytest.raises(pg.InvalidValue, match="the data has action 6, but the network only 3 outputs"):
-        lesson(View(connect_four, "", outputs=3), np.array(examples))
+        Examples(View(connect_four, "", outputs=3), examples)
 
 
 # ---- losses and measures ----

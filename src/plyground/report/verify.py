@@ -25,7 +25,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
-from plyground.learners.lessons import KS, Records, lessons, mean_measures, read_held_out
+from plyground.learners.lessons import KS, Examples, Records, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
@@ -100,7 +100,8 @@ def verify(
 
 def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
     """The means over examples; an agent's outputs are values on the teacher's scale (1 / UNIT to logits)."""
-    return mean_measures(agent.network, lessons(agent.view, examples, np.arange(len(examples)), BATCH), 1 / UNIT)
+    batches = Examples(agent.view, examples).lessons(np.arange(len(examples)), BATCH)
+    return mean_measures(agent.network, batches, 1 / UNIT)
 
 
 # ---- for people ----
