@@ -21,9 +21,7 @@ def test_every_profile_that_is_a_documents_own_is_on_its_page_and_in_the_index()
     assert len(original) >= len(DOCUMENTS) == 5
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
     assert {name for name in original if name not in index} == set()
-    commands = "".join(
-        line for page in DOCUMENTS for line in re.findall(r"--profile \w+", page.read_text(encoding="utf-8"))
-    )
+    commands = re.findall(r"--profile (\w+)", "".join(page.read_text(encoding="utf-8") for page in DOCUMENTS))
     assert {name for name in original if name not in commands} == set()
 
 
