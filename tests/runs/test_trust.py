@@ -114,6 +114,7 @@ def test_a_game_file_that_was_moved_is_known_by_its_content(tmp_path: Path, monk
 def test_programs_are_found_wherever_specs_are_named() -> None:
     config = {"opponents": ("0.3 self", "0.7 uci:/a b/c"), "eval_opponents": ["uci:x,elo=3"], "other": "uci:y", "n": 3}
     assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
+    assert programs_of({"opponents": ["1 file:a.py:Net"]}) == ["file:a.py:Net"], "its file is code"
 
 
 def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
