@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
+import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numba
@@ -90,6 +94,25 @@ def foreign_data() -> Path:
     if not place or not Path(place).is_dir():
         pytest.skip("PLYGROUND_TEST_DATA names no folder with other people's test data")
     return Path(place)
+
+
+@pytest.fixture
+def steady_path(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Like `tmp_path`, but the same in every run. Kernels belong to a game at its path: those of a game that a test
+    writes here are compiled by the first run and found by the next. Two runs at once have two folders."""
+    home = request.config.cache.mkdir("games") / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12]
+    home.mkdir(exist_ok=True)
+    path = next(path for path in (home / str(number) for number in count()) if _made(path))
+    yield path
+    shutil.rmtree(path)
+
+
+def _made(path: Path) -> bool:
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
