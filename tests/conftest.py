@@ -20,6 +20,9 @@ import plyground as pg
 from plyground import cli
 from plyground.games import GAMES
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""torch's threads sleep while they wait for each other: two processes on two cores would spin most of their time"""
+
 settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("loaded")  # a busy machine is no fault of the code
 
