@@ -103,6 +103,7 @@ def foreign_data() -> Path:
 def steady_path(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Like `tmp_path`, but the same in every run. Kernels belong to a game at its path: those of a game that a test
     writes here are compiled by the first run and found by the next. Two runs at once have two folders."""
+    assert request.config.cache is not None
     home = request.config.cache.mkdir("games") / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12]
     home.mkdir(exist_ok=True)
     path = next(path for path in (home / str(number) for number in count()) if _made(path))
