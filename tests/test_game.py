@@ -64,8 +64,8 @@ def test_the_tutorial_game_has_its_known_number_of_games() -> None:
     assert [start.perft(depth) for depth in range(10)] == [1, 9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
 
 
-def test_a_path_may_be_a_path_and_have_colons(steady_path: Path) -> None:
-    folder = steady_path / "a:b"
+def test_a_path_may_be_a_path_and_have_colons(tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"
     folder.mkdir()
     path = folder / "hops.py"
     path.write_text(Path(TINY[1]).read_text())
