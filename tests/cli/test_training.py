@@ -94,9 +94,9 @@ def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path, tmp_path: Path, command) -> None:
+def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path, steady_path: Path, command) -> None:
     """The run is copied beside a copy of its game, whose rules are then edited."""
-    run, game = tmp_path / "run", tmp_path / "three_in_a_row.py"
+    run, game = steady_path / "run", steady_path / "three_in_a_row.py"
     shutil.copytree(trained, run)
     config = (run / "config.toml").read_text()
     (run / "config.toml").write_text(config.replace(ROW, str(game)))
@@ -441,12 +441,12 @@ def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_pat
 
 
 def test_a_game_without_evaluate_is_trained_measured_and_played(
-    tmp_path: Path,
+    steady_path: Path,
     command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With the defaults; from any folder, by any spelling of its path, and where the file has moved."""
-    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home, elsewhere = steady_path / "home", steady_path / "elsewhere"
     for folder in (home, elsewhere):
         folder.mkdir()
     (home / "plain.py").write_text(HOPS.replace("def evaluate", "def worth"))
