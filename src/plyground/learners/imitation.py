@@ -71,8 +71,9 @@ class Imitation:
     """the game they are about"""
     encoder: str = ""
     """the network's observation (empty: the game's first encoder)"""
-    network: str = "512-256-128"
-    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    network: str = ""
+    """hidden sizes of an MLP, or a residual net such as b4c64 (empty: b3c32-pairs where the encoder writes planes and
+    the actions are pairs of squares, else 512-256-128)"""
     dueling: bool = True
     """split the network's head into the state's value and the actions' advantages"""
     outputs: int = 0
