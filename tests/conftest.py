@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import threading
 from pathlib import Path
 
 import numba
@@ -17,6 +18,16 @@ from plyground.games import GAMES
 
 settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("loaded")  # a busy machine is no fault of the code
+
+if numba.config.ENABLE_CUDASIM:  # pyright: ignore
+    from numba.cuda.simulator.kernel import BlockThread
+
+    def _is_alive(self: threading.Thread) -> bool:
+        """The simulation asks its threads in a loop, and while it asks they cannot run: let it wait a millisecond."""
+        self.join(0.001)
+        return threading.Thread.is_alive(self)
+
+    BlockThread.is_alive = _is_alive
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

@@ -24,7 +24,7 @@ def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
 
 
 def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
-    sample = laws.sample(game, 20)
+    sample = laws.sample(game, 20, most=400)
     masks = pg.Batch(game, 1).legal_mask(sample.states)
     for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
         actions = make(word, game).act(sample.states.copy(), seeds(2, len(sample.states)))
@@ -33,7 +33,7 @@ def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
 
 
 def test_a_row_alone_gets_the_action_it_gets_in_a_batch(game: pg.Game) -> None:
-    sample = laws.sample(game, 10)
+    sample = laws.sample(game, 10, most=200)
     for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
         agent, rngs = make(word, game), seeds(4, len(sample.states))
         together = agent.act(sample.states.copy(), rngs.copy())

@@ -67,7 +67,7 @@ BREAKS = [  # which law, and an edit that breaks it
 ]
 
 
-@pytest.mark.once
+@pytest.mark.interpreted
 def test_a_text_that_forgets_a_field_is_told_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "hops.py"
     path.write_text(Path(TINY[1]).read_text().replace("int(again)\n", "0\n"))
@@ -75,8 +75,10 @@ def test_a_text_that_forgets_a_field_is_told_by_its_name(tmp_path: Path) -> None
         laws.texts(laws.sample(pg.load(str(path)), 40))
 
 
-@pytest.mark.once
-@pytest.mark.parametrize(("law", "name", "right", "wrong"), BREAKS)
+@pytest.mark.parametrize(
+    ("law", "name", "right", "wrong"),
+    [*BREAKS[:2], *(pytest.param(*each, marks=pytest.mark.interpreted) for each in BREAKS[2:])],  # two compiled too
+)
 def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, tmp_path: Path) -> None:
     source = (TESTS / "tiny_games" / f"{name}.py").read_text()
     assert source.count(right) == 1, "the test's edit no longer fits the game"
@@ -94,7 +96,7 @@ SHORTCUTS = {
 }
 
 
-@pytest.mark.once
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
     path = tmp_path / "hops.py"
@@ -103,7 +105,7 @@ def test_a_shortcut_that_differs_is_caught(name: str, tmp_path: Path) -> None:
         laws.heads_play_on(laws.sample(pg.load(str(path)), 20))
 
 
-@pytest.mark.once
+@pytest.mark.interpreted
 @pytest.mark.parametrize("edit", ["carry", "action"])
 def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Game) -> None:
     source = Path(connect_four.rules.module.__file__ or "").read_text()
@@ -119,7 +121,7 @@ def test_a_wrong_mirror_is_caught(edit: str, tmp_path: Path, connect_four: pg.Ga
         laws.symmetries(laws.sample(pg.load(str(path)), 5))
 
 
-@pytest.mark.once
+@pytest.mark.interpreted
 def test_a_game_that_never_ends_is_caught(tmp_path: Path) -> None:
     source = Path(TINY[1]).read_text().replace("MAX_PLIES = 8 * LONGEST", "MAX_PLIES = 3")
     path = tmp_path / "endless.py"
@@ -128,7 +130,7 @@ def test_a_game_that_never_ends_is_caught(tmp_path: Path) -> None:
         laws.sample(pg.load(str(path)), 20)
 
 
-@pytest.mark.once
+@pytest.mark.interpreted
 @pytest.mark.parametrize("function", ["text(state", "action_name(state", "parse(source"])
 def test_an_error_in_a_games_own_text_is_told_in_a_sentence(tmp_path: Path, function: str) -> None:
     source = Path(TINY[1]).read_text()

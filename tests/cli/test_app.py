@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
+from plyground.checks.passed import has_passed
 from plyground.cli.commands import COMMANDS
 
 
@@ -74,9 +76,11 @@ def test_bench_prints_one_json_object(command) -> None:
 
 
 def test_check_runs_the_laws(command, tmp_path: Path) -> None:
-    code, out, _ = command("check", str(ROOT / "examples" / "three_in_a_row.py"))
+    example = ROOT / "examples" / "three_in_a_row.py"
+    code, out, _ = command("check", str(example))
     assert code == 0
     assert "keeps all" in out
+    assert has_passed(example)
     broken = tmp_path / "broken.py"
     broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
     code, out, err = command("check", str(broken))
@@ -209,6 +213,46 @@ def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wro
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _plyground(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own with a cache of its own."""
+    environment = os.environ | {"PLYGROUND_CACHE": str(cache)}
+    line = [sys.executable, "-m", "plyground", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_a_game_that_has_not_passed_check_ends_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "beyond.py"
+    path.write_text(Path(TINY[1]).read_text().replace('state["seen"][situation(state)] = 1', 'state["seen"][999] = 1'))
+    done = _plyground(tmp_path / "cache", "perft", str(path), "--depth", "1")
+    assert done.returncode == 2
+    assert f"{path} is new or has changed: bounds are checked" in done.stderr
+    assert f"the game {path} fails with IndexError: index is out of bounds" in done.stderr
+    assert f"check {path} says what is wrong with it" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")
+def test_ctrl_c_stops_check_in_an_endless_compiled_loop(tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    edit = 'while state["outcome"] == RUNNING:\n        state["place"] = 1\n    state["repeats"] = 1'
+    path.write_text(Path(TINY[1]).read_text().replace('state["repeats"] = 1', edit, 1))
+    environment = os.environ | {"PLYGROUND_CACHE": str(tmp_path / "cache")}
+    line = [sys.executable, "-m", "plyground", "check", str(path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            until = time.monotonic() + 60
+            while not list(tmp_path.glob("cache/*/__pycache__/*reset_all*.nbi")) and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(0.3)  # it is compiled, and runs
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "plyground: stopped; nothing was kept" in errors
 
 
 def test_a_closed_pipe_is_no_error() -> None:

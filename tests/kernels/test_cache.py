@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -41,29 +43,53 @@ def _run(path: Path, folder: Path, **environment: str) -> tuple[list[str], str]:
     return done.stdout.splitlines(), done.stderr
 
 
-@pytest.fixture
-def hops(tmp_path: Path) -> Path:
+def _written(place: Path) -> Path:
     """A game of two files: its step is taken from a module beside it."""
-    helper = tmp_path / "stride.py"
+    shutil.rmtree(place / "__pycache__", ignore_errors=True)  # what it was before may have the same time
+    helper = place / "stride.py"
     helper.write_text("from numba import njit\nSTRIDE = 1\n\n\n@njit\ndef stride():\n    return STRIDE\n")
     source = Path(TINY[1]).read_text()
     assert source.count("+= 1 if action == RIGHT") == 1
     source = source.replace("+= 1 if action == RIGHT", "+= stride.stride() if action == RIGHT")
     source = source.replace(
         "import numpy as np\n",
-        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport stride\nimport numpy as np\n",
+        f"import sys\nsys.path.insert(0, {str(place)!r})\nimport stride\nimport numpy as np\n",
     )
-    path = tmp_path / "hops.py"
+    path = place / "hops.py"
     path.write_text(source)
     return path
 
 
-def test_a_second_process_compiles_nothing_and_says_nothing(hops: Path, tmp_path: Path) -> None:
-    first, notice = _run(hops, tmp_path / "cache")
-    assert notice.count("\n") == 1
-    assert "compiling hops (rules), once for this machine" in notice
-    second, silence = _run(hops, tmp_path / "cache")
-    assert first == ["['3', '5', '4']", "0"]
+class Played(NamedTuple):
+    printed: list[str]
+    notice: str
+    folder: Path  # with the kernels
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """What the first process that plays the game leaves."""
+    place = tmp_path_factory.mktemp("hops")
+    return Played(*_run(_written(place), place / "cache"), place / "cache")
+
+
+@pytest.fixture
+def played(first: Played, tmp_path: Path) -> Played:
+    """The same, with a copy of the kernels."""
+    return first._replace(folder=shutil.copytree(first.folder, tmp_path / "cache"))
+
+
+@pytest.fixture
+def hops(first: Played) -> Path:
+    """The game, where the first process played it: a game's kernels belong to its path."""
+    return _written(first.folder.parent)
+
+
+def test_a_second_process_compiles_nothing_and_says_nothing(hops: Path, played: Played) -> None:
+    assert played.notice.count("\n") == 1
+    assert "compiling hops (rules), once for this machine" in played.notice
+    second, silence = _run(hops, played.folder)
+    assert played.printed == ["['3', '5', '4']", "0"]
     assert second == ["['3', '5', '4']", "1"]
     assert silence == ""
 
@@ -78,16 +104,15 @@ def test_a_second_process_compiles_nothing_and_says_nothing(hops: Path, tmp_path
     ],
 )
 def test_an_edited_rule_is_seen_even_in_another_file(
-    hops: Path, tmp_path: Path, file: str, right: str, wrong: str
+    hops: Path, played: Played, file: str, right: str, wrong: str
 ) -> None:
-    before, _ = _run(hops, tmp_path / "cache")
-    edited = tmp_path / file
+    edited = hops.parent / file
     stamp, source = edited.stat(), edited.read_text()
     assert source.count(right) == 1
     edited.write_text(source.replace(right, wrong))
     os.utime(edited, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # even where the file's time does not tell
-    after, _ = _run(hops, tmp_path / "cache", PYTHONDONTWRITEBYTECODE="1")
-    assert after[0] != before[0]
+    after, _ = _run(hops, played.folder, PYTHONDONTWRITEBYTECODE="1")
+    assert after[0] != played.printed[0]
     assert after[1] == "0"
 
 
@@ -102,9 +127,8 @@ def test_an_edited_rule_is_seen_within_one_process(hops: Path) -> None:
     assert places() == [2, 5]
 
 
-def test_checked_bounds_are_another_module(hops: Path, tmp_path: Path) -> None:
-    _run(hops, tmp_path / "cache")
-    checked, _ = _run(hops, tmp_path / "cache", NUMBA_BOUNDSCHECK="1")
+def test_checked_bounds_are_another_module(hops: Path, played: Played) -> None:
+    checked, _ = _run(hops, played.folder, NUMBA_BOUNDSCHECK="1")
     assert checked[1] == "0", "kernels compiled without checks were taken for checked ones"
 
 
@@ -210,13 +234,11 @@ def test_where_nothing_can_be_kept_it_compiles_anew(hops: Path, tmp_path: Path) 
     assert "cannot keep compiled games in" in notice
 
 
-def test_kernels_nobody_used_for_weeks_are_forgotten(hops: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    _run(hops, folder)
-    (old,) = folder.glob("plyground_rules_hops_*")
+def test_kernels_nobody_used_for_weeks_are_forgotten(hops: Path, played: Played) -> None:
+    (old,) = played.folder.glob("plyground_rules_hops_*")
     past = (old / "used").stat().st_mtime - (cache.WEEKS_KEPT * 7 + 1) * 86400
     os.utime(old / "used", (past, past))
     hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))
-    _run(hops, folder)
-    (new,) = folder.glob("plyground_rules_hops_*")
+    _run(hops, played.folder)
+    (new,) = played.folder.glob("plyground_rules_hops_*")
     assert new != old

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,12 @@ def learned(config: DQN | PPO, steps: int = STEPS) -> Any:
     return learner
 
 
+@functools.cache
+def filled(config: DQN) -> Any:
+    """A learner that has played and learned, for tests that only ask its replay buffer."""
+    return learned(config)
+
+
 def numpy(values: torch.Tensor) -> Any:
     return values.cpu().numpy()
 
@@ -91,7 +98,7 @@ def numpy(values: torch.Tensor) -> Any:
 
 @CONFIGS
 def test_the_replay_buffer_holds_what_the_rules_say(config: DQN) -> None:
-    learner = learned(config)
+    learner = filled(config)
     game, replay = learner.game, learner.replay
     assert learner.state.updates >= STEPS - 4
     assert learner.games.results.games > 0
@@ -119,7 +126,7 @@ def twin_of(replay: ReplayBuffer, prioritized: bool) -> ReplayBuffer:
 @CONFIGS
 def test_samples_are_those_of_the_cpu(config: DQN) -> None:
     """A replay buffer on the CPU with the same plies draws the same samples, bit for bit."""
-    replay = learned(config).replay
+    replay = filled(config).replay
     twin = twin_of(replay, config.prioritized_replay)
     how: Any = {
         "n_step": config.n_step, "own_turn": config.bootstrap == "own_turn", "gamma": config.gamma,
@@ -136,7 +143,7 @@ def test_samples_are_those_of_the_cpu(config: DQN) -> None:
 
 
 def test_priorities_add_up_and_are_followed() -> None:
-    replay = learned(MIXED).replay
+    replay = filled(MIXED).replay
     tree = replay.tree.tree
     leaves = len(tree) // 2
     errors = torch.tensor([3.0, 1.0, 0.0, 0.0], device=tree.device)
@@ -150,7 +157,7 @@ def test_priorities_add_up_and_are_followed() -> None:
 
 
 def test_a_ply_that_was_sampled_twice_keeps_its_largest_error() -> None:
-    replay = learned(MIXED).replay
+    replay = filled(MIXED).replay
     tree = replay.tree.tree
     errors = torch.tensor([1.0, 3.0, 2.0], device=tree.device)
     replay.update_priorities(torch.tensor([5, 5, 5], device=tree.device), errors, 1.0)

@@ -11,6 +11,12 @@ class Board:
         self.moves = 0
         self.outcome = "RUNNING"
 
+    def copy(self) -> Board:
+        other = Board()
+        other.columns = [list(column) for column in self.columns]
+        other.moves, other.outcome = self.moves, self.outcome
+        return other
+
     def cell(self, column: int, row: int) -> int | None:
         """Whose stone stands there, row 0 at the bottom."""
         inside = 0 <= column < 7 and 0 <= row < len(self.columns[column])
@@ -18,12 +24,9 @@ class Board:
 
     def winner(self) -> int | None:
         for column in range(7):
-            for row in range(6):
+            for row, first in enumerate(self.columns[column]):
                 for right, up in ((1, 0), (0, 1), (1, 1), (1, -1)):
-                    first = self.cell(column, row)
-                    if first is not None and all(
-                        self.cell(column + k * right, row + k * up) == first for k in (1, 2, 3)
-                    ):
+                    if all(self.cell(column + k * right, row + k * up) == first for k in (1, 2, 3)):
                         return first
         return None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 from naive.connect_four import Board
 
 
@@ -13,7 +11,7 @@ def score(board: Board) -> int:
 
 
 def move_score(board: Board, column: int) -> int:
-    after = copy.deepcopy(board)
+    after = board.copy()
     after.play(column)
     if after.outcome == "DRAW":
         return 0

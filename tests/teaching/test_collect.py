@@ -231,3 +231,16 @@ def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(pg.InvalidValue, match=message):
         replace(FOUR, **changes)
+
+
+def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("444\n123\n")
+    config = Collect(
+        game="connect_four", games=6, depth=1, max_plies=4, threads=1, weak_games=0.0, max_repeats=99,
+        openings=str(tmp_path / "book.txt"), opening_plies=0,
+    )  # fmt: skip
+    collect(config, tmp_path / "a.ndjson", lambda *_: None)
+    first = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
+    found = {each["position"] for each in first if each["ply"] == 0}
+    game = pg.load("connect_four")
+    assert found == {game.position("444").text, game.position("123").text}

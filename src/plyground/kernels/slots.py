@@ -148,7 +148,7 @@ def state_key(state: State, seat: int, record: NDArray[np.uint8], key: Words, no
 
 @njit
 def action_key(state: State, effect: int, notes: NDArray[np.float32]) -> tuple[float, np.uint64]:
-    """An action's immediate reward and the last word of its key; 0 if there is nothing to store."""
+    """An action's immediate score and the last word of its key; 0 if there is nothing to store."""
     return 0.0, np.uint64(effect + 1)
 
 

@@ -330,11 +330,11 @@ class EpochCycle:
         else:
             learner.epoch.without_gain += 1
         place = {"step": state.step, "updates": state.updates, "epoch": state.cycle, "epochs": learner.config.epochs}
-        return [{"event": "epoch", **place, **self.experience(), **learned, **held_out, "seconds": state.seconds}]
+        return [{"event": "epoch", **place, **self._counts(), **learned, **held_out, "seconds": state.seconds}]
 
     def summary(self) -> str:
         return f"{self.learner.epoch.examples:,} of {len(self.learner.rows):,} examples"
 
-    def experience(self) -> dict[str, Any]:
+    def _counts(self) -> dict[str, Any]:
         learner = self.learner
         return {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, plain_os_errors
 from plyground.networks import Network, Valued, entropy, masked
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
@@ -41,7 +41,7 @@ def pack(
     paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1, append: bool = False
 ) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    with files.plain_os_errors(f"write {target}"), target.open("ab" if append else "wb") as file:
+    with plain_os_errors(f"write {target}"), target.open("ab" if append else "wb") as file:
         for path in paths:
             for found, _ in read_dataset(path, lines, bad_lines, processes):
                 file.write(found.tobytes())

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
+from plyground.arena.openings import read_openings
 from plyground.batch import fresh_words, games_of
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
@@ -71,6 +72,9 @@ class Collect:
     """truncate a game after this many plies, not counting its random opening"""
     opening_plies: int = 12
     """games begin after a random number of random plies, up to this many"""
+    openings: str = ""
+    """a file of openings that games begin with, at random: .pgn, or moves or a position on each line; with it,
+    `opening_plies` is how many plies of each are played (0: all)"""
     weak_games: float = 0.5
     """share of the games in which one side plays at random; only positions of the other side are taken. Games between
     equals rarely show how a won game is won"""
@@ -148,6 +152,7 @@ class Collector:
         self.playing: list[Played | None] = [None] * rows
         self.finished: dict[int, tuple[Played, str]] = {}
         self.lines = Lines(game)
+        self.book = read_openings(Path(config.openings), game, config.opening_plies) if config.openings else None
         for row in range(rows):
             self._begin(row)
 
@@ -171,6 +176,8 @@ class Collector:
         games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
         begins = np.ones(1, np.bool_)
         self.game.kernels().open_games(games, begins, plies, fresh_words(self.game), self.game.work())
+        if self.book is not None:
+            state[0] = self.book[int(draw(own, np.array([len(self.book)]))[0])]
         self.playing[row] = played
 
     def step(self) -> None:

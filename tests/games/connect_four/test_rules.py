@@ -13,7 +13,7 @@ from naive.connect_four import Board
 from plyground.checks import laws
 from plyground.games.connect_four import rules
 
-GAMES = 2000 if JIT else 20
+GAMES = 1000 if JIT else 20
 
 
 def test_random_games_agree_with_the_naive_twin(connect_four: pg.Game) -> None:

@@ -14,7 +14,7 @@ from plyground.games.sequence import table_keys as keys
 from plyground.kernels.table import Rule
 from plyground.tables import Table
 
-RULE = Rule(False, 0.1, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, 10.0)
+RULE = Rule(False, 0.1, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, float(np.log1p(15000)), 10.0)
 
 
 def _look(table: Table, state: np.void) -> tuple[int, dict[int, tuple[float, int]]]:
