@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -196,7 +196,7 @@ class ImitationLearner:
             self.epoch.examples += len(lesson.values)
             if self.epoch.examples == len(self.rows):
                 break
-        for loss in torch.stack(losses).tolist():  # read together: on a GPU each read synchronises
+        for loss in cast("list[float]", torch.stack(losses).tolist()):  # together: on a GPU each read synchronises
             self.epoch.loss += loss
         return {"train_loss": self.epoch.loss / self.epoch.examples}
 
