@@ -1,5 +1,5 @@
-"""How many chess positions a teacher judges and writes down in a second of CPU time and of all cores, and how many lines
-are read and checked in a second of one core.
+"""How many chess positions a teacher judges and writes in a second of CPU time and of all cores, and how many lines are
+read and checked in a second of one core.
 
     python benchmarks/teacher.py            about a minute on two cores
 
@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from plyground.kernels.threads import available
 from plyground.game import load
+from plyground.kernels.threads import available
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.dataset import read_all
 from plyground.teaching.lines import Lines
