@@ -111,7 +111,8 @@ class Lines:
         faults: list[Fault] = []
         good: list[tuple[int, dict[str, Any]]] = []  # row, fields
         states = np.repeat(self.game.blank, len(rows))
-        for row in rows.tolist():
+        places: list[int] = rows.tolist()
+        for row in places:
             number, text = lines[row]
             try:
                 fields = self._fields(text)
