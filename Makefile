@@ -6,7 +6,7 @@ BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each gam
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
-.PHONY: demo test test-slow lint bench bench-gpu clean help
+.PHONY: demo test test-slow torture lint audit bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,10 +22,18 @@ test: .venv/.test  ## all tests but the slow ones; the rules also with bounds ch
 test-slow: .venv/.test  ## the proofs that take minutes
 	$(BIN)/pytest -m slow
 
+SEED ?= 0
+SECONDS ?= 600
+torture: .venv/.test  ## proofs for as long as you like, with a report: make torture SEED=1 SECONDS=3600 PROOFS="texts games"
+	PYTHONPATH=tests $(BIN)/python -m torture $(PROOFS) --seed $(SEED) --seconds $(SECONDS) --report build/torture.json
+
 lint: .venv/.lint  ## format, rules and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+
+audit: .venv/.test  ## versions, pins and licences of what is installed
+	$(BIN)/python tools/audit.py
 
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py

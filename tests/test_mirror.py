@@ -62,6 +62,7 @@ ABOUT_MORE: set[str] = {
     "backend/test_seam.py",
     "games/chess/test_agents.py",
     "games/sequence/test_hidden.py",
+    "games/test_lenient.py",
     "games/test_perft.py",
     "games/test_playthroughs.py",
     "kernels/test_ptx.py",

@@ -32,6 +32,7 @@ def test_options_behind_a_path_are_split_off_unless_the_path_exists(
         "runs/a",
         {"learn": "true", "checkpoint": "last"},
     )
+    assert specs.split_path("a.py:Net,weights=x/y.pt") == ("a.py:Net", {"weights": "x/y.pt"})
     assert specs.split_path("runs/a,b") == ("runs/a,b", {})
     Path("a,b=c").mkdir()
     assert specs.split_path("a,b=c") == ("a,b=c", {})

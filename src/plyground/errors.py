@@ -6,7 +6,8 @@ import difflib
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -45,6 +46,15 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 def shorten(text: str, limit: int = 80) -> str:
     """`text` cut to `limit` characters, so that an error stays one line whatever was typed."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+@contextmanager
+def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
+    """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidValue(f"cannot {what}: {error.strerror or error}{remedy}") from None
 
 
 # ---- commands in messages ----

@@ -52,17 +52,22 @@ def _module(word: str) -> ModuleType:
         return importlib.import_module(f"plyground.games.{word}.rules")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
+    return module_of_file(word, "game file")
+
+
+def module_of_file(word: str, what: str) -> ModuleType:
+    """The module of a .py file; `what` it is, for errors."""
     path = Path(word)
-    if not path.is_file():
-        raise InvalidValue(f"no game file {word!r}: there is no such file")
+    if not specs.exists(word) or not path.is_file():
+        raise InvalidValue(f"no {what} {shorten(word)!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
     version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
     with _LOCK:
-        return sys.modules[name] if name in sys.modules else _run_file(name, path)
+        return sys.modules[name] if name in sys.modules else _run_file(name, path, what)
 
 
-def _run_file(name: str, path: Path) -> ModuleType:
+def _run_file(name: str, path: Path, what: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -76,9 +81,7 @@ def _run_file(name: str, path: Path) -> ModuleType:
             raise
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
         where = f", line {lines[-1]}," if lines else ""
-        raise InvalidValue(
-            f"the game file {str(path)!r}{where} does not run: {type(error).__name__}: {error}"
-        ) from error
+        raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -165,7 +168,7 @@ class Game:
         """[1] a new game's record as `reset` leaves it; where `reset` draws from the generator, as it receives it."""
         if self.rules.CHANCE:
             return self.blank
-        fresh = np.zeros(1, self.rules.STATE)  # a copy of records would leave the gaps between fields undefined
+        fresh = self.blank.copy()
         self.kernels().reset_all(fresh, self.blank, np.zeros(1, np.uint64))
         return fresh
 
@@ -179,9 +182,8 @@ class Game:
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the leading part of each state that a replay buffer keeps (HEAD)."""
-        whole, size = states.dtype.itemsize, self.rules.HEAD.itemsize
-        raw = np.ascontiguousarray(states.view(f"V{whole}"))  # bytes: a copy field by field leaves padding unwritten
-        return raw.view(np.uint8).reshape(len(states), whole)[:, :size].copy().reshape(-1).view(self.rules.HEAD)
+        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
+        return rows[:, : self.rules.HEAD.itemsize].copy().reshape(-1).view(self.rules.HEAD)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""
@@ -274,7 +276,8 @@ class Game:
     def position(self, source: Any = "startpos", seed: int = 0, strict: bool | None = None) -> Position:
         """A position from a text (or an array, where the game reads one). `startpos` is a fresh game.
 
-        `strict` refuses positions that no game can reach; most games do so unless given `strict=False`.
+        `strict` refuses positions that no game can reach; most games do so unless given `strict=False`, which refuses
+        those that cannot be played.
         """
         from plyground.position import Position
 
@@ -288,7 +291,7 @@ class Game:
         else:
             raise InvalidText(f"{self} reads positions from texts, not from {type(source).__name__}")
         strict = not self.rules.LENIENT if strict is None else strict
-        problems: list[str] = self.rules.problems(state[0]) if strict else []
+        problems: list[str] = (self.rules.problems if strict else self.rules.limits)(state[0])
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
         if "settle" in self.rules.compiled:

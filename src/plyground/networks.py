@@ -37,10 +37,10 @@ def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = 
     if valued and dueling:
         raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(spec)!r}")
     head: Head = Dueling if dueling else _valued if valued else nn.Linear
-    blocks = re.fullmatch(r"b(\d+)c(\d+)(-pairs)?", body)
+    blocks = re.fullmatch(r"b(\d{1,3})c(\d{1,5})(-pairs)?", body)
     if blocks:
         return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
-    windows = re.fullmatch(r"k(\d+)c(\d+)((?:-\d+)+)", body)
+    windows = re.fullmatch(r"k(\d{1,3})c(\d{1,5})((?:-\d{1,9})+)", body)
     if windows:
         hidden = _hidden(windows[3][1:])
         return WindowNet(shape, int(windows[1]), int(windows[2]), [*hidden, outputs], head)
@@ -48,10 +48,16 @@ def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = 
         if dueling:
             raise InvalidValue("connect_zero has no dueling head; +value gives it a value head")
         return ConnectZero(shape, outputs, valued)
-    if not re.fullmatch(r"\d+(-\d+)*", body):
+    if not re.fullmatch(r"\d{1,9}(-\d{1,9})*", body):
         known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
         raise InvalidValue(f"no network {shorten(spec)!r}; write {known}")
     return MLP([math.prod(shape), *_hidden(body), outputs], head)
+
+
+def suitable(shape: Sequence[int], outputs: int) -> str:
+    """A network for what it sees and what it chooses between: a head for pairs where there are enough actions."""
+    pairs = len(shape) == 3 and outputs >= (shape[-2] * shape[-1]) ** 2
+    return "b3c32-pairs" if pairs else "512-256-128"
 
 
 def _hidden(sizes: str) -> list[int]:
@@ -88,7 +94,7 @@ def _last_layers(head: nn.Module) -> list[nn.Module]:
 
 def describe(spec: str, shape: Sequence[int], outputs: int, dueling: bool) -> str:
     """The spec with input and output sizes, for a checkpoint's identity: `84-512-256-7`."""
-    inputs = str(math.prod(shape)) if spec[0].isdigit() else "x".join(map(str, shape))
+    inputs = str(math.prod(shape)) if spec[:1].isdigit() else "x".join(map(str, shape))
     return f"{inputs}-{spec}-{outputs}{' dueling' if dueling else ''}"
 
 
@@ -331,7 +337,7 @@ def entropy_of(log_probs: Tensor, legal: Tensor) -> Tensor:
     return -(torch.where(legal, log_probs.exp(), 0.0) * log_probs).sum(1)
 
 
-def entropy(values: Tensor, legal: Tensor, temperature: float = 1.0) -> Tensor:
+def entropy(values: Tensor, legal: Tensor, temperature: float | Tensor = 1.0) -> Tensor:
     """[B] of the softmax over the legal actions only, in nats; right where probabilities are 0."""
     return entropy_of(log_probabilities(values / temperature, legal), legal)
 

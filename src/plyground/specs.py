@@ -9,7 +9,7 @@ from pathlib import Path
 from plyground.errors import InvalidValue, shorten
 
 Value = bool | int | str
-LAST_OPTION = re.compile(r"(.*),(\w+)=([^,/]*)")
+LAST_OPTION = re.compile(r"(.*),(\w+)=((?<=weights=)[^,]*|[^,/]*)")  # only `weights` is a path itself
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
@@ -28,9 +28,17 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
 def split_path(text: str) -> tuple[str, dict[str, str]]:
     """The path and the options of `runs/a,checkpoint=last`; a path that exists is not split."""
     options: dict[str, str] = {}
-    while (found := LAST_OPTION.fullmatch(text)) and not Path(text).exists():
+    while (found := LAST_OPTION.fullmatch(text)) and not exists(text):
         text, options[found[2]] = found[1], found[3]
     return text, options
+
+
+def exists(path: str) -> bool:
+    """Whether there is such a file or folder; a path that none can have, such as one that is too long, does not."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def join(name: str, options: Mapping[str, Value]) -> str:

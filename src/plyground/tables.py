@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.interface import read
 from plyground.games.table_key import TableKey, pick_key
@@ -67,7 +68,17 @@ class Table:
 
     def load_state(self, arrays: Arrays) -> None:
         """Replace all entries by those that `state` returned."""
+        self._check(arrays)
         self._set(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
+
+    def _check(self, arrays: Arrays) -> None:
+        """Refuse arrays that are no entries of this table: compiled code checks neither shapes nor types."""
+        size = len(arrays["values"]) if "values" in arrays else 0
+        for name, there in self.state().items():
+            found, shape = arrays.get(name), (size, *there.shape[1:])
+            if found is None or found.dtype != there.dtype or found.shape != shape:
+                given = "missing" if found is None else f"{found.dtype} of shape {found.shape}"
+                raise InvalidValue(f"the {name} of a table are {there.dtype} of shape {shape}, not {given}")
 
     def snapshot(self) -> Arrays:
         """Copies of the values [size] and visits [size], for `with_values`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,9 +47,43 @@ def test_what_does_not_fit_is_refused(connect_four: pg.Game, tmp_path: Path) -> 
         climb(connect_four, ["punisher"], 6, 0, path)
     with pytest.raises(pg.InvalidValue, match="at least two different agents, not random"):
         climb(connect_four, ["random", "random"], 4, 0)
-    path.write_text("{}")
-    with pytest.raises(pg.InvalidValue, match="cannot read the ladder"):
-        climb(connect_four, ["random"], 4, 0, path)
+
+
+RESULT = {"a": "random", "b": "greedy", "wins": 1, "draws": 0, "losses": 3}
+LADDER = {"game": "connect_four", "games": 4, "seed": 0, "results": [RESULT]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({}, "has no game"),
+        ([LADDER], "is a table"),
+        (LADDER | {"results": {"a": 1}}, "results of the file is a list"),
+        (LADDER | {"results": [3]}, "results of the file is a table"),
+        (LADDER | {"games": "4"}, "games of the file is of type int"),
+        (LADDER | {"results": [RESULT | {"wins": "1"}]}, "wins of results of the file is of type int"),
+        (LADDER | {"results": [RESULT | {"wins": -7}]}, "is no result of a match"),
+        (LADDER | {"results": [RESULT | {"wins": 10**5000}]}, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_ladder_is_one_error(tmp_path: Path, wrong: object, why: str) -> None:
+    path = tmp_path / "ladder.json"
+    sys.set_int_max_str_digits(0)
+    try:
+        path.write_text(json.dumps(wrong))
+    finally:
+        sys.set_int_max_str_digits(4300)
+    with pytest.raises(pg.Error, match=why):
+        read(path)
+
+
+def test_a_full_disk_is_one_error(connect_four: pg.Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("plyground.arena.ladder.write_whole", full)
+    with pytest.raises(pg.InvalidValue, match=r"cannot write .*ladder\.json: No space left on device"):
+        climb(connect_four, ["random", "greedy"], 2, 0, tmp_path / "ladder.json")
 
 
 def test_the_command_prints_and_draws(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
+from plyground.checks.passed import has_passed
 from plyground.cli.commands import COMMANDS
 
 
@@ -75,11 +77,13 @@ def test_bench_prints_one_json_object(command) -> None:
     assert speed["plies_per_second"] > 1000
 
 
-def test_check_runs_the_laws(command, tmp_path: Path) -> None:
-    code, out, _ = command("check", str(ROOT / "examples" / "three_in_a_row.py"))
+def test_check_runs_the_laws(command, steady_path: Path) -> None:
+    example = ROOT / "examples" / "three_in_a_row.py"
+    code, out, _ = command("check", str(example))
     assert code == 0
     assert "keeps all" in out
-    broken = tmp_path / "broken.py"
+    assert has_passed(example)
+    broken = steady_path / "broken.py"
     broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
     code, out, err = command("check", str(broken))
     assert code == 2
@@ -127,8 +131,8 @@ def test_bad_input_is_one_clear_error(command, arguments: list[str], message: st
     assert len(err.splitlines()) < 25
 
 
-def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
-    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Path) -> None:
+    path, source = steady_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
     path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
     code, out, _ = command("check", str(path))
     assert code == 0
@@ -182,8 +186,8 @@ def test_what_was_written_is_said(command, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
-    broken = tmp_path / "typo.py"
+def test_a_game_that_does_not_compile_is_one_clear_error(command, steady_path: Path) -> None:
+    broken = steady_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
     code, _, err = command("match", str(broken), "random", "random", "--games", "2")
     assert code == 2
@@ -201,9 +205,9 @@ def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path
     ],
     ids=["encoder", "legal"],
 )
-def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+def test_check_finds_what_writes_beyond_its_room(steady_path: Path, right: str, wrong: str, message: str) -> None:
     """In a process of its own, as people run it: bounds are checked there."""
-    path = tmp_path / "beyond.py"
+    path = steady_path / "beyond.py"
     source = Path(TINY[1]).read_text().replace("NUM_ACTIONS = MAX_LEGAL = 3", "NUM_ACTIONS = 3\nMAX_LEGAL = 3")
     assert source.count(right) == 1
     path.write_text(source.replace(right, wrong))
@@ -211,6 +215,46 @@ def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wro
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _plyground(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own with a cache of its own."""
+    environment = os.environ | {"PLYGROUND_CACHE": str(cache)}
+    line = [sys.executable, "-m", "plyground", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_a_game_that_has_not_passed_check_ends_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "beyond.py"
+    path.write_text(Path(TINY[1]).read_text().replace('state["seen"][situation(state)] = 1', 'state["seen"][999] = 1'))
+    done = _plyground(tmp_path / "cache", "perft", str(path), "--depth", "1")
+    assert done.returncode == 2
+    assert f"{path} is new or has changed: bounds are checked" in done.stderr
+    assert f"the game {path} fails with IndexError: index is out of bounds" in done.stderr
+    assert f"check {path} says what is wrong with it" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")
+def test_ctrl_c_stops_check_in_an_endless_compiled_loop(tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    edit = 'while state["outcome"] == RUNNING:\n        state["place"] = 1\n    state["repeats"] = 1'
+    path.write_text(Path(TINY[1]).read_text().replace('state["repeats"] = 1', edit, 1))
+    environment = os.environ | {"PLYGROUND_CACHE": str(tmp_path / "cache")}
+    line = [sys.executable, "-m", "plyground", "check", str(path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            until = time.monotonic() + 60
+            while not list(tmp_path.glob("cache/*/__pycache__/*reset_all*.nbi")) and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(0.3)  # it is compiled, and runs
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "plyground: stopped; nothing was kept" in errors
 
 
 def test_a_closed_pipe_is_no_error() -> None:

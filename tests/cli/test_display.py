@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -134,6 +135,21 @@ def test_on_a_terminal_scores_are_in_the_table_and_notes_above_it(screen) -> Non
     assert "40 games" not in shown.getvalue()
     assert [cycle for cycle, _ in view.scores] == [3]
     assert view.note.startswith("target network")
+
+
+def test_on_a_narrow_terminal_lines_break_between_words(screen) -> None:
+    shown = screen(terminal=True, width=80)
+    with display.Display() as view:
+        view(EPOCH)
+    lines = re.sub(r"\x1b\[[?\d;]*\w", "", shown.getvalue()).splitlines()
+    assert all(len(line.rstrip()) <= 80 for line in lines)
+    assert " ".join(lines).split() == display._epoch(EPOCH).split(), "no word is broken"
+
+
+def test_an_entropy_of_values_stands_beside_that_of_an_even_choice() -> None:
+    assert display._metrics({"loss": 0.5, "entropy": 1.0, "even_entropy": 2.0}) == (
+        "loss 0.5000 entropy 1.0000 (even: 2.0000)"
+    )
 
 
 def test_a_report_is_laid_out_for_a_terminal(screen) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.grammar import game_first, is_game
+from plyground.cli.grammar import game_files, game_first, is_game, refuse_old_flags
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -103,3 +104,43 @@ def test_play_takes_game_and_agent_in_any_part(command, monkeypatch: pytest.Monk
         code, out, err = command("play", *given)
         assert code == 0, err
         assert greeting in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("--train-advanced --cycles 3 --profile dqn_debug_masking", "plyground train --profile chess_dqn_original"),
+        ("--eval-baseline --games 20 --load-best", "plyground evaluate RUN random greedy"),
+        ("--collect --games 20 --depth 2 --topk 5 --tau 1.0", "plyground teach collect chess"),
+        ("--train-imitation --data x --lr 0.001", "plyground train imitation chess --data FILE"),
+        ("train imitation --batch 64 --lr=0.1", "--batch is --batch-size; --lr is --learning-rate"),
+        ("train dqn chess --concurrency 8 --max-steps 80", "--concurrency is --num-envs; --max-steps is --max-plies"),
+        ("teach collect --topk 3 --tau 0.5", "--topk is --top-k; --tau is --temperature"),
+        ("train --profile chess_dqn --load x", "--load is --init RUN"),
+    ],
+)
+def test_flags_of_the_documents_are_answered_with_those_of_today(command, typed: str, right: str) -> None:
+    code, _, err = command(*typed.split())
+    assert code == 2
+    assert right in err
+
+
+def test_options_of_ours_with_such_names_are_left_alone() -> None:
+    refuse_old_flags(["bench", "rules", "--batch", "4"])
+    refuse_old_flags(["train", "dqn", "--tau", "0.1"])
+    refuse_old_flags([])
+
+
+def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:
+    code, out, err = command("train", "dqn", "chess", "--doubel-dqn")
+    assert code == 2
+    assert "--double-dqn" in out + err
+
+
+def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
+    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
+        assert game_files(["match", *words]) == [Path(ROW)]
+    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
+    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
+    assert game_files(["match", *nothing]) == []

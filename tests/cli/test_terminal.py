@@ -7,6 +7,7 @@ import json
 import pytest
 
 import plyground as pg
+from plyground.arena.match import play_match
 from plyground.cli import terminal
 
 
@@ -39,6 +40,16 @@ def test_a_match_tells_score_interval_and_games_that_were_stopped(capsys: pytest
     low, high = result.interval
     assert f"score of greedy: {result.score:.1%}, 95% interval {low:.1%} to {high:.1%}" in shown
     assert "plies and count as draws" not in shown
+
+
+@pytest.mark.usefixtures("wide")
+def test_the_limit_of_plies_in_force_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not the game's own MAX_PLIES, where a run has another."""
+    game = pg.load("chess")
+    random = pg.agent("random", game)
+    for limit in (4, 6):
+        terminal.show_match(play_match(game, random, random, 2, max_plies=limit), "a", "b", game, as_json=False)
+        assert f"2 games were stopped after {limit} plies and count as draws" in capsys.readouterr().out
 
 
 def test_markup_in_a_text_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

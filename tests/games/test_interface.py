@@ -44,7 +44,8 @@ def test_a_name_has_a_known_kind_file_and_law_and_some_game_defines_it(name: str
 def test_a_game_in_one_file_may_define_the_name(name: str) -> None:
     rules = pg.load(EVERY_NAME).rules
     assert rules.defined(name) is not None
-    assert getattr(rules, name) is rules.defined(name)
+    value, defined = getattr(rules, name), rules.defined(name)
+    assert value is defined or (isinstance(value, np.dtype) and value == defined)  # this game's records have no gaps
 
 
 @pytest.mark.compiled

@@ -141,5 +141,31 @@ def test_what_is_no_action_is_refused_with_its_reason(action: Any, message: str)
 def test_what_is_no_case_is_refused_with_its_reason(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(pg.Error, match=message):
         CourseSequence.from_case(_case(**changes))
-    with pytest.raises(pg.Error, match="this one lacks to_move, hand"):
+    with pytest.raises(pg.Error, match="the case has no to_move"):
         CourseSequence.from_case({key: value for key, value in _case().items() if key not in ("hand", "to_move")})
+
+
+WRONG: list[tuple[str, Any]] = [
+    *(("players", value) for value in (3, "2", 2.0, None, -2, 10**9)),
+    *(("to_move", value) for value in (7, -1, "0", None)),
+    *(("red", value) for value in (3, [3], [[1]], [[1, 2, 3]], [["a", 1]], [[0, 0]], [[99, 1]], [[2**62, 1]])),
+    *(("hand", value) for value in (3, ["zz"], [3], ["2d"] * 3, ["2d", "3d", "4d", "5d", "6d", "7d", "8d"])),
+    *(("display", value) for value in (None, ["2d", "3d", "4d", "5d", "6d", "7d"], {"2d": 1})),
+    *(("team_sequences_before", value) for value in ([1], {"9": 1}, {"x": 1}, {"0": 300}, {"0": -1}, {"0": "1"})),
+    *((name, 3) for name in ("trade_used", "deck_empty")),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_case_of_other_types_is_one_error(name: str, value: Any) -> None:
+    with pytest.raises(pg.Error):
+        CourseSequence.from_case({**CASES[0], name: value})
+    with pytest.raises(pg.Error, match=f"the case has no {name}"):
+        CourseSequence.from_case({key: item for key, item in CASES[0].items() if key != name})
+
+
+@pytest.mark.parametrize("coords", [(1,), (1, 2, 3), ("1", 2), (1.0, 2), ([1], 2), 3, [1, 2], (None, None)])
+def test_coordinates_are_two_whole_numbers(coords: Any) -> None:
+    course = CourseSequence(seed=1)
+    with pytest.raises(pg.InvalidValue, match="coords is a tuple"):
+        course.apply({**course.legal_actions()[0], "coords": coords})

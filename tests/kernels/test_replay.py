@@ -13,7 +13,7 @@ from plyground.kernels.replay import (
     RUNS_ON,
     TERMINATED,
     TRUNCATED,
-    mark_decided,
+    mark_games,
     n_step_return,
     n_step_returns,
     sample_prioritised,
@@ -130,7 +130,7 @@ def test_plies_that_are_not_usable_are_not_sampled() -> None:
 
 def test_shares_of_recent_and_decided_plies() -> None:
     decided = np.zeros((8, 4), np.bool_)
-    mark_decided(decided, 7, np.array([False, False, True, False]), np.full(4, 3, np.int32))
+    mark_games(decided, 7, np.array([False, False, True, False]), np.full(4, 3, np.int32), True)
     assert np.argwhere(decided).tolist() == [[5, 2], [6, 2], [7, 2]]
     found = drawn(8000, SampleShares(0.5, 0.0, 1), decided=decided)
     assert np.isin(found, [22, 26, 30]).mean() == pytest.approx(0.5 + 0.5 * 3 / 32, abs=0.03)
@@ -140,7 +140,7 @@ def test_shares_of_recent_and_decided_plies() -> None:
 
 def test_a_decided_game_is_marked_across_the_end_of_the_ring() -> None:
     decided = np.zeros((4, 2), np.bool_)
-    mark_decided(decided, 1, np.array([True, True]), np.array([3, 99], np.int32))
+    mark_games(decided, 1, np.array([True, True]), np.array([3, 99], np.int32), True)
     assert decided[:, 0].tolist() == [True, True, False, True]
     assert decided[:, 1].all()
 

@@ -13,9 +13,10 @@ from plyground.games.sequence.cards import TRADES
 from plyground.kernels.table import NOTHING, Rule, update
 from plyground.tables import Table
 
+FULL = np.log1p(15000.0)
 PLAIN = Rule(
     sarsa=False, learning_rate=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
-    reward_weight=0.1, prior=0.0, limit=10.0,
+    reward_weight=0.1, prior=0.0, full=FULL, limit=10.0,
 )  # fmt: skip
 
 
@@ -121,6 +122,13 @@ def test_later_visits_count_alpha() -> None:
         pupil.end(FIRST_WINS if visit % 2 else DRAW)
         value += max(0.25, 1 / visit) * (0.1 * FOUR + visit % 2 - value)
         assert pupil.value(key) == (pytest.approx(value, abs=1e-6), visit)
+
+
+def test_on_the_raw_scale_a_reward_is_the_score_itself() -> None:
+    pupil = Pupil(DEAD_CARD, PLAIN._replace(full=0.0, limit=1e6))
+    pupil.act()
+    assert pupil.act().startswith("place ah g5")
+    assert pupil.updates.pending.rewards[0, 0] == pytest.approx(0.1 * 10_003), "a live four, and three times a live one"
 
 
 def test_what_an_action_does_and_what_it_draws_are_not_mixed() -> None:

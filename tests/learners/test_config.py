@@ -30,6 +30,19 @@ def test_defaults_are_filled_in(connect_four: pg.Game) -> None:
     assert resolve(found) == found, "what config.toml states is resolved already"
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("dqn", {"huber_delta": 0.0}), ("dqn", {"replay_ratio": 1e308}), ("dqn", {"priority_alpha": 1e308}),
+        ("dqn", {"learning_rate": 1e308}), ("dqn", {"opening_plies": 2**31}), ("tabular", {"opening_plies": 2**62}),
+        ("ppo", {"clip_range": 1e308}), ("ppo", {"value_coef": float("inf")}), ("tabular", {"prior": float("nan")}),
+    ],
+)  # fmt: skip
+def test_a_number_that_no_run_can_use_is_refused_by_name(name: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(Error, match=f"{next(iter(settings))} is "):
+        LEARNERS[name].config(game=ROW, **settings)
+
+
 def test_a_table_has_a_key_and_neither_network_nor_threads() -> None:
     found = resolve(Tabular(game="sequence"))
     assert found.key == "patterns-v1"

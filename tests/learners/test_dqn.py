@@ -26,8 +26,9 @@ from plyground.errors import Error, IllegalAction
 from plyground.games.interface import FIRST_WINS
 from plyground.learners import dqn, saving, training
 from plyground.learners.config import resolve
-from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets
+from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets, value_spread
 from plyground.learners.training import train
+from plyground.networks import entropy
 from plyground.runs.directory import find_checkpoint, newest_whole, read_metrics, steps_of
 from resumed import after_steps, begin, check_resume, silent
 
@@ -43,7 +44,7 @@ EVERYTHING = replace(
 OTHERWISE = replace(
     SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own_turn", opponents=("0.5 self", "0.5 random"),
     loss="mse", tau=0.01, max_plies=9, truncation_penalty=0.1, decided_share=0.3, recent_share=0.3, recent_size=100,
-    n_step=2,
+    n_step=2, undecided_share=0.5,
 )  # fmt: skip
 
 
@@ -268,6 +269,19 @@ def test_the_imitation_reward_is_for_the_teachers_choice(connect_four: pg.Game) 
     assert small_learner(shaping_fraction=0.25).guidance == 1.0
 
 
+def test_the_imitation_reward_is_for_any_of_the_teachers_k_best(connect_four: pg.Game) -> None:
+    position = connect_four.position("44")
+    for k in (1, 3):
+        learner = small_learner(game="connect_four", imitation_coef=0.25, imitation_top_k=k)
+        assert learner.teacher is not None
+        best = learner.teacher.lessons(position.states, 7, 1.0).moves[0].tolist()
+        rewards = learner._imitation_rewards(
+            learner.view.rows(np.repeat(position.states, 7)), torch.tensor(best, dtype=torch.int32)
+        )
+        assert isinstance(rewards, torch.Tensor)
+        assert rewards.tolist() == [0.25] * k + [0.0] * (7 - k)
+
+
 def test_the_imitation_reward_is_for_own_plies_only() -> None:
     """An opponent that plays as the teacher would is not rewarded for it."""
     learner = small_learner(
@@ -371,6 +385,35 @@ def test_nothing_comes_after_the_end() -> None:
     found = td_targets(torch.tensor([1.0, -1.0]), torch.tensor([0.0, 0.0]), TARGET, nothing)
     assert found.tolist() == [1.0, -1.0]
     assert best_legal(TARGET, nothing).tolist() == [0.0, 0.0]
+
+
+def test_the_entropy_of_values_depends_on_their_differences_not_on_their_scale() -> None:
+    """Of a softmax with temperature 1 it would be that of an even choice for all values near 0."""
+    legal = torch.ones(2, 4, dtype=torch.bool)
+    clear, vague = torch.tensor([[1.0, 0, 0, 0]] * 2), torch.tensor([[1.0, 0.9, 0.1, 0]] * 2)
+    found = {
+        (name, scale): float(entropy(values * scale, legal, value_spread(values * scale, legal)).mean())
+        for name, values in (("clear", clear), ("vague", vague))
+        for scale in (1.0, 0.01)
+    }
+    assert found["clear", 1.0] == pytest.approx(found["clear", 0.01], abs=1e-3)
+    assert found["clear", 1.0] < found["vague", 1.0] < np.log(4) - 0.2
+    assert float(value_spread(torch.zeros(2, 4), legal)) > 0
+
+
+def test_undecided_games_leave_the_replay_buffer_when_they_end() -> None:
+    config = {"num_envs": 16, "buffer_size": 16 * 60, "learning_starts": 900, "games_per_cycle": 10**9, "max_plies": 6}
+    learners = {share: small_learner(undecided_share=share, **config) for share in (0.0, 1.0)}
+    for learner in learners.values():
+        for _ in range(60):
+            learner.play()
+    replay = learners[0.0].replay
+    decided, usable = replay.decided.numpy(), replay.usable.numpy()
+    lasts = np.cumsum(replay.plies.ended.numpy()[::-1] != 0, axis=0)[::-1] > 0  # plies of games that have ended
+    assert (usable[lasts] == decided[lasts]).all(), "of the games that ended, those that were won are left"
+    assert usable[~lasts].all(), "a game that goes on is learned from"
+    assert 0.1 < decided[lasts].mean() < 0.9
+    assert learners[1.0].replay.usable.all()
 
 
 def test_a_row_alone_equals_the_same_row_in_a_batch() -> None:

@@ -145,4 +145,3 @@ def test_a_snapshot_is_kept_only_where_snapshots_play() -> None:
 def test_a_summary_says_how_full_the_buffer_is() -> None:
     learner = played(games_per_cycle=10)
     assert learner.cycle.summary() == "replay buffer 48"
-    assert learner.cycle.experience()["plies_stored"] == "48 of 48"

@@ -91,11 +91,11 @@ def test_a_run_that_goes_on_with_another_holds_out_the_same_games(few: Path, tmp
     lines = few.read_text().splitlines(keepends=True)
     (tmp_path / "half").write_text("".join(lines[: len(lines) // 2 : -1]))  # other data: less, in another order
     first = ImitationLearner(settings(few, seed=1, validation_split=0.2), tmp_path)
-    learned_from = set(first.examples["game"][first.rows])
+    learned_from = set(first.records["game"][first.rows])
     (tmp_path / "other").mkdir()
     for changes in ({"seed": 2}, {"validation_split": 0.1}, {"data": (str(tmp_path / "half"),)}):
         again = ImitationLearner(replace(first.config, **changes), tmp_path / "other")
-        assert not learned_from & set(again.examples["game"][again.held_out]), changes
+        assert not learned_from & set(again.records["game"][again.held_out]), changes
 
 
 def test_a_run_cannot_hold_out_more_than_the_one_it_goes_on_with(few: Path, tmp_path: Path) -> None:
@@ -155,6 +155,32 @@ def test_a_network_with_a_value_head_says_the_value_there(data: Path, tmp_path: 
     found = on_held_out(load_run(str(tmp_path / "run")), read_held_out(tmp_path / "run", Lines(connect_four)))
     for name in ("kl", "value_error"):
         assert found[name] == pytest.approx(records[-1][name], abs=1e-5), "what is saved is what was measured"
+
+
+def test_other_targets_learn_too_and_weights_decay(few: Path, tmp_path: Path) -> None:
+    sharp = {"target_temperature": 0.5, "target_top_k": 3, "action_value_coef": 1.0, "weight_decay": 5.0}
+    records = run_of(tmp_path / "sharp", settings(few, epochs=2, **sharp))
+    assert records[-1]["kl"] < records[0]["kl"]
+    run_of(tmp_path / "plain", settings(few, epochs=2))
+    sizes = [
+        sum(each.square().sum() for each in load_run(str(tmp_path / name)).network.parameters())
+        for name in ("sharp", "plain")
+    ]
+    assert sizes[0] < sizes[1]
+
+
+def test_data_of_another_seed_is_held_out(data: Path, few: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.ndjson"
+    collect(
+        Collect(game="connect_four", games=20, opening_plies=12, threads=1, depth=2, seed=9), other, lambda *_: None
+    )
+    learner = ImitationLearner(settings(few, validation_data=(str(other),)), tmp_path)
+    assert len(learner.held_out) == len(other.read_bytes().splitlines())
+    found = learner.measure()
+    assert learner.weak.any()
+    share = learner.weak.mean()
+    for name in ("match@1", "kl"):
+        assert found[name] == pytest.approx(share * found[f"weak_{name}"] + (1 - share) * found[f"equal_{name}"])
 
 
 @pytest.mark.parametrize(("stop", "epoch"), [(2, 0), (8, 1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,19 @@ def test_openings_are_random_and_at_most_as_long_as_said() -> None:
     assert set(stones.tolist()) == {0, 1, 2, 3, 4}
     assert (games.batch.plies == 0).all() or set(games.batch.plies.tolist()) <= {0, 1, 2, 3, 4}
     assert len({bytes(row) for row in games.batch.states[:200].numpy()}) > 20
+
+
+def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("444\n12345\n")
+    games = environments(num_envs=64, openings=str(tmp_path / "book.txt"))
+    begun = games.batch.states.clone()
+    wanted = {bytes(row) for row in begun.numpy()}
+    assert len(wanted) == 2
+    for _ in range(40):
+        ply = random_ply(games)
+        over = ply.terminated | ply.truncated
+        assert {bytes(row) for row in games.batch.states[over].numpy()} <= wanted
+        assert not (ply.terminated & (ply.lengths < 3)).any(), "the plies of an opening are not counted"
 
 
 def test_an_illegal_action_is_an_error_that_names_its_row() -> None:

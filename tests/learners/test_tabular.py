@@ -48,7 +48,11 @@ def _extreme(config: Tabular, moves: int) -> tuple[float, float, float]:
         learner.state.progress = progress(learner)
         learner.iterate()
     values = np.abs(learner.table.state()["values"])
-    return float(values[learner.table.plain()].max()), float(values.max()), rule_of(asdict(config)).limit
+    return (
+        float(values[learner.table.plain()].max()),
+        float(values.max()),
+        rule_of(asdict(config), learner.table.key).limit,
+    )
 
 
 WILD = replace(RICH, num_envs=64, alpha=1.0, alpha_final=1.0, gamma=1.0, gamma_final=1.0)

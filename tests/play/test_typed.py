@@ -66,3 +66,10 @@ def test_moves_are_grouped() -> None:
         "place 2h a1 take 6s, qd",
         "pass",
     ]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", " \t "])
+def test_blanks_are_no_move(text: str) -> None:
+    position = pg.load("connect_four").start()
+    with pytest.raises(pg.IllegalAction, match="is not legal here"):
+        typed.read(position, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 
 import plyground as pg
 from plyground.report import figures
+from plyground.runs import files
 
 
 def test_a_figure_has_its_size_in_the_file(tmp_path: Path) -> None:
@@ -39,9 +41,21 @@ def test_a_target_is_checked_before_the_work(target: str, message: str) -> None:
 
 
 def test_a_target_that_fails_later_is_one_sentence(tmp_path: Path) -> None:
-    for target in (tmp_path / "no" / "x.png", tmp_path / "x.foo"):
-        with pytest.raises(pg.InvalidValue, match=f"cannot write {target}: "):
+    for target, what in ((tmp_path / "no" / "x.png", "write"), (tmp_path / "x.foo", "draw")):
+        with pytest.raises(pg.InvalidValue, match=f"cannot {what} {target}: "):
             figures.save_figure(target, figures.new_figure(1, 1))
+
+
+def test_a_full_disk_leaves_the_picture_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    figures.save_figure(tmp_path / "x.png", figures.new_figure(1, 1))
+    before = (tmp_path / "x.png").read_bytes()
+    monkeypatch.setattr(files, "write_synced", full)
+    with pytest.raises(pg.InvalidValue, match=r"cannot write .*x\.png: No space left on device"):
+        figures.save_figure(tmp_path / "x.png", figures.new_figure(2, 2))
+    assert (tmp_path / "x.png").read_bytes() == before
 
 
 def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() -> None:

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import plyground as pg
+from conftest import ROOT
+from plyground.agents.agent import load_run
+from plyground.learners.tabular import Tabular
+from plyground.learners.training import train
 from plyground.report import run as report
 from plyground.report import table
 from plyground.runs.settings import to_toml
+from resumed import begin, silent
 
 
 def score(value: float) -> dict[str, float]:
@@ -20,12 +26,24 @@ def score(value: float) -> dict[str, float]:
 
 
 def cycle(number: int, **metrics: Any) -> dict[str, Any]:
-    return {"event": "cycle", "cycle": number, "seconds": {"total": 10.0 * number, "rules": 1.0}, **metrics}
+    counts = {
+        "step": 9,
+        "plies": 5,
+        "updates": 2,
+        "illegal_moves": 0,
+        "seconds": {"total": 10.0 * number, "rules": 1.0},
+    }
+    return {"event": "cycle", "cycle": number, **counts, **metrics}
+
+
+def epoch(number: int, **metrics: Any) -> dict[str, Any]:
+    measured = {"loss": 2.0 - number, "kl": 1.0 - number / 2, "match@1": 0.5 + number / 4, "seconds": number / 2}
+    return {"event": "epoch", "step": number, "epoch": number, "examples": 7, **measured, **metrics}
 
 
 def evaluation(number: int, **scores: float) -> dict[str, Any]:
     found = {spec: score(value) for spec, value in scores.items()}
-    return {"event": "evaluation", "cycle": number, "eval_opponents": found, "against_best": score(0.5)}
+    return {"event": "evaluation", "step": 9, "cycle": number, "eval_opponents": found, "against_best": score(0.5)}
 
 
 def write_run(path: Path, config: dict[str, Any], records: list[dict[str, Any]]) -> Path:
@@ -59,10 +77,7 @@ def test_scores_and_metrics_are_drawn_over_seconds(tmp_path: Path, drawn: list[F
 
 
 def test_epochs_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
-    records = [
-        {"event": "epoch", "step": k, "seconds": k / 2, "loss": 2.0 - k, "kl": 1.0 - k / 2, "match@1": 0.5 + k / 4}
-        for k in range(2)
-    ]
+    records = [epoch(k) for k in range(2)]
     report.save_curves(tmp_path / "x.png", [write_run(tmp_path / "a", {"learner": "imitation"}, records)])
     left, right = drawn[0].axes
     assert lines(left) == [[0.5, 0.75]]
@@ -85,6 +100,18 @@ def test_a_run_with_a_table_has_six_pictures(tmp_path: Path, drawn: list[Figure]
     ]
     report.save_curves(tmp_path / "x.png", [path, path])
     assert len(drawn[1].axes) == 2, "two runs are compared by their curves"
+
+
+def test_a_report_says_that_the_best_table_is_the_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
+    config = Tabular(game=str(game.full), cycles=1, games_per_cycle=20, num_envs=4, eval_games=2)
+    learner, run = begin(tmp_path / "run", config)
+    with run:
+        train(learner, run, silent)
+    assert report._empty_table(run.path, load_run(str(run.path), None, "last")) == []
+    (text,) = report._empty_table(run.path, load_run(str(run.path), None, "0"))
+    assert "The best checkpoint is the empty table" in text
+    assert f"has {len(learner.table):,} entries and plays as `run:{run.path},checkpoint=last`" in text
 
 
 def test_runs_of_one_name_get_different_labels() -> None:
@@ -115,7 +142,7 @@ def test_advice_follows_from_the_numbers(config: Any, last: Any, scores: dict[st
 def test_every_run_is_listed_and_a_damaged_one_with_its_fault(tmp_path: Path) -> None:
     config = {"learner": "dqn", "game": "/x/three.py", "cycles": 4}
     write_run(tmp_path / "a", config, [cycle(1), cycle(2), evaluation(2, random=0.8)])
-    write_run(tmp_path / "b", {"learner": "imitation", "game": "chess", "epochs": 3}, [{"event": "epoch", "epoch": 1}])
+    write_run(tmp_path / "b", {"learner": "imitation", "game": "chess", "epochs": 3}, [epoch(1)])
     write_run(tmp_path / "c", {**config, "cycles": 0}, [cycle(7)])
     write_run(tmp_path / "d", config, [])
     (tmp_path / "d" / "metrics.jsonl").write_text("{\n")

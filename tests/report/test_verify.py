@@ -86,7 +86,7 @@ def test_a_page_has_a_row_for_each_stage_and_match(tmp_path: Path, connect_four:
     match = Match(np.array([[1.0, 0.5], [0.0, 1.0]]), 20.0, 1, {"four": 3})
     stage = Stage(BEFORE, agent_of(connect_four, 0), {**held_out, "value_error": 0.125}, {"random": match})
     stages = [stage, replace(stage, name=AFTER, matches={"random": match, "greedy": match})]
-    rows = page(tmp_path / "run", stages, 400, "minimax", 4).splitlines()
+    rows = page(tmp_path / "run", stages, "400 held-out positions", 400, "minimax", 4).splitlines()
     assert "| before imitation | 25.0% [20.8%, 29.2%] | 50.0% | 75.0% | 1.500 | 1.00 (2.00) | 0.125 |" in rows
     played = [row for row in rows if "| 62.5% |" in row]
     assert [row.split(" | ")[:2] for row in played] == [
@@ -105,4 +105,6 @@ def test_a_run_is_verified_on_a_dataset(tmp_path: Path, connect_four: pg.Game) -
     assert (run / "verify.md").read_text() == text
     assert "| after imitation | untrained |" in text
     assert "| before imitation | untrained |" not in text, "a network does not play against itself"
+    assert "held-out" not in text, "the run may have learned from these"
+    assert f"positions of {tmp_path / 'a.ndjson'} (95%" in text
     assert told[-1] == "after imitation: 2 games against teacher"

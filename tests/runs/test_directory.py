@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ def run(tmp_path: Path):
 
 
 def test_a_checkpoint_comes_back_as_it_was(run) -> None:
-    run.log({"loss": float("nan"), "n": np.int64(3)})
+    run.log({"event": "x", "step": 0, "loss": float("nan"), "n": np.int64(3)})
     saved = run.save(10, IDENTITY, groups(), {"big": 2**100, "x": 0.1})
     again = find_checkpoint(run.path, "last")
     assert again.step == saved.step == 10
@@ -40,23 +41,23 @@ def test_a_checkpoint_comes_back_as_it_was(run) -> None:
     assert directory.read_config(run.path) == {
         "learner": "dqn", "seed": 3, "words": ["a", 'b "c"'], "versions": {"torch": "2"},
     }  # fmt: skip
-    assert read_metrics(run.path) == [{"loss": None, "n": 3}]
+    assert read_metrics(run.path) == [{"event": "x", "step": 0, "loss": None, "n": 3}]
 
 
 def test_metrics_after_the_checkpoint_are_forgotten(run) -> None:
-    run.log({"step": 1})
+    run.log({"event": "x", "step": 1})
     checkpoint = run.save(1, IDENTITY, groups(), {})
-    run.log({"step": 2})
+    run.log({"event": "x", "step": 2})
     run.rewind(checkpoint)
-    run.log({"step": 3})
+    run.log({"event": "x", "step": 3})
     assert [record["step"] for record in read_metrics(run.path)] == [1, 3]
 
 
 def test_a_line_cut_short_is_left_out(run) -> None:
-    run.log({"step": 1})
+    run.log({"event": "x", "step": 1})
     with (run.path / "metrics.jsonl").open("ab") as file:
         file.write(b'{"step": 2')
-    assert read_metrics(run.path) == [{"step": 1}]
+    assert [record["step"] for record in read_metrics(run.path)] == [1]
 
 
 def test_retention_keeps_the_best_the_last_and_every_kth(run) -> None:
@@ -141,7 +142,7 @@ def test_two_processes_cannot_hold_one_run(run) -> None:
 def test_what_a_killed_process_left_is_swept_away(run) -> None:
     run.save(1, IDENTITY, groups(), {})
     run.close()
-    partial = run.path / "checkpoints" / ".2"
+    partial = run.path / "checkpoints" / ".2.partial"
     partial.mkdir()
     (partial / "network.safetensors").write_bytes(b"half")
     with open_run(run.path):
@@ -162,15 +163,15 @@ def test_a_run_is_never_written_over(run) -> None:
 
 
 def test_a_run_that_never_got_to_a_checkpoint_is_begun_anew(run) -> None:
-    run.log({"step": 0})
+    run.log({"event": "x", "step": 0})
     run.close()
     (run.path / "examples.bin").touch()
     (run.path / ".config.toml.partial").touch()
-    (run.path / "checkpoints" / ".0").mkdir()
+    (run.path / "checkpoints" / ".0.partial").mkdir()
     with create(run.path, {"seed": 4}) as again:
-        again.log({"step": 1})
+        again.log({"event": "x", "step": 1})
     assert directory.read_config(run.path) == {"seed": 4}
-    assert read_metrics(run.path) == [{"step": 1}]
+    assert [record["step"] for record in read_metrics(run.path)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -241,12 +242,148 @@ def test_an_older_format_is_refused_by_number(run) -> None:
         newest_whole(run.path)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 2}'])
+def test_hidden_files_and_folders_are_ignored_and_never_removed(run) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    run.close()
+    places = [run.path / "checkpoints" / name for name in (".DS_Store", ".git/", ".7/", "²/", "٣/", "notes.txt")]
+    for place in places:
+        place.mkdir() if place.name in (".git", ".7", "²", "٣") else place.touch()
+    with open_run(run.path) as again:
+        again.save(2, IDENTITY, groups(), {})
+        again.prune(keep_last=1, keep_every=0, best=2)
+    assert steps_of(run.path) == [2]
+    assert all(place.exists() for place in places)
+
+
+FILES = {"state.json": {"size": 1, "sha256": ""}}
+MANIFEST = {"format": 2, "number": 0, "identity": IDENTITY, "fingerprints": {}, "files": FILES}
+WRONG_MANIFESTS = [
+    *("{", "[]", "3", '{"format": 99}', '{"format": 2}', "[" * 5000),
+    *(json.dumps(MANIFEST | {name: value}) for name in MANIFEST for value in (None, 3.5, "x", [1], {"a": 1})),
+    *(
+        json.dumps(MANIFEST | {"files": {name: FILES["state.json"]}})
+        for name in ("../x", "/x", "a/b", "", ".x", "a\\b")
+    ),
+]
+
+
+@pytest.mark.parametrize("content", WRONG_MANIFESTS)
 def test_a_broken_manifest_is_one_error(run, content: str) -> None:
     run.save(1, IDENTITY, groups(), {})
-    (run.path / "checkpoints" / "1" / "manifest.json").write_text(content)
-    with pytest.raises(Error):
+    run.save(2, IDENTITY, groups(), {})
+    (run.path / "checkpoints" / "2" / "manifest.json").write_text(content)
+    with pytest.raises(Error, match="checkpoint 1 is intact"):
         newest_whole(run.path)
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "{", '{"step": "1"}', '{"eval_opponents": [1]}', '{"step": 1.5}'])
+def test_a_broken_best_json_is_one_error(run, content: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    (run.path / "best.json").write_text(content)
+    with pytest.raises(Error, match=r"best\.json cannot be read"):
+        find_checkpoint(run.path, "best")
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "{}", '{"metrics_bytes": "1"}', '{"metrics_bytes": 1, "parts": []}'])
+def test_a_state_of_another_type_is_one_error(run, content: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    _rewrite(run.path / "checkpoints" / "1", "state.json", content.encode())
+    with pytest.raises(Error, match=r"state\.json cannot be read"):
+        find_checkpoint(run.path, "last").state()
+
+
+def _rewrite(checkpoint: Path, name: str, content: bytes) -> None:
+    """Replace a file of a checkpoint, with its manifest: well formed, but not what was saved."""
+    (checkpoint / name).write_bytes(content)
+    manifest = json.loads((checkpoint / "manifest.json").read_text())
+    manifest["files"][name] = {"size": len(content), "sha256": files.checksum(content)}
+    (checkpoint / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_tensor_of_a_type_that_arrays_have_not_is_one_error(run) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    header = json.dumps({"w": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}).encode()
+    content = len(header).to_bytes(8, "little") + header + bytes(4)
+    _rewrite(run.path / "checkpoints" / "1", "network.safetensors", content)
+    with pytest.raises(Error, match=r"network\.safetensors cannot be read"):
+        find_checkpoint(run.path, "last").tensors("network")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["3", "[]", "{}", '{"event": 3, "step": 1}', '{"event": "cycle", "step": 1}', '{"event": "epoch", "step": 1}'],
+)
+def test_a_line_of_metrics_without_its_keys_is_named(run, line: str) -> None:
+    run.log({"event": "x", "step": 0})
+    with (run.path / "metrics.jsonl").open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(Error, match=r"line 2 of .*metrics\.jsonl cannot be read"):
+        read_metrics(run.path)
+
+
+def test_metrics_that_are_shorter_than_at_the_checkpoint_are_not_filled_up(run) -> None:
+    run.log({"event": "x", "step": 0})
+    checkpoint = run.save(1, IDENTITY, groups(), {})
+    (run.path / "metrics.jsonl").write_bytes(b"")
+    with pytest.raises(Error, match=r"metrics\.jsonl has 0 bytes"):
+        run.rewind(checkpoint)
+
+
+SWAPPED = ["best.json", "metrics.jsonl", "lock", "checkpoints/1", "checkpoints/1/manifest.json", "config.toml"]
+SWAPPED += ["checkpoints/1/state.json", "checkpoints/1/network.safetensors", "checkpoints"]
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_a_folder_in_place_of_a_file_and_the_reverse_are_one_error(run, name: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    run.write("best.json", json.dumps({"step": 1}))
+    run.close()
+    place = run.path / name
+    if place.is_dir():
+        shutil.rmtree(place)
+        place.touch()
+    else:
+        place.unlink(missing_ok=True)
+        place.mkdir()
+
+    def use() -> None:
+        with open_run(run.path) as again:
+            again.rewind(newest_whole(run.path))
+        find_checkpoint(run.path, "best")
+
+    with pytest.raises(Error):
+        use()
+
+
+def test_a_link_in_a_checkpoint_is_not_followed(run, tmp_path: Path) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    file = run.path / "checkpoints" / "1" / "state.json"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Error, match="is not a plain file"):
+        newest_whole(run.path)
+
+
+@pytest.mark.parametrize("which", ["²", "٣", "-1", "1" * 5000, "1_0", " 1", "01"])
+def test_a_step_is_a_plain_number(run, which: str) -> None:
+    run.save(1, IDENTITY, groups(), {})
+    with pytest.raises(Error, match="has no checkpoint"):
+        find_checkpoint(run.path, which)
+
+
+def test_a_full_disk_at_the_start_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write_synced", full)
+    with pytest.raises(Error, match=r"cannot create .*run: No space left on device"):
+        create(tmp_path / "run", {})
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
+def test_a_path_that_is_too_long_is_one_error(name: str) -> None:
+    with pytest.raises(Error, match="is no run directory"):
+        directory.read_config(Path(name))
 
 
 def test_checkpoints_by_name(run) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import stat
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from plyground.errors import Error
 from plyground.runs.directory import best_of, create, find_checkpoint, read_config
@@ -18,7 +21,7 @@ from runs_groups import IDENTITY, groups
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     with create(tmp_path / "run", {"seed": 1}) as run:
-        run.log({"step": 1})
+        run.log({"event": "x", "step": 1})
         run.save(1, IDENTITY, groups(), {"x": 1})
         return run.path
 
@@ -70,6 +73,76 @@ def test_bad_files_are_one_error(run: Path, tmp_path: Path) -> None:
         pack(run, tmp_path / "run.zip")
     with pytest.raises(Error, match="exists already"):
         unpack(tmp_path / "run.zip", run)
+
+
+def packed(path: Path, **changes: object) -> Path:
+    """An archive with one odd entry beside its config; `changes` are fields of that entry."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("config.toml", "seed = 1")
+        entry = zipfile.ZipInfo("odd.bin")
+        entry.external_attr = int(str(changes.pop("mode", stat.S_IFREG | 0o644))) << 16
+        archive.writestr(entry, b"odd content")
+        for name, value in changes.items():
+            setattr(entry, name, value)  # in the central directory, which is what readers read
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"flag_bits": 1}, "is encrypted"),
+        ({"compress_type": 97}, "is packed by method 97"),
+        ({"file_size": 2**32 - 2}, "would grow 390,451,572 times"),
+        ({"file_size": 2**50, "compress_size": 2**49}, r"2 files of 1,125,899,906,842,632 bytes; there is room for"),
+        ({"mode": stat.S_IFLNK | 0o777}, "is no plain file"),
+        ({"mode": stat.S_IFIFO | 0o644}, "is no plain file"),
+        ({"CRC": 7}, "is not a packed run, or damaged: Bad CRC-32"),
+        ({"filename": "config.toml"}, "'config.toml' twice"),
+        ({"filename": "config.toml/x"}, "'config.toml' both as a file and as a folder"),
+        ({"filename": "x" * 400}, "cannot unpack|is not a packed run"),
+    ],
+)
+def test_an_archive_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path, changes: dict, why: str) -> None:
+    archive = packed(tmp_path / "odd.zip", **changes)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(Error, match=why):
+        unpack(archive, tmp_path / "new" / "run")
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.name != "new"] == before
+
+
+def test_hidden_files_are_neither_packed_nor_unpacked(run: Path, tmp_path: Path) -> None:
+    (run / "checkpoints" / ".DS_Store").touch()
+    (run / "link").symlink_to("/etc/hostname")
+    pack(run, tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip", "a") as archive:
+        assert not [name for name in archive.namelist() if ".DS_Store" in name or "link" in name]
+        archive.writestr("checkpoints/.DS_Store", "")
+        archive.writestr("checkpoints/.9/manifest.json", "")
+    assert unpack(tmp_path / "run.zip", tmp_path / "again") == [1]
+    assert not list((tmp_path / "again").rglob(".*"))
+
+
+def test_a_file_of_zeros_is_packed_and_unpacked(run: Path, tmp_path: Path) -> None:
+    """The limit on the ratio refuses nothing that `pack` writes."""
+    (run / "zeros").write_bytes(bytes(2**25))
+    pack(run, tmp_path / "run.zip")
+    unpack(tmp_path / "run.zip", tmp_path / "again")
+
+
+@given(st.data())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_archive_is_one_error_or_a_run(run: Path, tmp_path_factory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    if not (run.parent / "run.zip").exists():
+        pack(run, run.parent / "run.zip")
+    content = bytearray((run.parent / "run.zip").read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    (folder / "run.zip").write_bytes(content[: data.draw(st.integers(0, 2 * len(content)))])
+    try:
+        unpack(folder / "run.zip", folder / "again")
+    except Error:
+        assert [path.name for path in folder.iterdir()] == ["run.zip"]
 
 
 def test_a_slim_run_has_config_best_network_and_fingerprints(tmp_path: Path) -> None:

@@ -77,3 +77,23 @@ def test_files_and_profiles(tmp_path: Path) -> None:
 
 def test_differences_name_both_values() -> None:
     assert differences({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}) == ["b: 3 instead of 2", "c: 4 instead of 'nothing'"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "[" * 3000 + "]" * 3000, "x = " + "9" * 5000, "a." * 3000 + "b = 1", "\xff", "x = 1e999999999999"]
+)
+def test_a_file_that_python_cannot_hold_is_one_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(text.encode("latin-1"))
+    try:
+        found = read_toml(path)
+    except Error as error:
+        assert "is not TOML" in str(error)  # noqa: PT017
+    else:
+        assert text.startswith(("a.", "x = 1e")), found
+
+
+def test_a_folder_is_no_toml_file(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / ("x" * 3000)):
+        with pytest.raises(Error, match="no file"):
+            read_toml(path)

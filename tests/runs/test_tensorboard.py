@@ -12,14 +12,26 @@ from plyground.errors import Error
 from plyground.runs.directory import create
 from plyground.runs.tensorboard import export, scalars
 
-CYCLE = {"event": "cycle", "step": 20, "cycle": 1, "loss": 0.5, "note": "text", "seconds": {"total": 3.0, "rules": 1.0}}
-EVALUATION = {"event": "evaluation", "step": 20, "cycle": 1, "eval_opponents": {"random": {"score": 0.75, "games": 4}}}
+CYCLE: dict[str, Any] = {
+    "event": "cycle", "step": 20, "cycle": 1, "loss": 0.5, "note": "text", "seconds": {"total": 3.0, "rules": 1.0},
+    "plies": 7, "updates": 2, "illegal_moves": 0,
+}  # fmt: skip
+SCORE = {"score": 0.75, "low": 0.5, "high": 1.0}
+EVALUATION: dict[str, Any] = {
+    "event": "evaluation", "step": 20, "cycle": 1, "eval_opponents": {"random": SCORE}, "against_best": SCORE
+}  # fmt: skip
 
 
 def test_every_number_of_a_record_has_a_path() -> None:
-    assert dict(scalars(CYCLE)) == {"cycle/loss": 0.5, "cycle/seconds/total": 3.0, "cycle/seconds/rules": 1.0}
-    found = {"evaluation/eval_opponents/random/score": 0.75, "evaluation/eval_opponents/random/games": 4.0}
-    assert dict(scalars(EVALUATION)) == found
+    seconds = {"cycle/seconds/total": 3.0, "cycle/seconds/rules": 1.0}
+    counts = {"cycle/plies": 7.0, "cycle/updates": 2.0, "cycle/illegal_moves": 0.0}
+    assert dict(scalars(CYCLE)) == {"cycle/loss": 0.5, **seconds, **counts}
+    assert dict(scalars(EVALUATION))["evaluation/eval_opponents/random/score"] == 0.75
+
+
+def test_values_that_are_no_numbers_are_left_out() -> None:
+    odd = {"event": "note", "step": 1, "huge": 10**400, "yes": True, "no": None, "list": [1]}
+    assert dict(scalars(odd)) == {"note/yes": 1.0}
 
 
 def test_events_are_exported_once_however_often(tmp_path: Path) -> None:
@@ -28,7 +40,7 @@ def test_events_are_exported_once_however_often(tmp_path: Path) -> None:
         run.log(CYCLE)
         run.log(EVALUATION)
         for _ in range(2):
-            assert export(run.path) == (run.path / "tensorboard", 5)
+            assert export(run.path) == (run.path / "tensorboard", 12)
     found = accumulator.EventAccumulator(str(run.path / "tensorboard")).Reload()
     events = found.Scalars("evaluation/eval_opponents/random/score")
     assert [(event.step, event.value, event.wall_time) for event in events] == [(20, 0.75, 3.0)]

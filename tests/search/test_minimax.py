@@ -103,6 +103,20 @@ def test_neither_order_nor_table_changes_an_answer(chess: pg.Game) -> None:
             assert np.array_equal(scores[there], plain[1][there])
 
 
+def test_the_best_scores_are_exact_and_the_others_are_bounds_below_them(chess: pg.Game) -> None:
+    states = np.concatenate([chess.start().states, positions(chess, 30, seed=15)])
+    for depth in (1, 2):
+        search = Minimax(chess, depth, quiescence=2)
+        actions, exact = search.scores(states)
+        exact = np.where(actions >= 0, exact, -np.inf)
+        for best in (1, 3, 8):
+            found = np.where(actions >= 0, search.scores(states, best)[1], -np.inf)
+            first = np.argsort(-exact, 1, kind="stable")[:, :best]
+            assert np.array_equal(np.argsort(-found, 1, kind="stable")[:, :best], first), "equal ones in the same order"
+            assert np.array_equal(np.take_along_axis(found, first, 1), np.take_along_axis(exact, first, 1))
+            assert (found >= exact).all()
+
+
 def test_a_search_for_the_best_move_has_the_best_score(chess: pg.Game) -> None:
     states = positions(chess, 12, seed=13)
     actions, scores = Minimax(chess, 2, quiescence=2).scores(states)

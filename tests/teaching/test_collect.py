@@ -6,6 +6,7 @@ import errno
 import gzip
 import json
 import os
+import threading
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,35 @@ def test_neither_threads_nor_num_envs_change_a_line(tmp_path: Path) -> None:
     assert run(replace(FOUR, seed=1), tmp_path / "c.ndjson") != first
 
 
+@pytest.mark.slow  # two processes start
+def test_several_processes_write_the_same_file_and_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(FOUR, tmp_path / "whole.ndjson")
+    for name, value in {"TASK": 2, "ENOUGH": 1, "BLOCK": 20}.items():
+        monkeypatch.setattr(collecting, name, value)
+    assert run(replace(FOUR, threads=2), tmp_path / "a.ndjson") == whole
+    more = replace(FOUR, threads=2, games=400)
+    counted: list[int] = []
+    collect(more, tmp_path / "b.ndjson", lambda games, *_: counted.append(games), lambda: max(counted, default=0) > 4)
+    part = lines_of(tmp_path / "b.ndjson")
+    assert 0 < len({line["game_id"] for line in part}) < 400
+    assert run(replace(FOUR, games=40, threads=2), tmp_path / "c.ndjson")[: len(part)] == part[: 40 * 42]
+
+
+def test_a_task_of_games_is_a_part_of_all_games(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As another process plays it."""
+    whole = run(FOUR, tmp_path / "a.ndjson")
+    monkeypatch.setattr(collecting, "_stopped", [threading.Event()])
+    played = collecting._play_task(FOUR, range(5, 9))
+    assert [each.number for each in played] == [5, 6, 7, 8]
+    lines = {line for each in played for line in each.lines}
+    texts = {json.loads(line)["position"] for line in lines}
+    assert {line["position"] for line in whole if 5 <= _number(line["game_id"]) < 9} <= texts
+    collecting._stopped[0].set()
+    assert not collecting._play_task(FOUR, range(5, 9)), "told to stop before it begins"
+
+
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
 def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -90,7 +120,7 @@ def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
     where, name = {
         "fsync": (os, "fsync"),
         "progress": (files, "write_whole"),
-        "game": (collecting.Taken, "lines_of"),
+        "game": (collecting.LineWriter, "finished"),
     }[place]
     with monkeypatch.context() as patch:
         patch.setattr(where, name, fail)
@@ -172,12 +202,12 @@ def test_games_that_go_in_circles_are_cut(tmp_path: Path) -> None:
 
     chess = pg.load("chess:draws=automatic")
     config = Collect(game="chess:draws=automatic", games=1, opening_plies=0, circles=4, weak_games=0.0, threads=1)
-    collector = Collector(config, chess, Teacher(chess, Shuffles(), "shuffles"))
+    collector = Collector(config, chess, Teacher(chess, Shuffles(), "shuffles"), range(1))
     while not collector.done:
         collector.step()
     played, how = collector.ready()[0]
     assert how == "CUT"
-    assert len(played.states) == 8, "four plies out and back, four that are nothing new"
+    assert len(played.positions) == 8, "four plies out and back, four that are nothing new"
 
 
 def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
@@ -201,3 +231,16 @@ def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(pg.InvalidValue, match=message):
         replace(FOUR, **changes)
+
+
+def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("444\n123\n")
+    config = Collect(
+        game="connect_four", games=6, depth=1, max_plies=4, threads=1, weak_games=0.0, max_repeats=99,
+        openings=str(tmp_path / "book.txt"), opening_plies=0,
+    )  # fmt: skip
+    collect(config, tmp_path / "a.ndjson", lambda *_: None)
+    first = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
+    found = {each["position"] for each in first if each["ply"] == 0}
+    game = pg.load("connect_four")
+    assert found == {game.position("444").text, game.position("123").text}

@@ -29,7 +29,7 @@ def written(game: pg.Game = CHESS, text: str = "startpos", **changes: Any) -> di
     rest |= {"game_id": "0-7", "ply": 4, "ts": "2026-11-15T08:00:00Z"}
     policy = found.policy[0][top >= 0].tolist()
     line = lines.line(
-        *(position.state, position.text, valid[valid >= 0].tolist(), top[top >= 0].tolist(), policy, rest)
+        *(position.to_move, position.text, valid[valid >= 0].tolist(), top[top >= 0].tolist(), policy, rest)
     )
     return {**json.loads(line), **changes}
 

@@ -146,6 +146,10 @@ def problems(state):
     ]
 
 
+def limits(state):
+    return [problem for problem in problems(state) if "-" in problem]
+
+
 def action_name(state, action):
     return ("left", "right")[action]
 

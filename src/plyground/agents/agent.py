@@ -1,9 +1,10 @@
 """Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
 An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
-`trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned). AGENTS has one entry for each
-name; a game adds its own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted agent `greedy`, that
-is the move that wins at once, or else the one with the best `evaluate`.
+`trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned), `file:PATH.py:NAME` (an agent or
+a torch module from your own file). AGENTS has one entry for each name; a game adds its own (`POLICIES` and `AGENTS` of
+the contract). Where a game has no scripted agent `greedy`, that is the move that wins at once, or else the one with the
+best `evaluate`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents import uci
+from plyground.agents import from_file, uci
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
@@ -214,6 +215,7 @@ AGENTS = {
     "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
     "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),
     "run": Entry(_run, options=RUN_OPTIONS, path="DIR"),
+    "file": Entry(from_file.make_agent, options=from_file.OPTIONS, path="PATH.py:NAME"),
 }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,13 +51,21 @@ class NetworkAgent:
 
 def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
     """Fill a network from a checkpoint, if every shape fits."""
+    found = _fitting_weights(network, checkpoint)
+    network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+
+
+def _fitting_weights(network: nn.Module, checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
+    """The weights of a checkpoint; an error where their names or shapes are not those of the network."""
     found = checkpoint.tensors("network")
     wanted = {name: tuple(values.shape) for name, values in network.state_dict().items()}
     there = {name: tuple(values.shape) for name, values in found.items()}
     if wanted != there:
         odd = [f"{name} {there.get(name)}" for name in there if there[name] != wanted.get(name)]
         raise InvalidValue(f"{checkpoint.path} holds another network: {', '.join(odd) or 'some tensors are missing'}")
-    network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+    if odd := [f"{name} {values.dtype}" for name, values in found.items() if values.dtype.kind != "f"]:
+        raise InvalidValue(f"{checkpoint.path} holds weights that are no numbers with fractions: {', '.join(odd)}")
+    return found
 
 
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
@@ -79,6 +88,8 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Networ
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(view, word, dueling))
+    with torch.device("meta"):  # shapes alone: config.toml may name a network that no memory holds
+        _fitting_weights(make_network(word, view.shape, view.outputs, dueling), checkpoint)
     network = make_network(word, view.shape, view.outputs, dueling)
     load_weights(network, checkpoint)
     return NetworkAgent(view, network)

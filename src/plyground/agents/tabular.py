@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.interface import RUNNING
+from plyground.games.table_key import TableKey
 from plyground.kernels.table import Entries, Pending, Rule
 from plyground.kernels.threads import available, over_slices
 from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, game_of, newest_whole, open_run, read_config
@@ -23,13 +25,15 @@ ROWS_FOR_A_THREAD = 256
 MOST_REWARD = 1.25  # no action's reward is higher (Sequence: four sequences at once that block four others, 1.21)
 
 
-def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = False) -> Rule:
-    """How a run with these settings chooses and learns, after a share of it is done."""
+def rule_of(config: Mapping[str, Any], key: TableKey, progress: float = 1.0, explore: bool = False) -> Rule:
+    """How a run with these settings and this key chooses and learns, after a share of it is done."""
 
     def now(name: str) -> float:
         return config[name] + progress * (config[f"{name}_final"] - config[name])
 
-    gamma, rewards = now("gamma"), MOST_REWARD * config["reward_weight"]
+    raw = config["score_scale"] == "raw"
+    most = (1.0 + key.full) ** MOST_REWARD if raw and key.full else MOST_REWARD
+    gamma, rewards = now("gamma"), most * config["reward_weight"]
     turns = 1000.0 if gamma > 0.999 else 1.0 / (1.0 - gamma)
     return Rule(
         sarsa=config["method"] == "sarsa",
@@ -41,6 +45,7 @@ def rule_of(config: Mapping[str, Any], progress: float = 1.0, explore: bool = Fa
         draw_weight=float(config["draw_weight"]),
         reward_weight=float(config["reward_weight"]),
         prior=float(config["prior"]),
+        full=0.0 if raw else math.log1p(key.full),
         limit=1.0 + 2.0 * rewards * turns,  # in a turn there may be two actions: a trade, and the move
     )
 
@@ -74,7 +79,8 @@ def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[T
     """The table of a run's checkpoint, and how the run plays with it."""
     config, own = read_config(path), game_of(path, game)
     try:
-        table, rule = Table(own, config["key"]), rule_of(config)
+        table = Table(own, config["key"])
+        rule = rule_of({"score_scale": "log", **config}, table.key)  # runs made before the setting have the logarithm
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(table))

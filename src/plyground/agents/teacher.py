@@ -62,7 +62,7 @@ class Teacher:
 
     def lessons(self, states: Records, top: int, temperature: float | Floats) -> Lessons:
         """The `top` best actions of each running state [N] and a policy over them; temperature: a number or [N]."""
-        actions, scores = self.scorer.scores(states)
+        actions, scores = self._scores(states, top)
         width = max(1, int((actions >= 0).sum(1).max(initial=0)))
         actions, scores = actions[:, :width], np.where(actions >= 0, scores, -np.inf)[:, :width]
         view = self.game.rules.DATASET.actions(states, actions)
@@ -74,6 +74,16 @@ class Teacher:
         chosen, moves = (np.where(there, np.take_along_axis(each, order, 1), -1) for each in (view, actions))
         values = np.clip(best[:, 0], -1.0, 1.0)
         return Lessons(_distinct(view), chosen, moves, weights / weights.sum(1, keepdims=True), values)
+
+    def _scores(self, states: Records, top: int) -> tuple[Ints, Floats]:
+        """Actions and scores; of minimax only the `top` best exact, among numbers that no two actions share."""
+        if not isinstance(self.scorer, Minimax):
+            return self.scorer.scores(states)
+        actions, scores = self.scorer.scores(states, top)
+        shared = np.flatnonzero((self.game.rules.DATASET.actions(states, actions) != actions).any(1))
+        if len(shared):
+            scores[shared] = self.scorer.scores(states[shared])[1]
+        return actions, scores
 
 
 def _without_twins(view: Ints, actions: Ints, scores: Floats) -> Floats:

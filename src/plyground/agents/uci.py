@@ -1,15 +1,21 @@
 """Any UCI engine as an agent: `uci:stockfish,elo=1350`.
 
 It serves games whose texts are FENs and whose actions have UCI names, such as chess. The engine is a program started
-with a list of arguments, never through a shell. If it does not answer in time, answers an illegal move or dies, that
-game is given up, `faults` says why, and a fresh engine is started for the next game.
+with a list of arguments, never through a shell, in a process group of its own that ends with it. What it writes is read
+into bounded memory. If it does not answer in time, answers an illegal move or dies, that game is given up, `faults`
+says why, and a fresh engine is started for the next game.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
+import itertools
+import math
+import os
 import queue
 import shutil
+import signal
 import threading
 import time
 import weakref
@@ -25,6 +31,9 @@ from plyground.position import Position
 
 GIVES_UP = -1
 PATIENCE = 5.0  # seconds beyond its thinking time after which an engine counts as dead
+LONGEST_LINE = 1 << 16  # bytes; the longest lines of engines have a few thousand
+LINES_KEPT = 1000  # read and not yet looked at; beyond them the engine waits
+MOST_OPTIONS = 1000
 LIMITS = {"nodes": "nodes", "depth": "depth", "time": "movetime"}
 STRENGTH = {"elo": {"UCI_LimitStrength": "true", "UCI_Elo": "{}"}, "skill": {"Skill Level": "{}"}}  # engine's options
 OPTIONS = {
@@ -37,7 +46,7 @@ OPTIONS = {
 
 
 class EngineFault(Error):
-    """An engine that died, did not answer in time or named no move."""
+    """An engine that died, did not answer in time, wrote no lines or named no move."""
 
 
 class Engine:
@@ -46,63 +55,100 @@ class Engine:
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
         self.name, self.patience = command[0], patience
         try:
-            self.process = Popen(
-                command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, encoding="utf-8", errors="replace", bufsize=1
-            )
+            self.process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, bufsize=0, start_new_session=True)
         except OSError as error:
-            raise EngineFault(f"cannot start the engine {self.name!r}: {error.strerror}") from None
-        self.lines: queue.Queue[str | None] = queue.Queue()
-        listener = threading.Thread(target=_listen, args=(self.process, self.lines), daemon=True)
+            raise EngineFault(f"cannot start the engine {shorten(self.name)!r}: {error.strerror}") from None
+        self.lines: queue.Queue[bytes] = queue.Queue(LINES_KEPT)
+        closed = threading.Event()
+        listener = threading.Thread(target=_listen, args=(self.process, self.lines, closed), daemon=True)
         listener.start()
-        self.close = weakref.finalize(self, _end, self.process, listener)  # at the latest when it is collected
+        self.close = weakref.finalize(self, _end, self.process, listener, closed)  # at the latest when it is collected
+        _RUNNING.add(self)
 
     def tell(self, line: str) -> None:
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(f"{line}\n")
-            self.process.stdin.flush()
+            self.process.stdin.write(f"{line}\n".encode())
         except OSError:
             raise EngineFault(f"the engine {self.name!r} has died: it does not take {shorten(line)!r}") from None
 
     def wait_for(self, word: str, seconds: float = 0.0) -> list[str]:
-        """The next line that begins with `word`, as words, and every line before it that begins with `option`."""
-        until = time.monotonic() + seconds + self.patience
-        seen: list[str] = []
-        while True:
+        """The next line that begins with `word`, and before it the lines that begin with `option`."""
+        begun, limit = time.monotonic(), seconds + self.patience
+        options: list[str] = []
+        while (left := begun + limit - time.monotonic()) > 0:
             try:
-                line = self.lines.get(timeout=max(0.0, until - time.monotonic()))
+                raw = self.lines.get(timeout=left)
             except queue.Empty:
-                limit = f"{seconds + self.patience:g} s"
-                raise EngineFault(f"the engine {self.name!r} has not said {word!r} within {limit}") from None
-            if line is None:
+                break
+            if not raw:
                 raise EngineFault(f"the engine {self.name!r} has died before it said {word!r}")
+            if not raw.endswith(b"\n") and len(raw) == LONGEST_LINE:
+                raise EngineFault(f"the engine {self.name!r} writes {LONGEST_LINE} bytes without the end of a line")
+            line = raw.decode(errors="replace").strip()
             if line.split()[:1] == [word]:
-                return [*seen, line]
-            if line.startswith("option "):
-                seen.append(line)
+                return [*options, line]
+            if line.startswith("option ") and len(options) < MOST_OPTIONS:
+                options.append(line)
+        raise EngineFault(f"the engine {self.name!r} has not said {word!r} within {limit:g} s")
+
+    def synchronize(self) -> None:
+        """Wait until everything that was said before is answered; a late second `bestmove` is dropped with it."""
+        self.tell("isready")
+        self.wait_for("readyok")
 
 
-def _listen(process: Popen[str], lines: queue.Queue[str | None]) -> None:
-    """Collect the lines that the program writes. (Not a method: that would keep the engine alive.)"""
+_RUNNING: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def running() -> list[Engine]:
+    """The engines that run now."""
+    return [engine for engine in _RUNNING if engine.close.alive]
+
+
+def close_all() -> None:
+    """End every engine, for a process that ends without its finalizers."""
+    for engine in running():
+        engine.close()
+
+
+def _listen(process: Popen[bytes], lines: queue.Queue[bytes], closed: threading.Event) -> None:
+    """Collect the lines that the program writes, and an empty one at its end. A line that is too long is the last.
+    (Not a method: that would keep the engine alive.)"""
     assert process.stdout is not None
-    with process.stdout as said:
-        for line in said:
-            lines.put(line.strip())
-    lines.put(None)  # it has ended
+    with io.BufferedReader(process.stdout) as said:  # pyright: ignore[reportArgumentType]
+        while not closed.is_set():
+            line = said.readline(LONGEST_LINE)
+            _put(line, lines, closed)
+            if not line or (not line.endswith(b"\n") and len(line) == LONGEST_LINE):
+                return
 
 
-def _end(process: Popen[str], listener: threading.Thread) -> None:
-    """Ask the program to quit; kill it if it does not."""
+def _put(line: bytes, lines: queue.Queue[bytes], closed: threading.Event) -> None:
+    """Add a line when there is room; give up when nobody will read it."""
+    while not closed.is_set():
+        try:
+            lines.put(line, timeout=0.1)
+        except queue.Full:
+            continue
+        return
+
+
+def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Event) -> None:
+    """Ask the program to quit; kill it if it does not, and in any case the programs that it started."""
     assert process.stdin is not None
+    closed.set()
     with contextlib.suppress(OSError):
-        process.stdin.write("quit\n")
+        process.stdin.write(b"quit\n")
     with contextlib.suppress(OSError):
         process.stdin.close()
-    try:
+    with contextlib.suppress(TimeoutExpired):
         process.wait(timeout=0.5)
-    except TimeoutExpired:
-        process.kill()
-        process.wait()
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
     listener.join(timeout=1)
 
 
@@ -117,10 +163,14 @@ class Uci:
     def __init__(
         self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
     ) -> None:
+        if game.rules.hidden:
+            raise InvalidValue(
+                f"an engine is sent whole positions, and {game} hides something: use another agent there"
+            )
         self.game, self.patience, self.options = game, patience, dict(options or {})
         found = find(command[0])
         if found is None:
-            raise InvalidValue(f"no engine {command[0]!r}: there is no such program, or it may not be run")
+            raise InvalidValue(f"no engine {shorten(command[0])!r}: there is no such program, or it may not be run")
         self.command = [found, *command[1:]]
         self.faults: list[str] = []
         self._engine: Engine | None = None
@@ -144,12 +194,13 @@ class Uci:
     def _answer(self, position: Position) -> str:
         engine = self._started()
         limits = {name: value for name, value in self.options.items() if name in LIMITS} or {"time": 0.05}
-        engine.tell(f"position fen {position.text}")
-        numbers = [f"{LIMITS[k]} {round(1000 * v) if k == 'time' else round(v)}" for k, v in limits.items()]
+        engine.synchronize()
+        engine.tell(f"position fen {position.view}")
+        numbers = [f"{LIMITS[k]} {max(1, round(1000 * v if k == 'time' else v))}" for k, v in limits.items()]
         engine.tell(f"go {' '.join(numbers)}")
         words = engine.wait_for("bestmove", limits.get("time", 60.0))[-1].split()
         if len(words) < 2:
-            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.text!r}")
+            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.view!r}")
         return words[1]
 
     def _started(self) -> Engine:
@@ -175,16 +226,20 @@ class Uci:
                 raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
             _check_range(name, value, kinds[name])
             engine.tell(f"setoption name {name} value {value}")
-        engine.tell("isready")
-        engine.wait_for("readyok")
+        engine.synchronize()
 
 
 def _check_range(name: str, value: str, kind: list[str]) -> None:
     """Refuse a number outside its range, which engines silently ignore."""
-    if kind[:1] == ["spin"] and "min" in kind and "max" in kind:
-        low, high = (int(kind[kind.index(end) + 1]) for end in ("min", "max"))
-        if not low <= int(value) <= high:
-            raise InvalidValue(f"{name} of this engine is {low} to {high}, not {value}")
+    if kind[:1] != ["spin"]:
+        return
+    given = dict(itertools.pairwise(kind))
+    try:
+        low, high = int(given["min"][:20]), int(given["max"][:20])
+    except (KeyError, ValueError):
+        raise EngineFault(f"the engine states no range of {name}: {shorten(' '.join(kind))!r}") from None
+    if not low <= int(value) <= high:
+        raise InvalidValue(f"{name} of this engine is {low} to {high}, not {value}")
 
 
 def make_engine(game: Game, program: str, options: Mapping[str, str]) -> Uci:
@@ -195,6 +250,7 @@ def make_engine(game: Game, program: str, options: Mapping[str, str]) -> Uci:
             numbers[name] = float(value)
         except ValueError:
             raise InvalidValue(f"{name} of the agent uci is a number, not {shorten(value)!r}") from None
-        if not 0 < numbers[name] < 1e12 and name != "skill":
+        least = 0.0 if name == "skill" else math.ulp(0.0)
+        if not least <= numbers[name] < 1e12:
             raise InvalidValue(f"{name} of the agent uci is a positive number, not {shorten(value)!r}")
     return Uci(game, [program], numbers)

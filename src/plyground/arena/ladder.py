@@ -9,16 +9,19 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.arena.rating import Ratings, bradley_terry
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game
-from plyground.runs.files import write_whole
+from plyground.runs.files import DamagedFile, write_whole
+from plyground.runs.records import read_json
+
+MOST_GAMES = 2**53  # which numbers with fractions count exactly
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,33 @@ class Ladder:
         return bradley_terry(score, games + games.T)
 
 
+class _Result(TypedDict):
+    """A result in a file."""
+
+    a: str
+    b: str
+    wins: int
+    draws: int
+    losses: int
+
+
+class _File(TypedDict):
+    """A ladder in a file."""
+
+    game: str
+    games: int
+    seed: int
+    results: list[_Result]
+
+
 def read(path: Path) -> Ladder:
     """Read a ladder from a file."""
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-        results = tuple(Result(**result) for result in data.pop("results"))
-        return Ladder(**data, results=results)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InvalidValue(f"cannot read the ladder {str(path)!r}: {error}") from None
+    data = read_json(path, _File)
+    results = [Result(each["a"], each["b"], each["wins"], each["draws"], each["losses"]) for each in data["results"]]
+    for each in results:
+        if min(each.wins, each.draws, each.losses) < 0 or not 0 < each.games < MOST_GAMES:
+            raise DamagedFile(f"{path}: {each.a} against {each.b} is no result of a match: {each}")
+    return Ladder(data["game"], data["games"], data["seed"], tuple(results))
 
 
 def climb(
@@ -107,5 +129,6 @@ def climb(
         result = Result(a, b, match.wins, match.draws, match.losses)
         ladder = replace(ladder, results=(*ladder.results, result))
         if path:
-            write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n")
+            with plain_os_errors(f"write {path}"):
+                write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n")
     return ladder

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, tell
+from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
@@ -36,6 +37,8 @@ class Match:
     """the number of games for each reason: checkmate, stalemate, ..."""
     faults: tuple[str, ...] = ()
     """reasons of forfeited games: an engine died or answered with an illegal move"""
+    max_plies: int = 0
+    """the limit of plies after the opening"""
 
     @property
     def games(self) -> int:
@@ -81,20 +84,23 @@ def play_match(
     opening_plies: int | None = None,
     progress: Progress = None,
     max_plies: int | None = None,
+    book: Records | None = None,
 ) -> Match:
     """Play `games` games in pairs. Rows 2k and 2k + 1 have the same opening and deal; the agents swap sides.
 
     `progress` is called after every ply with the number of finished games. A game is truncated `max_plies` plies after
-    its opening (default: the game's MAX_PLIES) and counts as a draw.
+    its opening (default: the game's MAX_PLIES) and counts as a draw. `book` has positions to begin with, in place of
+    random openings.
     """
     _check_pairs(games)
-    states, game_rngs, plies = openings(game, games // 2, seed, opening_plies)
+    states, game_rngs, plies = openings(game, games // 2, seed, opening_plies, book)
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
     rngs = seeds(seed + 1, games)  # the agents' generators
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
+    limit = max_plies or game.rules.MAX_PLIES
     try:
-        for _ in range(max_plies or game.rules.MAX_PLIES):
+        for _ in range(limit):
             running = states["outcome"] == RUNNING
             if not running.any():
                 break
@@ -109,7 +115,7 @@ def play_match(
     finally:  # also on Ctrl-C: an agent that learns saves what it has learned
         for agent in (first, second):
             tell(agent, np.arange(games), states["outcome"])
-    return _result(game, states, plies, faults)
+    return _result(game, states, plies, faults, limit)
 
 
 def _check_pairs(games: int) -> None:
@@ -135,13 +141,13 @@ def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
 
 
-def _result(game: Game, states: Records, plies: NDArray[np.int32], faults: list[str]) -> Match:
+def _result(game: Game, states: Records, plies: NDArray[np.int32], faults: list[str], limit: int) -> Match:
     outcome = states["outcome"].astype(np.int64)
     won = outcome == FIRST_WINS + np.arange(len(outcome)) % 2  # by the agent named first
     scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
     endings = Counter(reason for state in states if (reason := game.rules.reason(state)))
     stopped = int((outcome == RUNNING).sum())
-    return Match(scores.reshape(-1, 2), float(plies.mean()), stopped, endings, tuple(faults))
+    return Match(scores.reshape(-1, 2), float(plies.mean()), stopped, endings, tuple(faults), limit)
 
 
 def play_until_decided(
@@ -153,6 +159,7 @@ def play_until_decided(
     seed: int = 0,
     opening_plies: int | None = None,
     progress: Progress = None,
+    book: Records | None = None,
 ) -> tuple[Match, Verdict]:
     """Play pairs until the sequential test is decided or `games` games are played."""
     _check_pairs(games)
@@ -165,7 +172,7 @@ def play_until_decided(
         if verdict != Verdict.OPEN or done == games:
             return _combined(parts), verdict
         size = min(2 * PAIRS_AT_ONCE, games - done)
-        parts.append(play_match(game, first, second, size, seed + 3 * len(parts), opening_plies))
+        parts.append(play_match(game, first, second, size, seed + 3 * len(parts), opening_plies, book=book))
 
 
 def _combined(parts: list[Match]) -> Match:
@@ -174,11 +181,15 @@ def _combined(parts: list[Match]) -> Match:
     endings = sum((Counter(part.endings) for part in parts), Counter[str]())
     faults = tuple(fault for part in parts for fault in part.faults)
     stopped = sum(part.unfinished for part in parts)
-    return Match(np.concatenate([part.scores for part in parts]), plies, stopped, endings, faults)
+    return Match(np.concatenate([part.scores for part in parts]), plies, stopped, endings, faults, parts[0].max_plies)
 
 
-def openings(game: Game, n: int, seed: int = 0, plies: int | None = None) -> tuple[Records, Rngs, NDArray[np.int32]]:
-    """`n` running games after random plies: states, generators and plies played, each [n]."""
+def openings(
+    game: Game, n: int, seed: int = 0, plies: int | None = None, book: Records | None = None
+) -> tuple[Records, Rngs, NDArray[np.int32]]:
+    """`n` running games after random plies, or from a book: states, generators and plies played, each [n]."""
+    if book is not None:
+        return pick_openings(book, n, seed), seeds(seed, n), np.zeros(n, np.int32)
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")

@@ -21,6 +21,7 @@ from plyground.errors import BrokenGame, Error, InvalidText, shorten
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
+from plyground.games.records import meaning
 from plyground.games.rng import seeds
 from plyground.games.scene import as_json
 from plyground.position import Position
@@ -230,6 +231,15 @@ def heads_suffice(s: Sample) -> None:
         raise BrokenGame(f"{s.game}: one of its functions reads beyond HEAD: {error}") from error
 
 
+def bytes_are_fields(s: Sample) -> None:
+    """States with equal fields have equal bytes, so that a state's bytes may stand for it in tables and files."""
+    for states in (s.every, s.game.heads(s.every)):
+        same = np.zeros(len(states), states.dtype)
+        for name in meaning(states.dtype):
+            same[name] = states[name]
+        s.need(np.array_equal(same.view(np.uint8), states.view(np.uint8)), "a state's bytes hold more than its fields")
+
+
 def encoders_fill(s: Sample) -> None:
     """Every encoder writes each of its numbers, all finite, for every seat."""
     states = _spread(s.every)
@@ -364,7 +374,15 @@ def heads_play_on(s: Sample) -> None:
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
     *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
-    *(heads_suffice, encoders_fill, slots_are_permutations, secrets_are_kept, scenes_are_plain, scenes_keep_secrets),
+    *(
+        heads_suffice,
+        bytes_are_fields,
+        encoders_fill,
+        slots_are_permutations,
+        secrets_are_kept,
+        scenes_are_plain,
+        scenes_keep_secrets,
+    ),
     *(clicks_tell_actions_apart, evaluations, transposition_keys, symmetries, heads_play_on),
 )
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
@@ -432,5 +450,5 @@ def _played(game: Game, states: Records, actions: NDArray[np.int32], rngs: NDArr
 
 
 def _equal(game: Game, one: Records, other: Records) -> bool:
-    """Equal in every field (padding bytes between fields mean nothing)."""
+    """Equal in every field."""
     return all(np.array_equal(one[name], other[name]) for name in game.rules.STATE.names or ())

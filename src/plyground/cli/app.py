@@ -7,8 +7,10 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import make_dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import tyro
@@ -17,8 +19,8 @@ from tyro.conf import FlagCreatePairsOff
 import plyground
 from plyground.cli.commands import COMMANDS
 from plyground.cli.ctrl_c import say_stopped
-from plyground.cli.grammar import refuse_old_forms
-from plyground.errors import Error, install
+from plyground.cli.grammar import game_files, refuse_old_forms
+from plyground.errors import Error, command, install
 
 LEARNING = {
     "train": "Train an agent: LEARNER [GAME], or --profile alone.",
@@ -26,7 +28,7 @@ LEARNING = {
     "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "plot": "Draw the learning curves of one or several runs.",
-    "teach": "Datasets of a teacher: collect, inspect, verify (plyground teach --help).",
+    "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
@@ -36,13 +38,14 @@ PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ
 
 def main() -> None:
     """Run a command; an error of ours is one line and exit code 2."""
-    arguments = sys.argv[1:]
+    arguments, unchecked = sys.argv[1:], ""
     _replace_unknown_characters()
     if arguments in (["--version"], ["-V"]):
         print(f"plyground {plyground.__version__}")
         return
     try:
         refuse_old_forms(arguments)
+        unchecked = _check_bounds_of_unchecked_games(arguments)
         _run(arguments)
         sys.stdout.flush()
     except Error as error:
@@ -60,9 +63,34 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
-        if not any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-            raise
+        _explain_fault_of_game(error, unchecked)
+        raise
+
+
+def _explain_fault_of_game(error: Exception, unchecked: str) -> None:
+    """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
+    if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
         _fail(f"the game does not compile: {_compiler_message(error)}")
+    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
+        how = command("check", unchecked)
+        _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
+
+
+def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
+    """The game file that a command uses, unless it has passed `check`: then its compiled code checks bounds."""
+    if "numba" in sys.modules or arguments[:1] in (["check"], ["games"]):  # compiled already, or not at all
+        return ""
+    for path in game_files(arguments):
+        from plyground.checks.passed import check_bounds, has_passed
+
+        if not has_passed(path):
+            how = command("check", path)
+            what = f"{path} is new or has changed: bounds are checked, which is slower, until it passes {how}"
+            print(what, file=sys.stderr)
+            check_bounds()
+            return str(path)
+    return ""
 
 
 def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
@@ -73,9 +101,9 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
 
         return teach.COMMANDS
     if name in ("train", "resume"):
-        from plyground.cli import training
+        from plyground.cli import pipeline, training
 
-        return {name: training.make_train(arguments) if name == "train" else training.resume}
+        return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
     if name in LEARNING:
         from plyground.cli import runs
 

@@ -67,6 +67,7 @@ def match(
     games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
     opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
+    openings: Annotated[Path | None, hint("FILE", "random openings")] = None,
     sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
     json: bool = False,
 ) -> None:
@@ -76,26 +77,29 @@ def match(
         words: two agents: random, greedy, minimax:depth=3, ...
         games: number of games, in pairs
         seed: the same seed gives the same match
-        opening_plies: random moves before the agents begin
+        opening_plies: random moves before the agents begin; with --openings, how many moves of each opening
+        openings: a book: a .pgn file, or a text file with the moves of an opening, or a position, on each line
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
     """
     from plyground.arena.match import play_match, play_until_decided
+    from plyground.arena.openings import read_openings
     from plyground.arena.rating import Sprt
     from plyground.cli import terminal
 
     spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)
     rules = pg.load(spec)
     agents = pg.agent(a, rules), pg.agent(b, rules)
+    book = read_openings(openings, rules, opening_plies or 0) if openings else None
     stop_at_once(*agents)
     most = (10_000 if sprt else 100) if games is None else games
     with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
         if sprt:
             test = Sprt(*sprt)
-            result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance)
+            result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance, book)
         else:
             test = verdict = None
-            result = play_match(rules, *agents, most, seed, opening_plies, advance)
+            result = play_match(rules, *agents, most, seed, opening_plies, advance, book=book)
     terminal.show_match(result, a, b, rules, json, test, verdict)
 
 
@@ -291,11 +295,15 @@ def check(
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.laws import check as laws_of
+    from plyground.checks.passed import remember
 
+    stop_at_once()
     rules, kept = pg.load(spec), 0
     for law, defined in laws_of(rules, games, seed):
         print(f"✓ {law}" if defined else f"- {law} (not defined)")
         kept += defined
+    if rules.path:
+        remember(Path(rules.path))
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")

@@ -31,6 +31,8 @@ def _listen_for_ctrl_c(kept: str) -> None:
         while os.read(heard, 1)[0] != signal.SIGINT:
             pass
         say_stopped(kept)
+        if engines := sys.modules.get("plyground.agents.uci"):  # nothing may be imported now
+            engines.close_all()
         os._exit(130)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -53,7 +53,7 @@ class Display:
             self.note = event["text"]
         in_table = kind in ("cycle", "evaluation") or (kind == "note" and self.note.startswith("target network"))
         if kind in LINES and not (self.live and in_table):
-            console.print(LINES[kind](event), markup=False, soft_wrap=True)  # on a terminal it stays above the table
+            console.print(LINES[kind](event), soft_wrap=not console.is_terminal)  # above the table
 
     def _measure(self, tick: Event) -> None:
         """Plies and updates per second, since the last tick."""
@@ -94,7 +94,9 @@ def show_report(text: str) -> None:
 
 
 def _metrics(found: Mapping[str, Any], between: str = " ") -> str:
-    return between.join(f"{name} {found[name]:.4f}" for name in METRICS if name in found)
+    even = f" (even: {found['even_entropy']:.4f})" if "even_entropy" in found else ""
+    words = {name: f"{name} {found[name]:.4f}" for name in METRICS if name in found}
+    return between.join(text + even if name == "entropy" else text for name, text in words.items())
 
 
 def _place(event: Event) -> str:

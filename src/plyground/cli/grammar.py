@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
@@ -12,6 +14,7 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
+from plyground.specs import split
 
 DEFAULT_GAME = "connect_four"
 GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
@@ -46,6 +49,20 @@ def is_game(word: str) -> bool:
     return word.partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
 
 
+def game_files(arguments: Sequence[str]) -> list[Path]:
+    """The game files that a command line names, by themselves or through runs."""
+    found: list[Path] = []
+    for word in arguments:
+        with contextlib.suppress(OSError, ValueError, InvalidValue):  # whoever uses the word says what is wrong with it
+            config = Path(word.removeprefix("run:").partition(",")[0]) / "config.toml"
+            text = config.read_text(encoding="utf-8") if config.is_file() else ""
+            named = re.search(r'(?m)^game = "(.+\.py.*)"$', text)
+            spec = named[1] if named else word.removeprefix("--game=")
+            path = Path(split(spec)[0])
+            found += [path] if GAME_FILE.fullmatch(spec) and path.is_file() else []
+    return found
+
+
 def game_first(
     given: Sequence[str], game: str, usage: str, least: int = 0, most: int = 0, default: str = DEFAULT_GAME
 ) -> tuple[str, list[str]]:
@@ -66,8 +83,49 @@ def game_first(
     return named[0] if named else game or default, rest
 
 
+OLD_COMMANDS = {
+    "--train-advanced": "train --profile chess_dqn_original",
+    "--train-imitation": "train imitation chess --data FILE",
+    "--eval-baseline": "evaluate RUN random greedy",
+    "--collect": "teach collect chess",
+}
+"""a command of the documents that Plyground follows: the command here"""
+OLD_OPTIONS = {
+    "--max-steps": "--max-plies",
+    "--concurrency": "--num-envs",
+    "--target-update": "--target-update-interval",
+    "--load": "--init RUN",
+    "--load-best": "--checkpoint best",
+    "--topk": "--top-k",
+    "--batch": "--batch-size",
+    "--lr": "--learning-rate",
+    "--smooth": "--label-smoothing",
+    "--val-split": "--validation-split",
+    "--with-must-lift": "--encoder tensor_lift",
+    "--with-must-promote": "--encoder tensor_promote",
+    "--with-must-place": "--encoder tensor_promote (the document's example means the layer of promotions)",
+}
+"""an option of theirs: the option here"""
+OF_COLLECT = {"--tau": "--temperature"}  # elsewhere --tau is an option of ours
+
+
+def refuse_old_flags(arguments: Sequence[str]) -> None:
+    """Answer flags of the documents that Plyground follows (docs/documents) with those of today."""
+    flags = [word.partition("=")[0] for word in arguments]
+    commands = [flag for flag in flags if flag in OLD_COMMANDS]
+    if commands:
+        right = command(*OLD_COMMANDS[commands[0]].split())
+        raise InvalidValue(f"{commands[0]} is a command of another program; here it is: {right} (docs/documents)")
+    known = OLD_OPTIONS | (OF_COLLECT if "collect" in arguments else {})
+    own = {"bench": ("--batch",)}.get(arguments[0], ()) if arguments else ()
+    found = [f"{flag} is {known[flag]}" for flag in flags if flag in known and flag not in own]
+    if found:
+        raise InvalidValue(f"these options have other names here: {'; '.join(found)} (docs/documents)")
+
+
 def refuse_old_forms(arguments: Sequence[str]) -> None:
     """Answer command lines of earlier versions with the right line."""
+    refuse_old_flags(arguments)
     if arguments[:1] in (["play"], ["evaluate"]):
         name, *now = (word.removeprefix("--against=") for word in arguments if word != "--against")
         if [name, *now] != list(arguments):

@@ -92,7 +92,7 @@ def _write(event: Event, written: Path) -> Path:
 
 
 def _say(text: str) -> None:
-    console.print(text, markup=False)
+    console.print(text)
 
 
 def _ask(prompt: str) -> str | None:
@@ -101,7 +101,7 @@ def _ask(prompt: str) -> str | None:
     try:
         typed = ""
         while not typed:
-            typed = console.input(f"{prompt}> ").strip()
+            typed = console.input(f"{prompt}> ", markup=False, emoji=False).strip()
     except EOFError:
         console.print()
         return None

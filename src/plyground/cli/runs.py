@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from tyro.conf import Positional
 
@@ -16,15 +15,15 @@ from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.grammar import NO_WORDS, Words, shown_as
 from plyground.cli.terminal import console, progress, say, show_match, titled
-from plyground.cli.training import RunPath, learner_of
+from plyground.cli.training import RunPath
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.learners.saving import load
 from plyground.report import table as table_report
 from plyground.report.figures import check_picture
-from plyground.report.run import agent_words, save_curves, table_of
+from plyground.report.inspect import inspect_run
+from plyground.report.run import save_curves, table_of
 from plyground.runs import pack as packing
-from plyground.runs.directory import best_of, find_checkpoint, newest_whole, read_config, steps_of
+from plyground.runs.directory import find_checkpoint, read_config, trust_run
 from plyground.runs.tensorboard import export
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]"
@@ -74,22 +73,21 @@ def _list(folder: Path) -> None:
         table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
     table.add_column("scores", min_width=SCORES)
     for row in rows:
-        table.add_row(*map(escape, row))
-    wide = console if console.is_terminal else Console(highlight=False, width=WIDE)  # a file has room
+        table.add_row(*row)
+    wide = (
+        console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
+    )  # a file has room
     wide.print(table, crop=False)
 
 
 def _inspect(run: Path) -> None:
-    """What the newest checkpoint holds."""
-    learner, config, best = learner_of(run), read_config(run), best_of(run)
-    load(learner, newest_whole(run))
-    scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
-    steps = f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}"
-    say(f"{config['learner']} on {Path(config['game']).name}. {agent_words(learner.model.agent(), config)}. {steps}")
-    table = titled(f"experience of {run} at step {learner.state.step}", "", "", header=False)
-    for name, value in learner.cycle.experience().items():
+    """What the newest checkpoint holds. Nothing that the run names is imported or started."""
+    found = inspect_run(run)
+    say(found.words)
+    table = titled(f"experience of {run} at step {found.step}", "", "", header=False)
+    for name, value in found.experience.items():
         table.add_row(name.replace("_", " "), _number(value, ".4f"))
-    console.print(table if table.row_count else f"{run} has stored nothing yet")
+    console.print(table) if table.row_count else say(f"{run} has stored nothing yet")
 
 
 def _number(value: Any, form: str) -> str:
@@ -103,6 +101,7 @@ def evaluate(
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
     json: bool = False,
+    trust: bool = False,
 ) -> None:
     """Evaluate a run in paired matches against agents.
 
@@ -112,7 +111,10 @@ def evaluate(
         checkpoint: best, last, or a step
         seed: seed of the openings
         json: print one JSON object instead
+        trust: use the game file that it names, although it was not trained here; remembered
     """
+    if trust:
+        trust_run(run)
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
     game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
     opponents = {spec: make(spec, game) for spec in agents or usual(game)}
@@ -143,14 +145,19 @@ def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> 
     print(f"wrote {out}", file=sys.stderr)
 
 
-def table(run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False) -> None:
+def table(
+    run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False, trust: bool = False
+) -> None:
     """Print the entries of a run's table in words: the most visited and the most valuable.
 
     Args:
         top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
+        trust: use the game file that it names, although it was not trained here; remembered
     """
+    if trust:
+        trust_run(run)
     config = read_config(run)
     if config.get("learner") != "tabular":
         raise InvalidValue(f"{run} was trained by {config.get('learner')}, not with a table")

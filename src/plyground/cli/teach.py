@@ -1,4 +1,4 @@
-"""The commands about teachers: collect a dataset, inspect it, verify what was learned from it."""
+"""The commands about teachers: collect a dataset, inspect or convert it, verify what was learned from it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from rich.text import Text
 from tyro.conf import Positional, arg
 
+from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
 from plyground.cli.training import stop_on_signal
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.report.verify import verify as verify_run
+from plyground.runs.directory import trust_run
 from plyground.teaching.collect import Collect
 from plyground.teaching.collect import collect as collect_games
+from plyground.teaching.csv_form import convert as convert_dataset
 from plyground.teaching.dataset import BadLines
 from plyground.teaching.inspect import inspect as inspect_dataset
+from plyground.teaching.lines import Lines
 
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was initialised with it")]
 
@@ -30,6 +35,11 @@ def collect(
     """Let a teacher play itself and write down its evaluation of each position. The same command continues a file."""
     given = "" if config.game == Collect.game else config.game
     config = replace(config, game=game_first(words, given, "collect [GAME]", default=Collect.game)[0])
+    collect_into(out, config)
+
+
+def collect_into(out: Path, config: Collect) -> bool:
+    """Collect or continue a dataset, with a progress bar and a summary; returns whether it is complete."""
     with stop_on_signal() as stop, progress(config.games) as show:
 
         def report(games: int, lines: int, speed: float) -> None:
@@ -41,6 +51,7 @@ def collect(
     say(f"{out}: {size}; {found['positions_per_second']:,.0f} positions a second by {found['teacher']}")
     if found["games"] < config.games:
         say("Stopped; the same command continues.")
+    return found["games"] >= config.games
 
 
 def inspect(
@@ -62,6 +73,20 @@ def inspect(
     console.print(table)
 
 
+def convert(
+    words: Annotated[Words, shown_as("[GAME] SOURCE TARGET")] = NO_WORDS,
+    game: Annotated[str, hint("GAME", "chess")] = "",
+) -> None:
+    """Write a dataset as CSV, or a CSV file as a dataset, by the files' names.
+
+    Args:
+        words: two files, one of which ends in .csv (or .csv.gz)
+        game: the game of the dataset, if not given first
+    """
+    spec, (source, target) = game_first(words, game, "convert [GAME] SOURCE TARGET", 2, 2, Collect.game)
+    say(f"{target}: {convert_dataset(Path(source), Path(target), Lines(load(spec))):,} positions")
+
+
 def verify(
     run: Positional[RunPath],
     tuned: Path | None = None,
@@ -69,6 +94,7 @@ def verify(
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
+    trust: bool = False,
 ) -> None:
     """Report what was learned: before and after imitation, and after fine-tuning; verify.md and verify.png.
 
@@ -78,12 +104,15 @@ def verify(
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher
+        trust: use the game file that it names, although it was not trained here; remembered
     """
+    if trust:
+        trust_run(run)
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
     with console.status("") as status:
-        text = verify_run(run, tuned, data, games, depth, quiescence, say=status.update)
-    say(text)
+        text = verify_run(run, tuned, data, games, depth, quiescence, say=lambda words: status.update(Text(words)))
+    show_report(text)
 
 
-COMMANDS = {"collect": collect, "inspect": inspect, "verify": verify}
+COMMANDS = {"collect": collect, "inspect": inspect, "convert": convert, "verify": verify}

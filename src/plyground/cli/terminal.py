@@ -27,12 +27,12 @@ from plyground.games.encoder import Encoder
 from plyground.games.interface import Setting
 from plyground.position import Position
 
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False, emoji=False)  # paths and names are shown as they are
 
 
 def say(text: str) -> None:
     """A text as it is; only the terminal breaks its lines."""
-    console.print(text, soft_wrap=True, markup=False)
+    console.print(text, soft_wrap=True)
 
 
 def titled(title: str, *columns: str, header: bool = True) -> Table:
@@ -45,7 +45,7 @@ def titled(title: str, *columns: str, header: bool = True) -> Table:
 def show_games(games: list[Game]) -> None:
     """Each game with its settings, encoders and agents."""
     for game in games:
-        console.print(game.word, style="bold", markup=False)
+        console.print(game.word, style="bold")
         settings = [_choices(name, setting) for name, setting in game.rules.SETTINGS.items()]
         for title, found in (("settings", settings), ("encoders", _encoders(game)), ("agents", known(game))):
             if found:
@@ -56,7 +56,7 @@ def show_games(games: list[Game]) -> None:
 def show_game(game: Game) -> None:
     """One game: its settings, its encoders and its agents, with what they mean."""
     rules = game.rules
-    console.print(f"{game}: {game.num_actions} actions", style="bold", markup=False)
+    console.print(f"{game}: {game.num_actions} actions", style="bold")
     parts = {
         "settings": [(_choices(name, setting), setting.meaning) for name, setting in rules.SETTINGS.items()],
         "encoders": [
@@ -72,7 +72,7 @@ def show_game(game: Game) -> None:
     for title, rows in parts.items():
         console.print(f"\n{title}{'' if rows else ': none'}", style="bold")
         for name, meaning in rows:
-            console.print(f"  {name}", markup=False)
+            console.print(f"  {name}")
             if meaning:
                 _fold("      ", meaning)
 
@@ -107,7 +107,7 @@ def progress(total: int = 0, title: str = "", hide: bool = False) -> Generator[C
     """A progress bar on standard error; the function takes the number done and, where they change, total and title."""
     there = Console(stderr=True)
     hide = hide or not there.is_interactive  # a file would get an empty line
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=there, transient=True, disable=hide) as bar:
         task = bar.add_task(title, total=total)
 
@@ -135,9 +135,9 @@ def show_match(
     elo_low, elo_high = (_elo(end) for end in result.elo_interval)
     console.print(f"Elo difference: {_elo(result.elo)}, 95% interval {elo_low} to {elo_high}")
     if result.unfinished:
-        console.print(f"{result.unfinished} games were stopped at {game.rules.MAX_PLIES} plies and count as draws")
+        console.print(f"{result.unfinished} games were stopped after {result.max_plies} plies and count as draws")
     for fault in dict.fromkeys(result.faults):
-        console.print(f"a game was given up: {fault}", markup=False)
+        console.print(f"a game was given up: {fault}")
     if sprt and verdict:
         ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
         console.print(

@@ -32,9 +32,12 @@ from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
-from plyground.runs.settings import build, profile, profiles, read_toml, to_toml
+from plyground.runs.files import is_file
+from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.trust import check_programs
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -44,8 +47,8 @@ RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     """The command `train`, with the options of the learner and the defaults of the profile that the arguments name."""
-    chosen = _option(arguments, "--profile")
-    table = _read_profile(chosen) if chosen else {}
+    chosen = option(arguments, "--profile")
+    table = read_profile(chosen) if chosen else {}
     made_with = table.pop("versions", {})
     name = _learner_name(arguments, chosen or "", table.pop("learner", ""))
     entry = find_learner(name)
@@ -57,13 +60,15 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
+        trust: bool = False,
     ) -> None:
+        _check_profile(profile, trust)
         if made_with:
             _say_other_versions(chosen or "", made_with)
         others = words[1:] if name in words[:1] else words
         config = _with_game(config, others, entry.config.game, table.get("game"), profile)
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
-        path = out or _next(Path("runs"), f"{load(full.game).label}-{name}")
+        path = out or next_free(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
             _train(_begin(entry.learner, full, path), run)
 
@@ -73,6 +78,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     Args:
         profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
         out: the run's directory
+        trust: {TRUST}, where the profile is a run
     """
     return train
 
@@ -95,10 +101,19 @@ def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str
     return named or of_profile or next(iter(LEARNERS))
 
 
-def _read_profile(name: str) -> dict[str, Any]:
+def read_profile(name: str) -> dict[str, Any]:
     """The settings of a profile, of a .toml file, or of a run."""
-    path = Path(name) / "config.toml"
-    return read_toml(path) if path.is_file() else profile(name)
+    return directory.read_config(Path(name)) if is_file(Path(name) / "config.toml") else profile(name)
+
+
+def _check_profile(name: str, trusted: bool) -> None:
+    """Refuse a profile that is a run of somebody else and names a game file or programs, unless it is trusted."""
+    place = Path(name)
+    run = place.parent if place.name == "config.toml" else place
+    if name and is_file(run / "config.toml"):
+        if trusted:
+            directory.trust_run(run)
+        directory.check_trusted(run)
 
 
 def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
@@ -124,11 +139,11 @@ def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str 
 
 def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> Any:
     """The config with the end that the arguments name: `--seconds` alone leaves the cycles unlimited, or vice versa."""
-    named = [name for name in limits if float(_option(arguments, f"--{name}") or 0)]
+    named = [name for name in limits if float(option(arguments, f"--{name}") or 0)]
     return replace(config, **{name: 0 for name in limits if name not in named}) if named else config
 
 
-def _option(arguments: Sequence[str], option: str) -> str | None:
+def option(arguments: Sequence[str], option: str) -> str | None:
     """The value of an option, before the arguments are read in full."""
     for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
         if argument.startswith(f"{option}="):
@@ -138,7 +153,7 @@ def _option(arguments: Sequence[str], option: str) -> str | None:
     return None
 
 
-def _next(folder: Path, name: str) -> Path:
+def next_free(folder: Path, name: str) -> Path:
     """The first free directory of that name and a number."""
     paths = (folder / f"{name}-{number}" for number in itertools.count(1))
     return next(path for path in paths if not path.exists())
@@ -173,13 +188,21 @@ def _begin(learner: type[Any], config: Any, path: Path) -> Any:
         return learner(config, **own)
 
 
-def _train(learner: Learner, run: Run) -> None:
-    """Train to the end or until a signal; then print a report."""
+def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str) -> bool:
+    """Train a learner with settings from a table into a new directory; returns whether it finished."""
+    entry = find_learner(name)
+    full = resolve(build(entry.config, settings, where), say)
+    with _new_run(path, name, full) as run:
+        return _train(_begin(entry.learner, full, path), run)
+
+
+def _train(learner: Learner, run: Run) -> bool:
+    """Train to the end or until a signal; then print a report. Returns whether it finished."""
     with stop_on_signal() as stop, Display() as display, explain_out_of_memory(SMALLER):
         finished = training.train(learner, run, display, lambda: bool(stop))
     if not finished:
         say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
-        return
+        return False
     show_report(write_report(run.path))
     if (run.path / "curves.png").exists():
         say(f"The curves as a picture: {run.path / 'curves.png'}")
@@ -189,6 +212,7 @@ def _train(learner: Learner, run: Run) -> None:
     if (run.path / directory.HELD_OUT).exists():
         say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
     say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
+    return True
 
 
 def _done(learner: Learner) -> dict[str, float]:
@@ -228,6 +252,7 @@ def resume(
     seconds: float | None = None,
     epochs: int | None = None,
     force: bool = False,
+    trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end.
 
@@ -238,9 +263,17 @@ def resume(
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
+        trust: use the game file and the programs that it names, although it was not trained here; remembered
     """
+    if trust:
+        directory.trust_run(run)
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
-    limits = {name: value for name, value in given.items() if value is not None}
+    resume_run(run, {name: value for name, value in given.items() if value is not None}, force)
+
+
+def resume_run(run: Path, limits: Mapping[str, float] | None = None, force: bool = False) -> bool:
+    """Continue a run, to a later end if one is given; returns whether it finished."""
+    limits = limits or {}
     with directory.open_run(run) as held:
         checkpoint = directory.newest_whole(run)
         if not force:
@@ -255,7 +288,7 @@ def resume(
             raise
         set_limits(held, limits)
         held.rewind(checkpoint)
-        _train(learner, held)
+        return _train(learner, held)
 
 
 def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:
@@ -279,6 +312,7 @@ def set_limits(run: Run, limits: Mapping[str, float]) -> None:
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     """A run's settings, with another end."""
     table = directory.read_config(run)
+    check_programs(run, table)
     ends = find_learner(str(table.get("learner"))).learner.limits
     for name in limits:
         if name not in ends:

@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class TextCodec(NamedTuple):
+    """Compiled functions that read and write positions as bytes, for datasets of millions of them.
+
+    They know the form that the game's `text` and `action_name` write, and no other.
+    """
+
+    longest: int
+    """bytes of a position's text, at most"""
+    read_position: Callable[..., Any]
+    """`(text [L], state) -> bool`: fills a blank record; whether that was possible. `settle` comes after it"""
+    write_position: Callable[..., Any]
+    """`(state, out) -> length`"""
+    is_sound: Callable[..., Any]
+    """`(state) -> bool`: whether the game's `problems` would find none; before `settle`"""
+    write_action: Callable[..., Any]
+    """`(state, action, out) -> length`"""
 
 
 @dataclass(frozen=True)
@@ -19,6 +37,8 @@ class DatasetFormat:
     """words at the end of a position's text that do not make it another position"""
     actions: Callable[[Any, Any], Any]
     """`(states [N], actions [N, M]) -> [N, M]`: the numbers of actions in a dataset; several may share one"""
+    codec: TextCodec | None = None
+    """a faster way to read and write texts; otherwise `parse`, `problems`, `text` and `action_name` are used"""
 
 
 def plain_dataset(sides: tuple[str, str]) -> DatasetFormat:

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame, shorten
 from plyground.games.dataset_format import DatasetFormat, plain_dataset
+from plyground.games.records import state_type, without_padding
 from plyground.games.rng import Rng
 
 __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
@@ -117,8 +118,14 @@ PARTS: Mapping[str, Sequence[str]] = {
 class Name:
     """An entry of the table: a descriptor of `Rules` that reads the name from the game when it is first needed."""
 
-    def __init__(self, file: str, kind: str, otherwise: Callable[[Rules], Any] | None) -> None:
-        self.name, self.file, self.kind, self.required = "", file, kind, otherwise is None
+    def __init__(
+        self,
+        file: str,
+        kind: str,
+        otherwise: Callable[[Rules], Any] | None,
+        then: Callable[[Rules, Any], Any] = lambda rules, value: value,
+    ) -> None:
+        self.name, self.file, self.kind, self.required, self.then = "", file, kind, otherwise is None, then
         self.otherwise: Callable[[Rules], Any] = otherwise or _always(None)  # the value where a game defines none
 
     def __set_name__(self, owner: type[Rules], name: str) -> None:
@@ -131,7 +138,7 @@ class Name:
         faults = self.faults(found)
         if faults:
             raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
-        value = self.otherwise(rules) if found is None else found
+        value = self.otherwise(rules) if found is None else self.then(rules, found)
         vars(rules)[self.name] = value  # Python reads it from there from now on
         return value
 
@@ -159,6 +166,10 @@ def _optional(
     return Name(file, kind, otherwise or (lambda rules: default))
 
 
+def _record(otherwise: Callable[[Rules], Any] | None, then: Callable[[Rules, Any], Any]) -> Any:
+    return Name("rules", "a record type", otherwise, then)
+
+
 def _always(value: Any) -> Function:
     return lambda *arguments: value
 
@@ -184,9 +195,9 @@ class Rules:
     """A game's names, read and checked, with defaults for those that it does not define."""
 
     # ---- rules: required ----
-    STATE: np.dtype[np.void] = _required("a record type")
+    STATE: np.dtype[np.void] = _record(None, lambda rules, own: state_type(own, rules.defined("HEAD") or own))
     """an aligned record type with the fields `to_move` (side 0 or 1) and `outcome`; it is absolute: "own" and
-    "opponent's" exist only in encoders"""
+    "opponent's" exist only in encoders; the loader turns gaps between fields into fields (`games/records.py`)"""
     NUM_ACTIONS: int = _required("a whole number of at least 1")
     """actions are the integers 0 .. NUM_ACTIONS - 1"""
     MAX_LEGAL: int = _required("a whole number of at least 1")
@@ -215,12 +226,12 @@ class Rules:
     determinize: Function | None = _optional("a compiled function")
     """`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it may do
     and is shown stays the same; otherwise nothing is hidden"""
-    HEAD: np.dtype[np.void] = _optional("a record type", otherwise=lambda rules: rules.STATE)
+    HEAD: np.dtype[np.void] = _record(lambda rules: rules.STATE, lambda rules, own: without_padding(own))
     """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders read no
     other; otherwise STATE"""
     UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
     """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
-    WORK: np.dtype[np.void] = _optional("a record type", NO_WORK)
+    WORK: np.dtype[np.void] = _record(_always(NO_WORK), lambda rules, own: without_padding(own))
     """working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose content
     means nothing between calls"""
     mask: Function | None = _optional("a compiled function")
@@ -249,6 +260,9 @@ class Rules:
     """`action_name(state, action) -> str`: different legal actions have different names"""
     problems: Function = _text("a function", _nothing)
     """`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states"""
+    limits: Function = _text("a function", otherwise=lambda rules: _nothing if rules.LENIENT else rules.problems)
+    """`limits(state) -> [str]`: the problems with which the rules cannot be played, such as more pieces than a list of
+    actions has room for: `strict=False` refuses them too; otherwise all problems or, with LENIENT, none"""
     LENIENT: bool = _text("True or False", False)
     """True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False"""
     from_array: Function | None = _text("a function")
@@ -399,9 +413,10 @@ def read(module: ModuleType) -> Rules:
 
 def _faults(rules: Rules) -> Iterator[str]:
     """What is wrong between the names that a game defines."""
-    fields, leading = dict(rules.STATE.fields or {}), dict(rules.HEAD.fields or {})
+    state, head = rules.defined("STATE"), rules.defined("HEAD")
+    fields, leading = dict(state.fields or {}), dict((state if head is None else head).fields or {})
     needed = ["to_move", "outcome", *rules.SETTINGS]
-    if not rules.STATE.isalignedstruct:
+    if not state.isalignedstruct:
         yield "STATE must be an aligned record: np.dtype([...], align=True)"
     yield from (f"STATE has no field {name!r}" for name in needed if name not in fields)
     for name, where in leading.items():

@@ -34,6 +34,8 @@ class TableKey:
     """(effect) -> int: the place on the board where such an action puts or takes something; -1: none"""
     board: tuple[int, int]
     """rows and columns of all places"""
+    full: float = 0.0
+    """the score of an action or a draw that is a reward of 1 on the logarithmic scale; 0: scores are rewards"""
 
     def __str__(self) -> str:
         return f"{self.name}-v{self.version}"

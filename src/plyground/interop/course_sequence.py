@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -18,18 +18,32 @@ from plyground.game import load
 from plyground.games.sequence import cards
 from plyground.games.sequence.text import parse, rows
 from plyground.position import Position
+from plyground.runs.records import fit
 
 Action = dict[str, Any]
 KEYS = ("play_card", "draft_card", "type", "coords")
-CASE_KEYS = (
-    *("players", "to_move", "red", "blue", "red_locked", "blue_locked", "hand", "display"),
-    *("team_sequences_before", "trade_used", "deck_empty"),
-)
 HELD = cards.hand_size(0, 2)
 DECK = [rank + suit for rank in "23456789tjqka" for suit in "dchs"] * cards.COPIES
 """the order in which the framework builds its deck"""
 RESEEDINGS = 1000
+MOST_SEQUENCES = 9  # more than any game has
 EMPTY_BOARD = "#________#/" + "__________/" * 8 + "#________#"
+
+
+class Case(TypedDict):
+    """A position of the course's rule cases."""
+
+    players: int
+    to_move: int
+    red: list[list[int]]
+    blue: list[list[int]]
+    red_locked: list[list[int]]
+    blue_locked: list[list[int]]
+    hand: list[str]
+    display: list[str]
+    team_sequences_before: dict[str, int]
+    trade_used: bool
+    deck_empty: bool
 
 
 class CourseSequence:
@@ -47,27 +61,26 @@ class CourseSequence:
 
         The other hands get some of the remaining cards; the others are the deck or, if it is empty, the discards.
         """
-        missing = [key for key in CASE_KEYS if key not in case]
-        if missing:
-            raise InvalidValue(f"a case has the keys {', '.join(CASE_KEYS)}; this one lacks {', '.join(missing)}")
-        course = cls(int(case["players"]), seed=0)
+        read: Case = fit(case, Case, "the case")
+        course = cls(read["players"], seed=0)
+        _check_case(read)
         state = course._clear()
-        for side, colour in enumerate(("red", "blue")):
-            _set_chips(state, case[colour], cards.CHIP + side)
-            _set_chips(state, case[f"{colour}_locked"], cards.LOCKED + side)
-        for agent, count in case["team_sequences_before"].items():
+        for side, (chips, locked) in enumerate(
+            ((read["red"], read["red_locked"]), (read["blue"], read["blue_locked"]))
+        ):
+            _set_chips(state, chips, cards.CHIP + side)
+            _set_chips(state, locked, cards.LOCKED + side)
+        for agent, count in read["team_sequences_before"].items():
             state["sequences"][int(agent)] = count
-        turn = int(case["to_move"])
-        if not 0 <= turn < course.seats:
-            raise InvalidValue(f"to_move is 0 to {course.seats - 1}, not {turn}")
-        state["turn"], state["to_move"], state["traded"] = turn, turn % 2, case["trade_used"]
-        left = _without(DECK, [*case["hand"], *case["display"]])
+        turn = read["to_move"]
+        state["turn"], state["to_move"], state["traded"] = turn, turn % 2, read["trade_used"]
+        left = _without(DECK, [*read["hand"], *read["display"]])
         hands = [left[HELD * k : HELD * (k + 1)] for k in range(course.seats)]
         rest = left[HELD * course.seats :] + hands[turn]
-        hands[turn] = list(case["hand"])
+        hands[turn] = list(read["hand"])
         _set_hands(state, hands)
-        _set_pile(state, "display", case["display"])
-        _set_pile(state, "discards" if case["deck_empty"] else "deck", rest)
+        _set_pile(state, "display", read["display"])
+        _set_pile(state, "discards" if read["deck_empty"] else "deck", rest)
         return course
 
     # ---- the framework's state ----
@@ -182,6 +195,22 @@ def _dictionary(move: int, draft: str) -> Action:
     return {"play_card": cards.CARDS[cards.MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
 
 
+def _check_case(case: Case) -> None:
+    """Refuse numbers of agents, cards and sequences that no game has."""
+    seats, counts = case["players"], case["team_sequences_before"]
+    wrong = {
+        f"to_move is 0 to {seats - 1}, not {case['to_move']}": not 0 <= case["to_move"] < seats,
+        f"hand has up to {HELD} cards, not {len(case['hand'])}": len(case["hand"]) > HELD,
+        f"display has up to {cards.SLOTS} cards, not {len(case['display'])}": len(case["display"]) > cards.SLOTS,
+        f"team_sequences_before has agents 0 to {seats - 1}, each with 0 to {MOST_SEQUENCES}, not {counts}": any(
+            str(agent) not in map(str, range(seats)) or not 0 <= count <= MOST_SEQUENCES
+            for agent, count in counts.items()
+        ),
+    }
+    if found := [text for text, holds in wrong.items() if holds]:
+        raise InvalidValue(f"{'; '.join(found)} (in the case)")
+
+
 def _check(action: object) -> None:
     """Refuse a value that is not an action of the framework."""
     if not isinstance(action, dict):
@@ -193,11 +222,13 @@ def _check(action: object) -> None:
         card = given.get(key)
         if card is not None and not (isinstance(card, str) and card in cards.NUMBER_OF):
             wrong.append(f"{key} is no card: {shorten(repr(card))}")
-    if given.get("type") not in ("place", "remove", "trade", "pass") and "type" in given:
-        wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(given['type']))}")
-    coords = given.get("coords")
-    if coords is not None and not isinstance(coords, tuple):
-        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(repr(coords))}")
+    kind = given.get("type")
+    if "type" in given and not (isinstance(kind, str) and kind in ("place", "remove", "trade", "pass")):
+        wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(kind))}")
+    coords: Any = given.get("coords")
+    pair = isinstance(coords, tuple) and [*map(type, cast("tuple[Any, ...]", coords))] == [int, int]
+    if coords is not None and not pair:
+        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(str(given['coords']))}")
     if wrong:
         raise InvalidValue(f"{'; '.join(wrong)} (in the action {shorten(str(dict(given)), 120)})")
 
@@ -223,7 +254,10 @@ def _set_hands(state: np.void, hands: Sequence[Sequence[str]]) -> None:
 
 
 def _set_chips(state: np.void, places: Iterable[Sequence[int]], mark: int) -> None:
-    for row, column in places:
+    for place in places:
+        if len(place) != 2:
+            raise InvalidValue(f"a chip lies at (row, column), not at {shorten(repr(place))}")
+        row, column = place
         cell = cards.SIZE * row + column
         if not (0 <= row < cards.SIZE and 0 <= column < cards.SIZE) or cell in cards.CORNERS:
             raise InvalidValue(f"no chip can lie at {(row, column)}: it is a corner or off the board")

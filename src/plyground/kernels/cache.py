@@ -22,7 +22,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import threading
 import time
 import types
@@ -36,9 +35,11 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from plyground.errors import BrokenGame
+from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import Function
 from plyground.kernels import slots
+from plyground.kernels.checked import check_cache
+from plyground.kernels.private import cache_folder, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
@@ -73,7 +74,7 @@ def load_kernels(
             if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
                 kind = f"{kind}, bounds checked" if numba.config.BOUNDSCHECK else kind  # pyright: ignore
                 LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
-            _run(name, path)
+            _run(name, path, source)
         return sys.modules[name]
 
 
@@ -94,16 +95,18 @@ def _import_template(found: re.Match[str], functions: Mapping[str, Any], subject
     return f"from {load_kernels(home, functions, subject).__name__} import"
 
 
-def _run(name: str, path: Path) -> None:
+def _run(name: str, path: Path, source: str) -> None:
     """Run a generated module. It is entered before it runs: numba finds a cached kernel's module by its name."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
-    sys.modules[name] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(sys.modules[name])
-    except BaseException:
+        exec(compile(source, str(path), "exec"), vars(module))  # noqa: S102 (not the file, which could be another's)
+        check_cache(module)
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, RuntimeError) and "no locator available" in str(error):  # numba, of its cache folder
+            raise InvalidValue(f"cannot write to {path.parent}: set PLYGROUND_CACHE to a folder with room") from None
         raise
 
 
@@ -234,35 +237,25 @@ def _from_library(value: Any) -> bool:
 # ---- the folder ----
 
 
-def cache_folder() -> Path:
-    """Where compiled games are kept: $PLYGROUND_CACHE, or the user's cache folder."""
-    chosen = os.environ.get("PLYGROUND_CACHE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "plyground"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "plyground"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plyground"
-
-
 def _written(name: str, prefix: str, source: str) -> Path:
     """The file of a generated module, written if it is not there yet."""
     folder = cache_folder()
     try:
         path = _write(folder / name / "kernels.py", source)
     except OSError as error:
-        LOG.warning("cannot keep compiled games in %s (%s); compiling anew", folder, error.strerror)
-        return _write(Path(tempfile.mkdtemp(prefix="plyground-")) / name / "kernels.py", source)
+        LOG.warning("cannot keep compiled games in %s (%s)", folder, error.strerror)
+        with plain_os_errors("keep compiled games", "; set PLYGROUND_CACHE to a folder with room"):
+            return _write(temporary_folder() / name / "kernels.py", source)
     _forget(folder, prefix)
     return path
 
 
 def _write(path: Path, source: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
+    """The file only tells numba where its cache is, and people what was compiled: `_run` executes `source` itself."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.is_file() or path.read_bytes() != source.encode():
         aside = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        aside.write_text(source, encoding="utf-8")
+        aside.write_bytes(source.encode())
         aside.replace(path)  # several processes may start at once
     (path.parent / "used").touch()
     return path

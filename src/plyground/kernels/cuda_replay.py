@@ -46,10 +46,10 @@ def sample_uniform(
 
 
 @cuda.jit(cache=True)
-def mark_decided(decided: Bools, row: int, over: Bools, lengths: NDArray[np.int32]) -> None:
+def mark_games(marks: Bools, row: int, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
     for env in range(cuda.grid(1), len(over), cuda.gridsize(1)):
         if over[env]:
-            mark_game(decided, row, env, lengths[env])
+            mark_game(marks, row, env, lengths[env], value)
 
 
 @cuda.jit(cache=True)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from plyground.errors import BrokenGame
+from plyground.games.records import meaning
 
 FOREIGN = (sys.stdlib_module_names | {"numpy", "numba", "llvmlite", "torch"}) - {"__main__"}
 """what their names stand for changes only with their versions, which config.toml records"""
@@ -121,7 +122,8 @@ def _layout(dtype: np.dtype[Any]) -> object:
         return _layout(dtype.subdtype[0]), dtype.subdtype[1]
     if dtype.fields is None:
         return dtype.str
-    return dtype.itemsize, [(name, _layout(field[0]), field[1]) for name, field in dtype.fields.items()]
+    own = meaning(dtype)  # a gap means the same with and without a field
+    return dtype.itemsize, [(name, _layout(field[0]), field[1]) for name, field in dtype.fields.items() if name in own]
 
 
 def _is_foreign(value: Any) -> bool:

@@ -112,11 +112,11 @@ def draw_index(rng: Rng, newest: int, filled: int, shares: SampleShares, usable:
 
 
 @njit
-def mark_game(decided: Bools, row: int, env: int, length: int) -> None:
-    """Mark the plies of a game of that length which has just ended in `row`."""
-    rows = len(decided)
+def mark_game(marks: Bools, row: int, env: int, length: int, value: bool) -> None:
+    """Set the marks of the plies of a game of that length which has just ended in `row`."""
+    rows = len(marks)
     for back in range(min(length, rows)):
-        decided[(row - back + rows) % rows, env] = True
+        marks[(row - back + rows) % rows, env] = value
 
 
 @njit
@@ -175,11 +175,11 @@ def sample_uniform(
 
 
 @njit(cache=True, nogil=True)
-def mark_decided(decided: Bools, row: int, over: Bools, lengths: NDArray[np.int32]) -> None:
-    """Mark in `decided` [rows, envs] all plies of the games `over` [envs], of `lengths` [envs], that ended in `row`."""
+def mark_games(marks: Bools, row: int, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
+    """Set the marks [rows, envs] of all plies of the games `over` [envs], of `lengths` [envs], that ended in `row`."""
     for env in range(len(over)):
         if over[env]:
-            mark_game(decided, row, env, lengths[env])
+            mark_game(marks, row, env, lengths[env], value)
 
 
 @njit(cache=True, nogil=True)

@@ -182,7 +182,7 @@ def state_key(state: State, seat: int, record: NDArray[np.uint8], key: Words, no
 
 @njit
 def action_key(state: State, effect: int, notes: NDArray[np.float32]) -> tuple[float, np.uint64]:
-    """An action's immediate reward and the last word of its key; 0 if there is nothing to store."""
+    """An action's immediate score and the last word of its key; 0 if there is nothing to store."""
     return 0.0, np.uint64(effect + 1)
 
 
@@ -200,3 +200,26 @@ def draw_of(action: int) -> int:
 @njit
 def draw_reward(state: State, draw: int) -> float:
     return 0.0
+
+
+# ---- filled by a dataset's codec ----
+
+
+@njit
+def read_position(text: NDArray[np.uint8], state: State) -> bool:
+    return False
+
+
+@njit
+def write_position(state: State, out: NDArray[np.uint8]) -> int:
+    return 0
+
+
+@njit
+def is_sound(state: State) -> bool:
+    return False
+
+
+@njit
+def write_action(state: State, action: int, out: NDArray[np.uint8]) -> int:
+    return 0

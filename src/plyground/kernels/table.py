@@ -47,6 +47,7 @@ class Rule(NamedTuple):
     draw_weight: float  # of its draw's reward beside its own, in the choice
     reward_weight: float  # of an action's reward, in the TD target
     prior: float  # visits for which the guess (state value + action's advantage) counts beside an entry's own value
+    full: float  # rewards are log(1 + score) / full; 0: they are the scores
     limit: float  # TD targets are clipped to [-limit, limit]
 
 

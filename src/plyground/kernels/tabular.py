@@ -51,6 +51,12 @@ def action_value(entries: Entries, rule: Rule, key: Words, anywhere: Words, stat
 
 
 @njit
+def reward_of(score: float, rule: Rule) -> float:
+    """A score as a reward. The logarithm keeps the order of scores."""
+    return np.log1p(score) / rule.full if rule.full > 0.0 else score
+
+
+@njit
 def choose(
     state: State, record: NDArray[np.uint8], entries: Entries, rule: Rule, rng: Words, scratch: Scratch
 ) -> tuple[int, float]:
@@ -67,7 +73,8 @@ def choose(
         effect, draw = effect_of(action), draw_of(action)
         if scratch.seen[0, effect] != scratch.looks[0]:
             scratch.seen[0, effect] = scratch.looks[0]
-            scratch.rewards[0, effect], scratch.words[effect] = action_key(state, effect, scratch.notes)
+            done, scratch.words[effect] = action_key(state, effect, scratch.notes)
+            scratch.rewards[0, effect] = reward_of(done, rule)
             key[word] = anywhere[word] = scratch.words[effect]
             scratch.values[effect] = state_value
             if key[word] != NOTHING:
@@ -77,7 +84,7 @@ def choose(
         if draw >= 0:
             if scratch.seen[1, draw] != scratch.looks[0]:
                 scratch.seen[1, draw] = scratch.looks[0]
-                scratch.rewards[1, draw] = draw_reward(state, draw)
+                scratch.rewards[1, draw] = reward_of(draw_reward(state, draw), rule)
             score += rule.draw_weight * scratch.rewards[1, draw]
         score = rule.score_weight * score + rule.value_weight * scratch.values[effect]
         if score > best:

@@ -1,7 +1,7 @@
 """Configs: the settings that learners share, their bounds, and the defaults that depend on game and machine.
 
 A learner's own config is a frozen dataclass in its file: `class DQN(NetworkConfig, RunConfig)`. The sentence below a
-field is its help text. An annotation states the bounds of a number; a number without one is finite and at least 0.
+field is its help text. An annotation states the bounds of a number; a number without one has those of UNBOUNDED.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.learners import threads
 from plyground.learners.selfplay import make_opponents, opponent_shares
-from plyground.networks import make_network
+from plyground.networks import make_network, suitable
 from plyground.tables import Table
 
 DEFAULT_CYCLES = 10
@@ -34,6 +34,8 @@ class Bounds(NamedTuple):
 
 Share = Annotated[float, Bounds(0, 1)]
 Count = Annotated[int, Bounds(1)]
+Plies = Annotated[int, Bounds(0, 10_000)]
+UNBOUNDED = Bounds(0, 1e30)  # of a number that states no bounds: what the network's numbers can hold
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class RunConfig:
     """finished games in a cycle"""
     max_plies: int = 0
     """truncate a game after this many plies; its last position keeps its value (0: never)"""
+    openings: str = ""
+    """a file of openings that games begin with, at random: .pgn, or moves or a position on each line; with it,
+    `opening_plies` is how many plies of each are played (0: all)"""
     eval_opponents: tuple[str, ...] = ()
     """agent specs to evaluate against; by default random, and greedy where the game has it"""
     eval_games: Annotated[int, Bounds(2)] = 200
@@ -88,7 +93,7 @@ class NetworkConfig:
     measured again during the run)"""
     num_envs: Count = 512
     """environments: games that are played in parallel"""
-    opening_plies: int = 0
+    opening_plies: Plies = 0
     """games begin after a random number of random plies, up to this many"""
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent; also self, and snapshot (an earlier version of the network)"""
@@ -126,7 +131,7 @@ def check_bounds(config: Any) -> None:
         if not isinstance(value, int | float):
             continue
         bounds = next(
-            (each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), Bounds(0)
+            (each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), UNBOUNDED
         )
         if not bounds.low <= value < math.inf:
             raise InvalidValue(f"{name} is a number of at least {bounds.low}, not {value}")
@@ -164,9 +169,11 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     if message:
         notify(message)
     view, chosen = View(game, config.encoder, config.outputs), config.threads
+    spec = config.network or suitable(view.shape, view.outputs)
     if not chosen and devices.is_gpu(device):
         chosen = 1
     elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
-        network = make_network(config.network, view.shape, view.outputs)
+        network = make_network(spec, view.shape, view.outputs)
         chosen = threads.faster(network, view, config.batch_size)
-    return {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
+    found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
+    return {**found, "network": spec}

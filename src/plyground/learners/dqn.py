@@ -6,7 +6,9 @@ side to move changes (`kernels/replay.py`); illegal actions are masked at select
 reaches the ply limit is truncated, not terminated: the value of its last position is still bootstrapped.
 
 Metrics: `loss`, `gradient` (its norm before clipping), `td_error` (mean absolute difference from the target), `q` (mean
-value of the actions in the minibatch), `entropy` (of the softmax over legal actions), each as a moving average.
+value of the actions in the minibatch), `entropy` (of the softmax over legal actions) and `even_entropy` (of an even
+choice), each as a moving average. Values of -1 to 1 are nearly even in a softmax of temperature 1, learned or not: so
+the temperature is the standard deviation of a state's legal values, averaged over the minibatch.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -15,15 +17,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import make_teacher
 from plyground.errors import InvalidValue
-from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer, Sample
@@ -33,6 +34,7 @@ from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import entropy, masked
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
+SMALLEST_SPREAD = 1e-6  # of values that are all equal
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class DQN(NetworkConfig, RunConfig):
     """plies in the replay buffer"""
     learning_starts: int = 5000
     """plies played before the first update"""
-    replay_ratio: float = 2.0
+    replay_ratio: Annotated[float, Bounds(0, 10_000)] = 2.0
     """plies sampled for each ply played"""
     n_step: Count = 1
     """plies of the n-step return"""
@@ -73,16 +75,18 @@ class DQN(NetworkConfig, RunConfig):
     """soft update: move the target network by this share at each update instead (0: hard updates)"""
     loss: Literal["huber", "mse"] = "huber"
     """loss function of the TD error"""
-    huber_delta: float = 1.0
+    huber_delta: Annotated[float, Bounds(1e-6)] = 1.0
     """TD errors beyond it have a linear loss"""
     prioritized_replay: bool = False
     """sample plies in proportion to a power of their TD error"""
-    priority_alpha: float = 0.6
+    priority_alpha: Share = 0.6
     """that power: 0 is uniform sampling"""
-    priority_beta: float = 0.4
+    priority_beta: Share = 0.4
     """exponent of the importance-sampling weights"""
     decided_share: Share = 0.0
     """share of the minibatch from decided games (the high-quality buffer)"""
+    undecided_share: Share = 1.0
+    """share of the drawn and truncated games that is learned from; the others leave the buffer when they end"""
     recent_share: Share = 0.0
     """share of the minibatch from the newest plies (the recent buffer)"""
     recent_size: Count = 50_000
@@ -90,7 +94,9 @@ class DQN(NetworkConfig, RunConfig):
     shaping_coef: float = 0.0
     """initial weight of the game's `evaluate` as a potential for reward shaping"""
     imitation_coef: float = 0.0
-    """initial reward for playing the action that a teacher would choose"""
+    """initial reward for playing an action that a teacher would choose"""
+    imitation_top_k: Count = 1
+    """how many of the teacher's best actions earn it"""
     imitation_depth: int = 2
     """search depth of that teacher, in plies"""
     shaping_fraction: Share = 1.0
@@ -105,6 +111,8 @@ class DQN(NetworkConfig, RunConfig):
         if capacity < needed:
             why = f"buffer_size holds {capacity} plies, but updates begin with {needed}"
             raise InvalidValue(f"{why}: learning_starts or batch_size")
+        if self.undecided_share < 1 and self.prioritized_replay:
+            raise InvalidValue("undecided_share below 1 needs uniform sampling: leave prioritized_replay out")
         if self.decided_share + self.recent_share > 1:
             raise InvalidValue("decided_share and recent_share are at most 1 together")
 
@@ -123,6 +131,15 @@ def td_targets(
 ) -> Tensor:
     """[B] the n-step return plus the discounted, signed value of the best legal action in the next state."""
     return returns + bootstrap_discounts * best_legal(next_values, legal, chooser)
+
+
+def value_spread(values: Tensor, legal: Tensor) -> Tensor:
+    """The standard deviation of the legal actions' values [B, A], averaged over the states with a choice; above 0."""
+    count = legal.sum(1).clamp(min=1)  # [B]
+    mean = torch.where(legal, values, 0.0).sum(1) / count
+    variance = torch.where(legal, (values - mean[:, None]).square(), 0.0).sum(1) / count
+    choice = legal.sum(1) > 1
+    return (variance.sqrt() * choice).sum() / choice.sum().clamp(min=1) + SMALLEST_SPREAD
 
 
 class DQNLearner:
@@ -176,6 +193,9 @@ class DQNLearner:
         rewards = ply.rewards + bonus * ply.own + self._shaping_rewards(ply)
         self.replay.add(ply._replace(rewards=rewards), usable, explored=ply.actions != greedy)
         self.replay.mark_decided(ply)
+        if self.config.undecided_share < 1:
+            drawn = torch.rand(len(actions), generator=self.rng, device=view.device)
+            self.replay.drop_undecided(ply, drawn >= self.config.undecided_share)
         self.state.plies += len(actions)
 
     def _explore(self, states: Tensor, values: Tensor, greedy: Tensor) -> Tensor:
@@ -198,11 +218,12 @@ class DQNLearner:
         return max(0.0, 1 - self.state.progress / fraction) if fraction else 0.0
 
     def _imitation_rewards(self, states: Tensor, actions: Tensor) -> Tensor | float:
-        """[N] for actions that the teacher would choose; the teacher runs on the CPU."""
+        """[N] for actions that are among the teacher's best; the teacher runs on the CPU."""
         if self.teacher is None or not self.guidance:
             return 0.0
         records = self.view.on.to_records(states)
-        agrees = self.teacher.act(records, np.zeros(len(records), np.uint64)) == actions.cpu().numpy()
+        best = self.teacher.lessons(records, self.config.imitation_top_k, 1.0).moves  # [N, k]
+        agrees = (best == actions.cpu().numpy()[:, None]).any(1)
         return self.guidance * self.config.imitation_coef * torch.from_numpy(agrees).to(actions.device).float()
 
     def _shaping_rewards(self, ply: Transition) -> Tensor | float:
@@ -239,9 +260,10 @@ class DQNLearner:
             self.replay.update_priorities(batch.indices, td_errors, config.priority_alpha)
         if state.updates % METRICS_INTERVAL != 1:
             return {}
-        spread = entropy(values.detach(), view.legal(batch.states)).mean()
+        legal = view.legal(batch.states)
+        spread = entropy(values.detach(), legal, value_spread(values.detach(), legal)).mean()
         metrics = {"loss": loss, "gradient": gradient, "td_error": td_errors.abs().mean(), "q": chosen.mean()}
-        return to_floats({**metrics, "entropy": spread})
+        return to_floats({**metrics, "entropy": spread, "even_entropy": legal.sum(1).clamp(min=1).log().mean()})
 
     def targets(self, batch: Sample) -> Tensor:
         """[B] TD targets, with the exact legal mask of every next state."""

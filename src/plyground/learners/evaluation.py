@@ -11,7 +11,7 @@ from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
 from plyground.games.rng import seeds
-from plyground.learners.experience import buffer_summary, cycle_statistics
+from plyground.learners.experience import cycle_statistics
 from plyground.learners.model import Model
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SNAPSHOT, GameResults, opponent_shares
@@ -106,10 +106,6 @@ class Cycle(Protocol):
         """The size of the replay buffer or the table, for the live display."""
         ...
 
-    def experience(self) -> dict[str, Any]:
-        """What the replay buffer or the table holds, for people."""
-        ...
-
 
 @dataclass
 class SelfPlayCycle:
@@ -138,9 +134,6 @@ class SelfPlayCycle:
 
     def summary(self) -> str:
         return f"replay buffer {len(self.replay):,}"
-
-    def experience(self) -> dict[str, Any]:
-        return buffer_summary(self.replay)
 
 
 def cycle_events(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.game import Game
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import GameResults
@@ -26,8 +25,14 @@ def statistics(replay: ReplayBuffer, rows: int) -> dict[str, float]:
     wanted = max(1, min(rows, replay.filled, max(1, MAX_PLIES // replay.num_envs)))
     states, actions, rewards, ended = replay.newest_rows(wanted)
     keys = np.ascontiguousarray(states).reshape(-1).view(f"V{replay.game.rules.HEAD.itemsize}")
-    shares = np.bincount(actions.reshape(-1)) / ended.size
-    shares = shares[shares > 0]
+    return statistics_of(keys, actions.reshape(-1), rewards.reshape(-1), ended.reshape(-1))
+
+
+def statistics_of(
+    keys: NDArray[np.void], actions: NDArray[np.int32], rewards: NDArray[np.float32], ended: NDArray[np.int8]
+) -> dict[str, float]:
+    """The same of plies as arrays [N]; equal positions have equal keys."""
+    shares = np.unique(actions, return_counts=True)[1] / ended.size
     spread = -float((shares * np.log(shares)).sum()) / math.log(len(shares)) if len(shares) > 1 else 0.0
     return {
         "plies_looked_at": int(ended.size),
@@ -50,29 +55,3 @@ def cycle_statistics(results: GameResults, replay: ReplayBuffer, rows: int) -> d
     ended, found = results.record(), statistics(replay, rows)
     decided = ended["first_wins"] + ended["second_wins"]
     return {**ended, **found, "quality": quality(found, decided), "buffer": len(replay)}
-
-
-def buffer_summary(replay: ReplayBuffer) -> dict[str, Any]:
-    """What a replay buffer holds, for people."""
-    if not replay.filled:
-        return {}
-    found, (states, actions, rewards, ended) = statistics(replay, replay.filled), replay.newest_rows(replay.filled)
-    results = np.abs(rewards[ended == TERMINATED])
-    decided = float((results > 0.5).mean()) if len(results) else 0.0
-    values, counts = np.unique(actions, return_counts=True)
-    names = {k: _name(replay.game, int(values[k]), states, actions) for k in np.argsort(-counts)[:10]}
-    common = [f"{name} ({counts[k] / rewards.size:.1%})" for k, name in names.items()]
-    return {
-        "plies_stored": f"{len(replay):,} of {replay.capacity:,}",
-        **found,
-        "decided": decided,
-        "quality": quality(found, decided),
-        "commonest_actions": ", ".join(common),
-    }
-
-
-def _name(game: Game, action: int, states: NDArray[np.void], actions: NDArray[np.int32]) -> str:
-    """An action's name, or its number if the name is not the same in all positions it was played in."""
-    played = states.reshape(-1)[actions.reshape(-1) == action]
-    names = {game.rules.action_name(state, action) for state in played[:: max(1, len(played) // 20)]}
-    return names.pop() if len(names) == 1 else f"action {action}"

@@ -10,7 +10,8 @@ A cycle is an epoch. The best checkpoint is the one with the lowest Kullback-Lei
 held-out games; after `patience` epochs without a lower one the run ends.
 
 Metrics: `train_loss`; on held-out positions `loss`, `match@k` (the teacher's best action is among the network's k
-best), `kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice).
+best), `kl`, `value_error`, `entropy` and `even_entropy` (of a uniform choice); `match@1`, `match@3` and `kl` also for
+games between equals and for weak games alone (`equal_kl`, `weak_kl` ...).
 """
 
 # pyright: reportUnknownMemberType=false
@@ -21,18 +22,33 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
 from plyground.learners.evaluation import Event
-from plyground.learners.lessons import Lesson, keep_held_out, lessons, mean_measures, pack, policy_loss, said, split
+from plyground.learners.lessons import (
+    Examples,
+    Lesson,
+    Records,
+    Rows,
+    action_values,
+    all_measures,
+    held_out_of,
+    in_weak_games,
+    keep_held_out,
+    pack,
+    policy_loss,
+    said,
+    sharpened,
+    split,
+)
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs
@@ -42,6 +58,7 @@ from plyground.teaching.lines import Lines
 
 FINAL_RATE = 0.05  # share of the learning rate that is left at the end
 UPDATES_PER_ITERATION = 20
+BY_KIND = ("match@1", "match@3", "kl")  # reported for games between equals and for weak games apart
 
 
 @dataclass(frozen=True)
@@ -54,8 +71,9 @@ class Imitation:
     """the game they are about"""
     encoder: str = ""
     """the network's observation (empty: the game's first encoder)"""
-    network: str = "512-256-128"
-    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    network: str = ""
+    """hidden sizes of an MLP, or a residual net such as b4c64 (empty: b3c32-pairs where the encoder writes planes and
+    the actions are pairs of squares, else 512-256-128)"""
     dueling: bool = True
     """split the network's head into the state's value and the actions' advantages"""
     outputs: int = 0
@@ -68,10 +86,20 @@ class Imitation:
     """learning rate of Adam; it falls linearly to a twentieth"""
     label_smoothing: Share = 0.05
     """share of the target that is spread evenly over the legal actions"""
+    target_top_k: int = 0
+    """the teacher's best actions to learn from (0: all that the data has)"""
+    target_temperature: Annotated[float, Bounds(1e-3)] = 1.0
+    """temperature of the teacher's policy as a target, relative to that of the data: below 1 it is sharper"""
     value_coef: float = 1.0
     """coefficient of the value loss"""
+    action_value_coef: float = 0.0
+    """coefficient of the squared error of the values of all the teacher's actions (data of temperature 1)"""
+    weight_decay: float = 0.0
+    """decoupled weight decay: each update shrinks the weights by learning rate times this"""
     validation_split: Share = 0.1
     """share of the games that is held out"""
+    validation_data: tuple[str, ...] = ()
+    """datasets to measure on, of another seed than the data, instead of a share of its games"""
     patience: Count = 2
     """epochs without a lower divergence on held-out games after which the run ends"""
     init: str = ""
@@ -104,7 +132,7 @@ class Imitation:
                 raise InvalidValue(f"{name} is below 1, not 1")
         if not self.data:
             raise InvalidValue(f"imitation needs a dataset: --data FILE; `{command('teach', 'collect')}` makes one")
-        if not self.validation_split:
+        if not self.validation_split and not self.validation_data:
             raise InvalidValue("validation_split is above 0: without held-out games nothing can be measured")
 
 
@@ -122,16 +150,26 @@ class ImitationLearner:
         if config.init:
             self._check_validation_split()
             scale_outputs(self.network, 1 / self.unit)
-        paths = [Path(path) for path in config.data]
-        target = self.folder / EXAMPLES
-        self.examples = pack(paths, Lines(self.game), target, config.bad_lines, processes or available())
-        self.rejected = sum(map(rejected_lines, paths))
-        self.rows, self.held_out = split(self.examples, config.validation_split)
+        self.records, self.rows, self.held_out = self._read(processes or available())
+        self.rejected = sum(rejected_lines(Path(path)) for path in (*config.data, *config.validation_data))
+        self.weak = in_weak_games(self.records[self.held_out])  # [H]
         if not steps_of(self.folder):  # a resumed run keeps its own
-            keep_held_out(self.folder, self.examples[self.held_out])
+            keep_held_out(self.folder, self.records[self.held_out])
         self.data = self._fingerprint()
+        self.examples = Examples(self.view, self.records)
         self.epoch, self.minibatches = Epoch(), iter(())
         self.cycle = EpochCycle(self)
+
+    def _read(self, processes: int) -> tuple[Records, Rows, Rows]:
+        """All examples, the rows to learn from and the rows held out."""
+        config, lines, target = self.config, Lines(self.game), self.folder / EXAMPLES
+        paths, others = ([Path(path) for path in each] for each in (config.data, config.validation_data))
+        if not others:
+            records = pack(paths, lines, target, config.bad_lines, processes)
+            return records, *split(records, config.validation_split)
+        first = len(pack(paths, lines, target, config.bad_lines, processes))
+        records = pack(others, lines, target, config.bad_lines, processes, append=True)
+        return records, *held_out_of(records, first)
 
     def _check_validation_split(self) -> None:
         """A network that goes on from another imitation must not be measured on what that one has learned from."""
@@ -142,47 +180,72 @@ class ImitationLearner:
 
     def _fingerprint(self) -> str:
         """Changes with the examples, their order and the split."""
-        found = hashlib.blake2b(self.examples.view(np.uint8).data, digest_size=16)
+        found = hashlib.blake2b(self.records.view(np.uint8).data, digest_size=16)
         found.update(self.held_out.data)
         return found.hexdigest()
 
     def iterate(self) -> Metrics:
         """A few minibatches of the present epoch."""
+        losses: list[Tensor] = []
         for _ in range(UPDATES_PER_ITERATION):
             lesson = next(self.minibatches, None)
             if lesson is None:
                 self.minibatches = self._rest_of_epoch()
                 lesson = next(self.minibatches)
-            loss = self._update(lesson)
+            losses.append(self._update(lesson) * len(lesson.values))
             self.epoch.examples += len(lesson.values)
-            self.epoch.loss += loss * len(lesson.values)
             if self.epoch.examples == len(self.rows):
                 break
+        for loss in cast("list[float]", torch.stack(losses).tolist()):  # together: on a GPU each read synchronises
+            self.epoch.loss += loss
         return {"train_loss": self.epoch.loss / self.epoch.examples}
 
     def _rest_of_epoch(self) -> Iterator[Lesson]:
         """The minibatches of the present epoch that were not used yet; the order follows from seed and epoch."""
         order = np.random.default_rng([self.config.seed, self.state.cycle]).permutation(self.rows)
-        return lessons(self.view, self.examples, order[self.epoch.examples :], self.config.batch_size)
+        return self.examples.lessons(order[self.epoch.examples :], self.config.batch_size)
 
-    def _update(self, lesson: Lesson) -> float:
+    def _update(self, lesson: Lesson) -> Tensor:
         config, state = self.config, self.state
         total = config.epochs * -(-len(self.rows) // config.batch_size)
         for group in self.model.optimizer.param_groups:
             group["lr"] = config.learning_rate * (1 - (1 - FINAL_RATE) * state.updates / total) * 0.5**state.rollbacks
-        logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
-        loss = policy_loss(logits, lesson.legal, lesson.top, lesson.policy, config.label_smoothing).mean()
-        loss = loss + config.value_coef * (values - lesson.values).square().mean()
+        loss = self.loss(lesson)
         self.model.optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        self._decay_weights()
         self.model.step()
         state.updates += 1
-        return loss.item()
+        return loss.detach()
+
+    def loss(self, lesson: Lesson) -> Tensor:
+        """The mean loss of a batch."""
+        config = self.config
+        logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
+        target = sharpened(lesson.policy, config.target_top_k, config.target_temperature)  # [B, K]
+        top = lesson.top[:, : target.shape[1]]
+        loss = policy_loss(logits, lesson.legal, top, target, config.label_smoothing).mean()
+        loss = loss + config.value_coef * (values - lesson.values).square().mean()
+        if config.action_value_coef:
+            errors = UNIT * logits.gather(1, lesson.top) - action_values(lesson.policy, lesson.values)  # [B, K]
+            loss = loss + config.action_value_coef * errors[lesson.policy > 0].square().mean()
+        return loss
+
+    def _decay_weights(self) -> None:
+        if self.config.weight_decay:
+            with torch.no_grad():
+                for weights in self.network.parameters():
+                    weights.mul_(1 - self.model.learning_rate * self.config.weight_decay)
 
     def measure(self) -> dict[str, float]:
-        """The means over the held-out examples."""
-        batches = lessons(self.view, self.examples, self.held_out, max(256, self.config.batch_size))
-        return mean_measures(self.network, batches, 1.0, self.config.label_smoothing)
+        """The means over the held-out examples, some of them also over those of each kind of game."""
+        batches = self.examples.lessons(self.held_out, max(256, self.config.batch_size))
+        found = all_measures(self.network, batches, 1.0, self.config.label_smoothing)
+        means = {name: float(each.mean(dtype=np.float64)) for name, each in found.items()}
+        for kind, rows in (("equal", ~self.weak), ("weak", self.weak)):
+            if rows.any():
+                means |= {f"{kind}_{name}": float(found[name][rows].mean(dtype=np.float64)) for name in BY_KIND}
+        return means
 
     # ---- for the training loop ----
 
@@ -267,11 +330,11 @@ class EpochCycle:
         else:
             learner.epoch.without_gain += 1
         place = {"step": state.step, "updates": state.updates, "epoch": state.cycle, "epochs": learner.config.epochs}
-        return [{"event": "epoch", **place, **self.experience(), **learned, **held_out, "seconds": state.seconds}]
+        return [{"event": "epoch", **place, **self._counts(), **learned, **held_out, "seconds": state.seconds}]
 
     def summary(self) -> str:
         return f"{self.learner.epoch.examples:,} of {len(self.learner.rows):,} examples"
 
-    def experience(self) -> dict[str, Any]:
+    def _counts(self) -> dict[str, Any]:
         learner = self.learner
         return {"examples": len(learner.rows), "held_out": len(learner.held_out), "rejected": learner.rejected}

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, plain_os_errors
 from plyground.networks import Network, Valued, entropy, masked
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
@@ -32,18 +32,40 @@ from plyground.teaching.lines import Lines
 Records = NDArray[np.void]
 Rows = NDArray[np.int64]
 MANY_HELD_OUT = 20_000  # as many are kept with a run
+CHECKED = 1 << 16  # examples that are checked at a time
 KS = (1, 3, 5)  # match@k is reported for these
+FIELDS = ("state", "top", "policy", "value")  # of a record, that a network learns from
+LEAST = 1e-6  # the last digit of a probability in a dataset
 
 
-def pack(paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1) -> Records:
+def pack(
+    paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1, append: bool = False
+) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    with files.plain_os_errors(f"write {target}"), target.open("wb") as file:
+    with plain_os_errors(f"write {target}"), target.open("ab" if append else "wb") as file:
         for path in paths:
             for found, _ in read_dataset(path, lines, bad_lines, processes):
                 file.write(found.tobytes())
     if target.stat().st_size == 0:
         raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
-    return np.memmap(target, lines.dtype, "r")
+    return np.memmap(target, lines.dtype, "c")  # torch takes no memory that cannot be written to
+
+
+def held_out_of(examples: Records, first: int) -> tuple[Rows, Rows]:
+    """The same for examples of which those from `first` on are held out: data of another seed."""
+    known = np.unique(examples["key"][first:])
+    learn = np.flatnonzero(~np.isin(examples["key"][:first], known))
+    if not len(learn) or first == len(examples):
+        raise InvalidValue("there is no position to learn from that is not in the validation data, or none in that")
+    return learn, np.arange(first, len(examples))
+
+
+def in_weak_games(examples: Records) -> NDArray[np.bool_]:
+    """[N] which examples are of games against a random side: of these a dataset has one side's positions only."""
+    _, games = np.unique(examples["game"], return_inverse=True)
+    counts = np.bincount(games)
+    second = np.bincount(games, examples["state"]["to_move"])
+    return ((second == 0) | (second == counts))[games] & (counts > 1)[games]
 
 
 def split(examples: Records, share: float) -> tuple[Rows, Rows]:
@@ -70,27 +92,55 @@ class Lesson:
     values: Tensor  # [B]
 
 
-def lesson(view: View, examples: Records) -> Lesson:
-    states = view.rows(view.game.heads(np.ascontiguousarray(examples["state"])))
-    width = int((examples["top"] >= 0).sum(1).max())
-    parts = examples["top"][:, :width], examples["policy"][:, :width], examples["value"]
-    actions, policy, values = (torch.from_numpy(np.ascontiguousarray(each)).to(view.device) for each in parts)
-    columns = [view.output_of(states, actions[:, k].clamp(min=0)) for k in range(width)]
-    top = torch.where(actions >= 0, torch.stack(columns, 1), 0)
-    if int(top.max()) >= view.outputs:
-        raise InvalidValue(f"the data has action {int(top.max())}, but the network only {view.outputs} outputs")
-    return Lesson(view.observe(states), view.legal(states), top, policy, values)
+class Examples:
+    """Examples as rows of bytes on a view's device: on a GPU a batch needs nothing of the CPU."""
 
+    def __init__(self, view: View, records: Records) -> None:
+        self.view = view
+        places = {name: (records.dtype[name].itemsize, records.dtype.fields[name][1]) for name in FIELDS}  # pyright: ignore
+        self.places: dict[str, tuple[int, int]] = places  # size and first byte of each field
+        rows = records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+        self.rows = torch.from_numpy(rows).to(view.device)  # [N, bytes]
+        self.width = int((records["top"] >= 0).sum(1).max())  # the most actions that an example names
+        self._check_outputs()
 
-def lessons(view: View, examples: Records, rows: Rows, batch: int) -> Iterator[Lesson]:
-    """All rows in batches; the next one is prepared while one is used."""
-    with ThreadPoolExecutor(1) as ahead:
-        coming = deque[Future[Lesson]]()
-        for start in range(0, len(rows), batch):
-            coming.append(ahead.submit(lesson, view, examples[rows[start : start + batch]]))
-            if len(coming) > 1:
-                yield coming.popleft().result()
-        yield from (last.result() for last in coming)
+    def _check_outputs(self) -> None:
+        for first in range(0, len(self.rows), CHECKED):
+            _, top = self._actions(self.rows[first : first + CHECKED])
+            if int(top.max()) >= self.view.outputs:
+                why = f"the data has action {int(top.max())}"
+                raise InvalidValue(f"{why}, but the network only {self.view.outputs} outputs")
+
+    def _field(self, rows: Tensor, name: str, dtype: torch.dtype) -> Tensor:
+        """[B, *] one field of rows of bytes."""
+        size, first = self.places[name]
+        return rows[:, first : first + size].contiguous().view(dtype)
+
+    def _actions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The states [B, bytes], and the teacher's actions as outputs [B, K], 0 where there are fewer."""
+        states = self._field(rows, "state", torch.uint8)
+        actions = self._field(rows, "top", torch.int32)[:, : self.width]
+        columns = [self.view.output_of(states, actions[:, k].clamp(min=0)) for k in range(self.width)]
+        return states, torch.where(actions >= 0, torch.stack(columns, 1), 0)
+
+    def lesson(self, rows: Tensor) -> Lesson:
+        """The batch of some rows [B]."""
+        chosen = self.rows[rows]
+        states, top = self._actions(chosen)
+        policy = self._field(chosen, "policy", torch.float32)[:, : self.width]
+        values = self._field(chosen, "value", torch.float32)[:, 0]
+        return Lesson(self.view.observe(states), self.view.legal(states), top, policy, values)
+
+    def lessons(self, rows: Rows, batch: int) -> Iterator[Lesson]:
+        """All rows in batches; the next one is prepared while one is used."""
+        chosen = torch.from_numpy(np.ascontiguousarray(rows)).to(self.view.device)
+        with ThreadPoolExecutor(1) as ahead:
+            coming = deque[Future[Lesson]]()
+            for first in range(0, len(chosen), batch):
+                coming.append(ahead.submit(self.lesson, chosen[first : first + batch]))
+                if len(coming) > 1:
+                    yield coming.popleft().result()
+            yield from (last.result() for last in coming)
 
 
 # ---- the examples that are kept with a run ----
@@ -134,6 +184,19 @@ def policy_loss(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor, smoo
     return -(1 - smooth) * teacher - smooth * even
 
 
+def sharpened(policy: Tensor, top_k: int, temperature: float) -> Tensor:
+    """[B, K] the teacher's policy over its `top_k` best actions (0: all), at another temperature than the data's: its
+    softmax of scores is to the power of 1 / temperature."""
+    policy = policy[:, : top_k or policy.shape[1]] ** (1 / temperature)
+    return policy / policy.sum(1, keepdim=True)
+
+
+def action_values(policy: Tensor, values: Tensor) -> Tensor:
+    """[B, K] the values of the teacher's actions, from the policy at temperature 1 and the value [B] of the best."""
+    lost = UNIT * (policy.clamp(min=LEAST) / policy[:, :1]).log()
+    return (values[:, None] + lost).clamp(-1.0, 1.0)
+
+
 def _expected(policy: Tensor, values: Tensor) -> Tensor:
     """[B] the mean of `values` [B, K] under the policy; what has no chance may be infinite."""
     return torch.where(policy > 0, policy * values, 0.0).sum(1)
@@ -153,16 +216,22 @@ def measures(logits: Tensor, legal: Tensor, top: Tensor, policy: Tensor) -> dict
     return found
 
 
-def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
-    """The means of loss, measures and the error of the best action's value over all examples of the batches."""
-    sums, count = dict[str, float](), 0
+def all_measures(
+    network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0
+) -> dict[str, NDArray[np.float32]]:
+    """[N] the loss, the measures and the error of the best action's value of every example in the batches."""
+    found: list[dict[str, Tensor]] = []
     for taught in batches:
         with torch.inference_mode():
             logits, values = said(network, taught.shown, taught.top[:, 0], scale)
-            given = logits, taught.legal, taught.top, taught.policy
-            found = {"loss": policy_loss(*given, smooth), **measures(*given)}
-            found["value_error"] = (values - taught.values).abs()
-        count += len(values)
-        for name, each in found.items():
-            sums[name] = sums.get(name, 0.0) + each.double().sum().item()
-    return {name: value / count for name, value in sums.items()}
+            loss = policy_loss(logits, taught.legal, taught.top, taught.policy, smooth)
+            error = (values - taught.values).abs()
+            measured = measures(logits, taught.legal, taught.top, taught.policy)
+            found.append({"loss": loss, **measured, "value_error": error})
+    return {name: torch.cat([each[name] for each in found]).cpu().numpy() for name in found[0]}
+
+
+def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
+    """Their means."""
+    found = all_measures(network, batches, scale, smooth)
+    return {name: float(values.mean(dtype=np.float64)) for name, values in found.items()}

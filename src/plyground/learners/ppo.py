@@ -29,7 +29,7 @@ class PPO(PolicyConfig, NetworkConfig, RunConfig):
 
     gae_lambda: Share = 0.9
     """λ of generalised advantage estimation: 0 trusts the value of the next ply, 1 only the end of the game"""
-    clip_range: float = 0.2
+    clip_range: Share = 0.2
     """limit of the change of an action's probability, as a ratio"""
     epochs: Count = 3
     """passes over a rollout"""

@@ -110,7 +110,17 @@ class ReplayBuffer:
     def mark_decided(self, ply: Transition) -> None:
         """Mark all plies of the games that have just been won: the high-quality part of the buffer."""
         won = ply.terminated & (self.games.field(ply.next_states, "outcome") > 1)  # [N]
-        run_kernel(self.games.name, "replay", "mark_decided", len(won), self.decided, self.newest, won, ply.lengths)
+        self._mark_games(self.decided, won, ply.lengths, True)
+
+    @timed("replay")
+    def drop_undecided(self, ply: Transition, chosen: Tensor) -> None:
+        """Learn no longer from games that have just ended without a winner, where `chosen` [N]."""
+        won = ply.terminated & (self.games.field(ply.next_states, "outcome") > 1)  # [N]
+        self._mark_games(self.usable, (ply.terminated | ply.truncated) & ~won & chosen, ply.lengths, False)
+
+    def _mark_games(self, marks: Tensor, over: Tensor, lengths: Tensor, value: bool) -> None:
+        """Set the marks [rows, envs] of all plies of the games `over` [N] that have just ended."""
+        run_kernel(self.games.name, "replay", "mark_games", len(over), marks, self.newest, over, lengths, value)
 
     # ---- sampling ----
 
@@ -149,7 +159,7 @@ class ReplayBuffer:
             found.returns,
             found.bootstrap_discount,
             self.at(self.next_states, found.next_indices),
-            weights * found.complete,
+            weights * found.complete * self.at(self.usable, indices),
         )
 
     def n_step_returns(

@@ -13,10 +13,13 @@ from typing import Any, Protocol
 from plyground.backend.parts import Arrays, Parts, dump, restore
 from plyground.errors import InvalidValue
 from plyground.runs.directory import Checkpoint, Run
+from plyground.runs.files import DamagedFile
 from plyground.runs.settings import differences
 
 GROUPS = {"network": "network", "table": "table", "replay": "replay", "games": "replay", "rollout": "replay"}
 OTHER_PARTS = "training"  # the group of all other parts
+NOT_SAVED_SO = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError)
+"""what torch, numpy and Python raise where a value has another type or shape than `save` writes"""
 
 
 class Saved(Protocol):
@@ -52,8 +55,8 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     state = checkpoint.state()
     if "config" not in state:
         raise InvalidValue(f"{checkpoint.path} holds only a network: it can play, but a run cannot be resumed from it")
-    now = {**json.loads(json.dumps(asdict(learner.config))), "game": state["config"]["game"]}  # `check` compared it
-    ends = {name: state["config"][name] for name in learner.limits}
+    now = {**json.loads(json.dumps(asdict(learner.config))), "game": state["config"].get("game")}  # `check` compared it
+    ends = {name: state["config"][name] for name in learner.limits if name in state["config"]}
     edited = differences(state["config"], now | ends)
     if edited:
         raise InvalidValue(f"config.toml differs from the config of {checkpoint.path}: {'; '.join(edited)}")
@@ -64,5 +67,8 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
             prefix = f"{group}." if group in ("network", "table") else ""
             arrays |= {f"{prefix}{key}": values for key, values in checkpoint.tensors(group).items()}
     for name, part in learner.parts().items():
-        restore(name, part, arrays, state["parts"])
+        try:
+            restore(name, part, arrays, state.get("parts", {}))
+        except NOT_SAVED_SO as error:
+            raise DamagedFile(f"{checkpoint.path} does not hold {name} as it was saved: {error!r}") from error
     return differences(state["config"], now)

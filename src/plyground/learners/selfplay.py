@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from plyground.agents.agent import Agent, ScriptedAgent, make
 from plyground.agents.network import NetworkAgent
+from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
 from plyground.backend.games import DeviceGame, fill_selected
 from plyground.errors import IllegalAction, InvalidValue, shorten
@@ -67,7 +69,7 @@ class SelfPlay:
     """The environments, and the opponent in each."""
 
     def __init__(self, game: Game, device: str, config: Any, rng: torch.Generator) -> None:
-        """`config` has num_envs, seed, max_plies, opening_plies, opponents and, where they are used, snapshots."""
+        """`config` has num_envs, seed, max_plies, opening_plies, openings, opponents and, where used, snapshots."""
         n, shares = config.num_envs, opponent_shares(config.opponents)
         self.game, self.config, self.rng = game, config, rng
         self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
@@ -76,6 +78,7 @@ class SelfPlay:
             spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
             for spec, agent in make_opponents(config.opponents, game).items()
         }
+        self.book = self._read_book()
         self.specs = list(shares)
         self.limits = torch.tensor(list(shares.values()), device=self.device).cumsum(0)[:-1]  # [specs - 1]
         self.is_other = torch.tensor([spec != LEARNER for spec in shares], device=self.device)  # [specs]
@@ -94,13 +97,24 @@ class SelfPlay:
     def begin_games(self, begins: Tensor) -> None:
         """New games where `begins` [N]: after a random opening, against an opponent drawn from the mix."""
         n, config = len(begins), self.config
-        if config.opening_plies:
+        if self.book is not None:
+            drawn = self.book[self._integers(len(self.book), n).long()]
+            self.batch.states.copy_(torch.where(begins[:, None], drawn, self.batch.states))
+        elif config.opening_plies:
             self.batch.begin_games(begins, self._integers(config.opening_plies + 1, n))
         if self.specs != [LEARNER]:
             drawn = torch.bucketize(torch.rand(n, generator=self.rng, device=self.device), self.limits)
             earlier = self._integers(max(1, getattr(config, "snapshots", 1)), n)
             for kept, new in ((self.opponent, drawn), (self.snapshot, earlier), (self.side, self._integers(2, n))):
                 kept.copy_(torch.where(begins, new.to(kept.dtype), kept))
+
+    def _read_book(self) -> Tensor | None:
+        """[openings, bytes] the positions that games begin with, where the config names a file of them."""
+        if not self.config.openings:
+            return None
+        found = read_openings(Path(self.config.openings), self.game, self.config.opening_plies)
+        rows = torch.from_numpy(found.view("u1").reshape(len(found), -1).copy())
+        return rows.to(self.device)
 
     def _integers(self, below: int, n: int) -> Tensor:
         return torch.randint(below, (n,), generator=self.rng, device=self.device, dtype=torch.int32)

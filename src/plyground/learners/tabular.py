@@ -24,7 +24,7 @@ from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
-from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import Count, NetworkConfig, Plies, RunConfig, Share
 from plyground.learners.evaluation import Event, cycle_events
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
@@ -43,7 +43,7 @@ class Tabular(RunConfig):
     """what the table distinguishes of a state and an action (empty: the game's first key)"""
     num_envs: Count = 256
     """environments: games that are played in parallel"""
-    opening_plies: int = 0
+    opening_plies: Plies = 0
     """games begin after a random number of random plies, up to this many"""
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent, or self"""
@@ -59,6 +59,8 @@ class Tabular(RunConfig):
     """initial probability of a random action"""
     epsilon_final: Share = 0.02
     """final probability of a random action"""
+    score_scale: Literal["log", "raw"] = "log"
+    """an action's score as a reward: by its logarithm, 1 for the best that is usual, or as it is"""
     score_weight: float = 0.4
     """weight of an action's immediate effect and of the card it draws, in a choice"""
     value_weight: float = 0.6
@@ -101,14 +103,14 @@ class TabularLearner:
         self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
         self.cycle = TableCycle(self)
-        nothing, rule = np.zeros(0, np.int64), rule_of(self.settings)
+        nothing, rule = np.zeros(0, np.int64), rule_of(self.settings, self.table.key)
         self._act(nothing, rule, np.zeros(3))  # compile now, so that the compiler's time is not the run's
         self._end_games(nothing, np.zeros(0, np.int8), rule, np.zeros(3))
 
     def iterate(self) -> Metrics:
         """One ply in every environment: each action corrects the value of the same player's action before it."""
         state, sums = self.state, np.zeros(3)  # updates, absolute TD errors, targets
-        rule = rule_of(self.settings, state.progress, explore=True)
+        rule = rule_of(self.settings, self.table.key, state.progress, explore=True)
         own = self.games.own_turns().nonzero()[:, 0].numpy()
         self._act(own, rule, sums)
         ply = self.games.step(self.actions)
@@ -141,7 +143,7 @@ class TableVersions:
     """The table as it is, and as it was when it played best."""
 
     def __init__(self, table: Table, settings: dict[str, Any]) -> None:
-        self.table, self.rule, self.best = table, rule_of(settings), table.snapshot()
+        self.table, self.rule, self.best = table, rule_of(settings, table.key), table.snapshot()
 
     @property
     def identity(self) -> dict[str, str]:
@@ -202,15 +204,3 @@ class TableCycle:
     def summary(self) -> str:
         table = self.learner.table
         return f"{len(table):,} entries in {table.bytes / 2**20:.0f} MB"
-
-    def experience(self) -> dict[str, Any]:
-        table = self.learner.table
-        visits = table.state()["visits"]
-        return {
-            "key": str(table.key),
-            "entries": len(table),
-            "visited_once": float((visits == 1).mean()) if len(visits) else 0.0,
-            "most_visits": int(visits.max(initial=0)),
-            "table_bytes": table.bytes,
-            "moves": self.learner.state.plies,
-        }

@@ -42,11 +42,12 @@ def candidates(position: Position, text: str) -> list[int]:
 def _distance(text: str, name: str) -> float:
     """How far a text is from a name: 0 for the name itself, infinite for a text that is no part of it."""
     low, words = text.casefold(), name.casefold().split()
+    given = low.split()
     if name.casefold() == low:
         return 0 if name == text else 0.5
-    if low and Counter(low.split()) <= Counter(words):
-        return 1 + words.index(low.split()[0])  # `qs` means the card to play before the card to take
-    return 1000 if len(low) > 1 and name.casefold().startswith(low) else math.inf
+    if given and Counter(given) <= Counter(words):
+        return 1 + words.index(given[0])  # `qs` means the card to play before the card to take
+    return 1000 if given and len(low) > 1 and name.casefold().startswith(low) else math.inf
 
 
 def _parts_of_turn(position: Position, text: str) -> list[str]:

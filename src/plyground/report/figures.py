@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plyground.errors import InvalidValue
-from plyground.runs.files import check_writable
+from plyground.errors import InvalidValue, plain_os_errors
+from plyground.runs.files import check_writable, write_whole
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
 COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")
@@ -84,7 +85,11 @@ def check_picture(target: Path) -> None:
 
 
 def save_figure(target: Path, figure: Figure) -> None:
+    """Write a figure; a full disk leaves what was there before."""
+    content = io.BytesIO()
     try:
-        figure.savefig(target, dpi=DPI)
-    except (OSError, ValueError) as error:  # ValueError: a suffix that is no picture's
-        raise InvalidValue(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from None
+        figure.savefig(content, dpi=DPI, format=target.suffix.removeprefix("."))
+    except ValueError as error:  # a suffix that is no picture's, or numbers that cannot be drawn
+        raise InvalidValue(f"cannot draw {target}: {error}") from None
+    with plain_os_errors(f"write {target}"):
+        write_whole(target, content.getvalue())

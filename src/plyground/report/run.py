@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
+from plyground.errors import plain_os_errors
 from plyground.learners.evaluation import evaluate
 from plyground.report import table
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
@@ -38,8 +40,9 @@ def write_report(path: Path, games: int = GAMES) -> str:
         table.append(f"| `{spec}` | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
-        f"# {path.name}: {config['learner']} on {Path(config['game']).name}",
-        f"{agent_words(agent, config)}, seed {config['seed']}. {_totals(records)} {best_step}",
+        f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
+        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {_totals(records)} {best_step}",
+        *_empty_table(path, agent),
         "\n".join(table),
         *_puzzles_solved(agent),
         *_graded(agent),
@@ -47,7 +50,8 @@ def write_report(path: Path, games: int = GAMES) -> str:
         f"What to try next: {'; '.join(advice(config, records, scores))}.",
     ]
     text = "\n\n".join(paragraphs) + "\n"
-    files.write_whole(path / "report.md", text.encode())
+    with plain_os_errors(f"write {path / 'report.md'}"):
+        files.write_whole(path / "report.md", text.encode())
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
     return text
@@ -61,15 +65,27 @@ def agent_words(agent: Any, config: Mapping[str, Any]) -> str:
     return f"Network {config['network']} ({weights:,} weights) on {agent.view.encoder}"
 
 
+def _empty_table(path: Path, agent: Any) -> list[str]:
+    """Where the best table is the first one, which knows nothing: say so, and name the last one."""
+    if not isinstance(agent, TableAgent) or len(agent.table):
+        return []
+    last = len(load_run(str(path), None, "last").table)
+    return [
+        "The best checkpoint is the empty table of the beginning, which chooses by scores alone: no later one scored "
+        f"half of the points against it. The last one has {last:,} entries and plays as `run:{path},checkpoint=last`."
+    ]
+
+
 def _totals(records: Sequence[Mapping[str, Any]]) -> str:
     """What the run has done so far."""
     for cycle in events(records, "cycle")[-1:]:
         return (
             f"{cycle['cycle']} cycles, {cycle['plies']:,} plies played, {cycle['updates']:,} updates in "
-            f"{cycle['seconds']['total']:.0f} s; illegal moves: {cycle['illegal_moves']}."
+            f"{cycle['seconds'].get('total', 0.0):.0f} s; illegal moves: {cycle['illegal_moves']}."
         )
     for epoch in events(records, "epoch")[-1:]:
-        held_out = f"on held-out positions KL {epoch['kl']:.4f}, match@1 {epoch['match@1']:.1%}"
+        kl, matched = (math.nan if epoch[name] is None else epoch[name] for name in ("kl", "match@1"))
+        held_out = f"on held-out positions KL {kl:.4f}, match@1 {matched:.1%}"
         return f"{epoch['epoch']} epochs of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s; {held_out}."
     return "Nothing was learned yet."
 
@@ -126,8 +142,9 @@ def save_curves(target: Path, runs: Sequence[Path]) -> None:
     """Scores and metrics over time, of one run or several; of one run with a table, pictures of the table."""
     labels = labels_of(runs)
     cycles = events(read_metrics(runs[0]), "cycle")
-    if len(runs) == 1 and cycles and read_config(runs[0]).get("learner") == "tabular":
-        table.save_pictures(target, labels[0], list(_curves(runs[0], labels[0], table.DRAWN)), cycles)
+    whole = [cycle for cycle in cycles if cycle.keys() >= table.PICTURED]
+    if len(runs) == 1 and whole and read_config(runs[0]).get("learner") == "tabular":
+        table.save_pictures(target, labels[0], list(_curves(runs[0], labels[0], table.DRAWN)), whole)
         return
     curves = [curve for path, label in zip(runs, labels, strict=True) for curve in _curves(path, label)]
     title = ", ".join(labels) if len(runs) < 4 else f"{len(runs)} runs"
@@ -154,14 +171,14 @@ def _curves(path: Path, name: str, drawn: Sequence[str] = DRAWN) -> Generator[Cu
     """All that a run has measured over time."""
     records = read_metrics(path)
     evaluations, cycles, epochs = (events(records, kind) for kind in ("evaluation", "cycle", "epoch"))
-    when = {cycle["cycle"]: cycle["seconds"]["total"] for cycle in cycles}
-    scores = [(when[each["cycle"]], each["eval_opponents"]) for each in evaluations]
+    when = {cycle["cycle"]: cycle["seconds"].get("total", 0.0) for cycle in cycles}
+    scores = [(when[each["cycle"]], each["eval_opponents"]) for each in evaluations if each["cycle"] in when]
     for spec in scores[-1][1] if scores else ():
         points = [(time, found[spec]) for time, found in scores if spec in found]
         score, low, high = ([point[end] for _, point in points] for end in ("score", "low", "high"))
         yield Curve(False, name, spec, [time for time, _ in points], score, (low, high))
     for key in drawn:
-        points = [(cycle["seconds"]["total"], cycle[key]) for cycle in cycles if key in cycle]
+        points = [(when[cycle["cycle"]], cycle[key]) for cycle in cycles if key in cycle]
         if points:
             yield Curve(True, name, key, [time for time, _ in points], [value for _, value in points])
     for key in ("match@1", "loss", "kl") if epochs else ():  # of an imitation run

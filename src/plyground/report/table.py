@@ -13,11 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
 from plyground.report.figures import BLUE, GREY, SMALL, Curve, draw_curves, label, new_figure, save_figure
 from plyground.tables import Table
 
 DRAWN = ("td_error", "q", "entries")  # metrics in the pictures
+PICTURED = {"entries", "table_bytes", "visits", "values", "squares"}  # what a cycle's record must have for them
 ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 
@@ -74,6 +76,7 @@ def save_pictures(target: Path, name: str, curves: Sequence[Curve], cycles: Sequ
     What was not measured, such as the TD error of a run without any update, is not drawn.
     """
     figure, last = new_figure(15, 8.4, name, layout="constrained"), cycles[-1]
+    _check_shapes(cycles)
     axes: NDArray[Any] = figure.subplots(2, 3)
     size = f"{last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
     panels = (
@@ -88,6 +91,18 @@ def save_pictures(target: Path, name: str, curves: Sequence[Curve], cycles: Sequ
     _draw_values(axes[1, 1], cycles)
     _draw_squares(axes[1, 2], figure, last["squares"])
     save_figure(target, figure)
+
+
+def _check_shapes(cycles: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse histograms and boards that metrics.jsonl may hold but no picture shows."""
+    for cycle in cycles:
+        widths = {len(row) for row in cycle["squares"]}
+        if len(widths) != 1 or 0 in widths:
+            raise InvalidValue(f"the squares of cycle {cycle['cycle']} are no board: rows of {sorted(widths)} numbers")
+        if len(cycle["values"]["edges"]) != len(cycle["values"]["counts"]) + 1:
+            raise InvalidValue(f"the values of cycle {cycle['cycle']} are no histogram: edges and counts do not fit")
+        if max(map(len, (cycle["visits"], cycle["values"]["edges"], cycle["squares"], cycle["squares"][0]))) > 1000:
+            raise InvalidValue(f"cycle {cycle['cycle']} has more numbers than a picture shows")
 
 
 def _draw_visits(axes: Axes, visits: Sequence[int]) -> None:

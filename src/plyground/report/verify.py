@@ -25,7 +25,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
-from plyground.learners.lessons import KS, Records, lessons, mean_measures, read_held_out
+from plyground.learners.lessons import KS, Examples, Records, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config
@@ -78,12 +78,13 @@ def verify(
     after, home = agents[AFTER], run if read_config(run).get("learner") == LEARNER else Path(read_config(run)["init"])
     game, lines = after.view.game, Lines(after.view.game)
     held_out = read_held_out(home, lines) if data is None else read_all(data, lines)
+    positions = f"{len(held_out):,} {'held-out positions' if data is None else f'positions of {data}'}"
     teacher = make_teacher(game, depth=depth, quiescence=quiescence)
     scripted = {spec: make(spec, game) for spec in usual(game)}
     opponents: dict[str, Agent] = {"untrained": agents[BEFORE], **scripted, "teacher": teacher}
     stages: list[Stage] = []
     for name, agent in agents.items():
-        say(f"{name}: {len(held_out)} held-out positions")
+        say(f"{name}: {positions}")
         found, matches = on_held_out(agent, held_out), dict[str, Match]()
         against = {**opponents, AFTER: after} if name == TUNED else opponents
         for spec, opponent in against.items():
@@ -91,7 +92,7 @@ def verify(
                 say(f"{name}: {games} games against {spec}")
                 matches[spec] = play_match(game, agent, opponent, games, OPENINGS_SEED)
         stages.append(Stage(name, agent, found, matches))
-    text = page(run, stages, len(held_out), str(teacher), games)
+    text = page(run, stages, positions, len(held_out), str(teacher), games)
     files.write_whole(run / "verify.md", text.encode())
     save_picture(run / "verify.png", stages)
     return text
@@ -99,21 +100,22 @@ def verify(
 
 def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
     """The means over examples; an agent's outputs are values on the teacher's scale (1 / UNIT to logits)."""
-    return mean_measures(agent.network, lessons(agent.view, examples, np.arange(len(examples)), BATCH), 1 / UNIT)
+    batches = Examples(agent.view, examples).lessons(np.arange(len(examples)), BATCH)
+    return mean_measures(agent.network, batches, 1 / UNIT)
 
 
 # ---- for people ----
 
 
-def page(run: Path, stages: Sequence[Stage], positions: int, teacher: str, games: int) -> str:
-    """The page as Markdown."""
+def page(run: Path, stages: Sequence[Stage], positions: str, count: int, teacher: str, games: int) -> str:
+    """The page as Markdown; `positions` says which positions were compared, `count` how many."""
     view, matched = stages[0].agent.view, [f"match@{k}" for k in KS]
-    agreement = [_held_out_row(stage, matched, positions) for stage in stages]
+    agreement = [_held_out_row(stage, matched, count) for stage in stages]
     played = [_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()]
     paragraphs = [
         f"# {run.name}: learned from {teacher}",
         f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
-        f"On {positions:,} held-out positions (95% interval of match@1 in brackets):",
+        f"On {positions} (95% interval of match@1 in brackets):",
         _table(f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |", agreement),
         f"{games} games each, every opening from both sides:",
         _table("| | against | score | 95% interval | wins, draws, losses | plies | how games ended |", played),

@@ -20,21 +20,23 @@ import functools
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.errors import InvalidValue, command
+from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
-from plyground.runs import files
+from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
+from plyground.runs.records import RECORDS, Best, Config, Manifest, Record, State, fit, parse_json, read_json
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -44,6 +46,8 @@ REPLAY = "replay.safetensors"
 EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
 BEFORE_FIRST = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}
 """the names in a run directory that has no checkpoint yet"""
+STEP = re.compile(r"0|[1-9][0-9]{0,17}")  # the name of a checkpoint's folder
+PARTIAL = re.compile(r"\.[0-9]+\.partial")  # a checkpoint that is being written or removed
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Checkpoint:
     """A saved training state; its files are read on demand and checked against the manifest."""
 
     path: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
     @property
     def step(self) -> int:
@@ -69,7 +73,7 @@ class Checkpoint:
 
     def check(self, identity: Names) -> None:
         """Refuse a checkpoint of another game, encoder or network; the path of a game's file may differ."""
-        files_only = ({**each, "game": Path(each["game"]).name} for each in (identity, self.identity))
+        files_only = ({**each, "game": Path(each.get("game", "")).name} for each in (identity, self.identity))
         if found := differences(*files_only):
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
@@ -97,7 +101,7 @@ class Checkpoint:
 
     def state(self) -> dict[str, Any]:
         """All values that are not tensors."""
-        return json.loads(self._read("state.json"))
+        return cast("dict[str, Any]", parse_json(self._read("state.json"), State, self.path / "state.json"))
 
     def tensors(self, group: str) -> dict[str, NDArray[Any]]:
         """The arrays of one group; a value that is not finite is an error."""
@@ -106,7 +110,7 @@ class Checkpoint:
         name = f"{group}.safetensors"
         try:
             found = safetensors.numpy.load(self._read(name))
-        except safetensors.SafetensorError as error:
+        except (safetensors.SafetensorError, ValueError, TypeError, KeyError) as error:  # KeyError: a type of no array
             raise DamagedFile(f"{self.path / name} cannot be read: {error}") from None
         _check_finite(found, self.path / name)
         return found
@@ -122,7 +126,8 @@ class Checkpoint:
         if name == REPLAY and not (self.path / name).exists():
             why = "it was packed without its replay buffer"
             raise DamagedFile(f"{self.path} has no {name}: {why}, so it can play but cannot be resumed")
-        return files.read_checked(self.path / name, **self.manifest["files"][name])
+        entry = self.manifest["files"][name]
+        return files.read_checked(self.path / name, entry["size"], entry["sha256"])
 
 
 def _check_finite(tensors: Tensors, where: object) -> None:
@@ -136,10 +141,16 @@ class Run(AbstractContextManager["Run"]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = files.lock(path / "lock")
-        for left in (path / "checkpoints").glob(".*"):  # left by a process that was killed
-            shutil.rmtree(left)
-        self._metrics: IO[bytes] = (path / "metrics.jsonl").open("ab")
+        with plain_os_errors(f"work on {path}"):
+            self._lock = files.lock(path / "lock")
+            try:
+                for left in (path / "checkpoints").glob(".*.partial"):  # left by a process that was killed
+                    if PARTIAL.fullmatch(left.name):
+                        shutil.rmtree(left)
+                self._metrics: IO[bytes] = (path / "metrics.jsonl").open("ab")
+            except BaseException:
+                self._lock.close()
+                raise
 
     def close(self) -> None:
         self._metrics.close()
@@ -185,7 +196,7 @@ class Run(AbstractContextManager["Run"]):
                 whole = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
                 contents[f"{group}.safetensors"] = safetensors.numpy.save(whole)
             what = f"save checkpoint {step} in {self.path}"
-            with files.plain_os_errors(what, "; earlier checkpoints are complete"):
+            with plain_os_errors(what, "; earlier checkpoints are complete"):
                 self._write(folder, contents, names)
         return read_checkpoint(folder)
 
@@ -194,7 +205,7 @@ class Run(AbstractContextManager["Run"]):
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         manifest = {"format": FORMAT, "number": number, **names, "files": entries}
-        aside = folder.with_name(f".{folder.name}")
+        aside = folder.with_name(f".{folder.name}.partial")
         try:
             aside.mkdir(parents=True)
             for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
@@ -207,23 +218,30 @@ class Run(AbstractContextManager["Run"]):
 
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Remove the metrics that were written after a checkpoint."""
-        os.truncate(self.path / "metrics.jsonl", checkpoint.state()["metrics_bytes"])
+        file, length = self.path / "metrics.jsonl", checkpoint.state()["metrics_bytes"]
+        if not 0 <= length <= (there := file.stat().st_size):
+            raise DamagedFile(f"{file} has {there} bytes; {checkpoint.path} was made when it had {length}")
+        os.truncate(file, length)
 
     def prune(self, keep_last: int, keep_every: int, best: int) -> None:
         """Keep the best checkpoint, the last `keep_last` and every `keep_every`-th; remove the others."""
-        there = steps_of(self.path)
-        for place, step in enumerate(there):
-            folder = self.path / "checkpoints" / str(step)
-            kept = step == best or place >= len(there) - keep_last
-            if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
-                gone = folder.with_name(f".{step}")
-                folder.rename(gone)  # a kill during the removal leaves a hidden folder, not half a checkpoint
-                shutil.rmtree(gone)
+        there, gone = steps_of(self.path), list[Path]()
+        with plain_os_errors(f"remove checkpoints of {self.path}"):
+            for place, step in enumerate(there):
+                folder = self.path / "checkpoints" / str(step)
+                kept = step == best or place >= len(there) - keep_last
+                if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
+                    gone.append(folder.rename(folder.with_name(f".{step}.partial")))
+            if gone:
+                files.sync_folder(self.path / "checkpoints")  # first the names: a crash leaves no half checkpoint
+            for each in gone:
+                shutil.rmtree(each)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""
-        (self.path / name).parent.mkdir(exist_ok=True)
-        files.write_whole(self.path / name, text.encode())
+        with plain_os_errors(f"write {self.path / name}"):
+            (self.path / name).parent.mkdir(exist_ok=True)
+            files.write_whole(self.path / name, text.encode())
 
 
 def _plain(value: Any) -> Any:
@@ -240,11 +258,16 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
         raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
-    with files.plain_os_errors(f"create {path}"):
+    with plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
-    run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
-    os.truncate(path / "metrics.jsonl", 0)
-    files.write_whole(path / "config.toml", to_toml(config).encode())
+        run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
+        try:
+            os.truncate(path / "metrics.jsonl", 0)
+            files.write_whole(path / "config.toml", to_toml(config).encode())
+            trust_run(path)  # whoever makes a run has named what it uses
+        except BaseException:
+            run.close()
+            raise
     return run
 
 
@@ -266,32 +289,56 @@ def open_run(path: Path) -> Run:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    if not (path / "config.toml").is_file():
-        raise InvalidValue(f"{str(path)!r} is no run directory: it has no config.toml")
-    return read_toml(path / "config.toml")
+    """The settings of a run; those that are read without the learner's own class have their types."""
+    if not files.is_file(path / "config.toml"):
+        raise InvalidValue(f"{shorten(str(path))!r} is no run directory: it has no config.toml")
+    return fit(read_toml(path / "config.toml"), Config, str(path / "config.toml"))
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:
-    """The game of a run; an error where it differs from `wanted`.
-
-    Where a game's file has moved, a file of the same name is searched from the current folder and in the run directory.
-    """
-    spec = read_config(run).get("game", "")
-    name, options = specs.split(spec)
-    if name.endswith(".py") and not Path(name).is_file():
-        parts = Path(name).parts
-        places = [folder.joinpath(*parts[k:]) for folder in (Path(), run) for k in range(len(parts))]
-        places += [Path(wanted.path)] if wanted and Path(wanted.path).name == parts[-1] else []
-        there = next((place for place in places if place.is_file()), None)
+    """The game of a run; an error where it differs from `wanted`. With `wanted` no other game file is imported."""
+    name, options = specs.split(read_config(run).get("game", ""))
+    file = Path(name) if name.endswith(".py") else None
+    if file is None:
+        found = load(specs.join(name, options))
+    elif wanted is None:
+        there = _game_file(run, file)
         if there is None:
-            raise InvalidValue(f"{run} has learned {name}, which is missing: put {parts[-1]} here or into {run}")
-        spec = specs.join(str(there), options)
-    elif wanted and name.endswith(".py") and _same_file(Path(name), Path(wanted.path)):
-        spec = specs.join(wanted.path, options)
-    found = load(spec)
+            raise InvalidValue(f"{run} has learned {file}, which is missing: put {file.name} here or into {run}")
+        trust.check_game(run, there)
+        found = load(specs.join(str(there), options))
+    else:
+        there, own = _game_file(run, file) or Path(wanted.path), Path(wanted.path)
+        if own.name != file.name or not (there.resolve() == own or _same_file(there, own)):
+            raise InvalidValue(f"{run} has learned {specs.join(str(there), options)}, not {wanted.full}")
+        found = load(specs.join(wanted.path, options))
     if wanted is not None and found != wanted:
         raise InvalidValue(f"{run} has learned {found.full}, not {wanted.full}")
     return found
+
+
+def _game_file(run: Path, file: Path) -> Path | None:
+    """Where a run's game file is; if it has moved, one of that name from the current folder or in the run directory."""
+    places = [folder.joinpath(*file.parts[k:]) for folder in (Path(), run) for k in range(len(file.parts))]
+    return next((place for place in (file, *places) if files.is_file(place)), None)
+
+
+def trust_run(run: Path) -> None:
+    """Allow the game file and the programs that a run names, now and later (`runs/trust.py`)."""
+    trust.remember(run, read_config(run), _named_file(run))
+
+
+def check_trusted(run: Path) -> None:
+    """Refuse a run that names a game file or programs that the user has not allowed."""
+    trust.check_programs(run, read_config(run))
+    if file := _named_file(run):
+        trust.check_game(run, file)
+
+
+def _named_file(run: Path) -> Path | None:
+    """The game file that a run names, if it is there."""
+    name, _ = specs.split(read_config(run).get("game", ""))
+    return _game_file(run, Path(name)) if name.endswith(".py") else None
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -301,33 +348,34 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """All complete lines of a run's metrics; a last line that a crash cut short is left out."""
-    if not (path / "metrics.jsonl").exists():
+    file = path / "metrics.jsonl"
+    if not file.exists():
         return []
-    try:
-        lines = (path / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-        records = [json.loads(line) for line in lines]
-    except ValueError as error:  # neither UTF-8 nor JSON
-        raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: {error}") from None
-    if not all(isinstance(record, dict) for record in records):
-        raise DamagedFile(f"{path / 'metrics.jsonl'} cannot be read: a line is not an object")
-    return records
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(files.read_bytes(file).split(b"\n")[:-1], start=1):
+        where = f"line {number} of {file}"
+        record = parse_json(line, Record, where)
+        kind = RECORDS.get(record["event"])
+        found.append(cast("dict[str, Any]", parse_json(line, kind, where) if kind else record))
+    return found
 
 
 def steps_of(path: Path) -> list[int]:
-    """The steps of a run's checkpoints, ascending."""
-    return sorted(int(each.name) for each in (path / "checkpoints").glob("*") if each.name.isdigit())
+    """The steps of a run's checkpoints, ascending. Anything else in the folder is left alone."""
+    return sorted(int(each.name) for each in (path / "checkpoints").glob("*") if STEP.fullmatch(each.name))
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    try:
-        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-        if (found := manifest["format"]) != FORMAT:
-            raise DamagedFile(f"{path} has format {found}; this version of Plyground reads format {FORMAT}")
-        return Checkpoint(path, {name: manifest[name] for name in ("number", "identity", "fingerprints", "files")})
-    except FileNotFoundError:
-        raise DamagedFile(f"{path} has no manifest.json") from None
-    except (ValueError, KeyError, TypeError):
-        raise DamagedFile(f"{path / 'manifest.json'} cannot be read") from None
+    if not (path / "manifest.json").is_file():
+        raise DamagedFile(f"{path} has no manifest.json")
+    found = read_json(path / "manifest.json", dict[str, Any]).get("format")
+    if found != FORMAT:
+        raise DamagedFile(f"{path} has format {shorten(repr(found))}; this version of Plyground reads format {FORMAT}")
+    manifest = read_json(path / "manifest.json", Manifest)
+    for name in manifest["files"]:
+        if name != PurePosixPath(name).name or name.startswith(".") or {"\\", ":", "\0"} & set(name):
+            raise DamagedFile(f"{path / 'manifest.json'} names {shorten(name)!r}, which is no plain file of its folder")
+    return Checkpoint(path, manifest)
 
 
 def find_checkpoint(path: Path, which: str) -> Checkpoint:
@@ -335,37 +383,34 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
     steps = steps_of(path)
     if not steps:
         raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
-    chosen = int(which) if which.isdigit() else -1
+    chosen = int(which) if STEP.fullmatch(which) else -1
     if which in ("best", "last"):
         chosen = best_of(path).get("step", steps[-1]) if which == "best" else steps[-1]
     if chosen not in steps:
-        raise InvalidValue(f"{path} has no checkpoint {which!r}; it has: best, last, {', '.join(map(str, steps))}")
+        raise InvalidValue(
+            f"{path} has no checkpoint {shorten(which)!r}; it has: best, last, {', '.join(map(str, steps))}"
+        )
     return read_checkpoint(path / "checkpoints" / str(chosen))
 
 
-def best_of(path: Path) -> dict[str, Any]:
+def best_of(path: Path) -> Best:
     """The content of `best.json`; empty before the first evaluation."""
-    try:
-        return json.loads((path / "best.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError:
-        raise DamagedFile(f"{path / 'best.json'} cannot be read") from None
+    return read_json(path / "best.json", Best) if (path / "best.json").exists() else {}
 
 
 def newest_whole(path: Path) -> Checkpoint:
     """The newest checkpoint, with every file checked; if it is damaged, the error names the newest intact one."""
-    checkpoint = find_checkpoint(path, "last")
     try:
+        checkpoint = find_checkpoint(path, "last")
         checkpoint.verify()
     except DamagedFile as error:
-        for step in reversed(steps_of(path)[:-1]):
-            earlier = read_checkpoint(path / "checkpoints" / str(step))
+        *earlier, newest = steps_of(path)
+        for step in reversed(earlier):
             try:
-                earlier.verify()
+                read_checkpoint(path / "checkpoints" / str(step)).verify()
             except DamagedFile:
                 continue
-            remedy = f"checkpoint {step} is intact: remove {checkpoint.path} to resume from it"
+            remedy = f"checkpoint {step} is intact: remove {path / 'checkpoints' / str(newest)} to resume from it"
             raise DamagedFile(f"{error}; {remedy}") from None
         raise
     return checkpoint

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, plain_os_errors, shorten
 
 
 class DamagedFile(Error):
@@ -19,15 +17,6 @@ class DamagedFile(Error):
 
 class Busy(Error):
     """A run directory that another process has locked."""
-
-
-@contextmanager
-def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
-    """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidValue(f"cannot {what}: {error.strerror or error}{remedy}") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -40,6 +29,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise an error before the work starts where its result could not be written."""
+    with plain_os_errors(f"write {shorten(str(path))}"):
+        path.exists()  # an error where the path is too long
     reasons = {
         "it is a folder": path.is_dir(),
         f"there is no folder {path.parent}": not path.parent.is_dir(),
@@ -71,14 +62,31 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; a path that no file can have, such as one that is too long, has none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content; a folder, a missing or unreadable file is one sentence."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DamagedFile(f"cannot read {path}: {error.strerror or error}") from None
+
+
 def read_checked(path: Path, size: int, sha256: str) -> bytes:
     """A file's content, checked against size and checksum of its manifest entry."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DamagedFile(f"{path} is missing") from None
-    if len(content) != size:
-        raise DamagedFile(f"{path} has {len(content)} bytes; {size} were written")
+    if not path.exists():
+        raise DamagedFile(f"{path} is missing")
+    if path.is_symlink() or not path.is_file():
+        raise DamagedFile(f"{path} is not a plain file")
+    if (there := path.stat().st_size) != size:
+        raise DamagedFile(f"{path} has {there} bytes; {size} were written")
+    content = read_bytes(path)
     if checksum(content) != sha256:
         raise DamagedFile(f"{path} has changed since it was written: its checksum differs")
     return content

@@ -10,15 +10,26 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
+import struct
 import sys
 import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from plyground.errors import InvalidValue
-from plyground.runs.directory import REPLAY, best_of, create, find_checkpoint, read_config, steps_of
-from plyground.runs.files import plain_os_errors
+from plyground.errors import InvalidValue, plain_os_errors, shorten
+from plyground.runs.directory import REPLAY, best_of, check_trusted, create, find_checkpoint, read_config, steps_of
+from plyground.runs.files import is_file
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+MOST_FILES, MOST_BYTES = 100_000, 2**40
+MOST_RATIO, SMALL = 300, 2**24  # `pack` makes zeros 230 times smaller, nothing more; below SMALL it does no harm
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error)
+"""what zipfile raises for archives that are damaged or made by other programs"""
 
 
 def pack(run: Path, target: Path, replay: bool = True) -> int:
@@ -31,9 +42,9 @@ def pack(run: Path, target: Path, replay: bool = True) -> int:
     try:
         with plain_os_errors(f"write {target}"):
             with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                for path in sorted(path for path in run.rglob("*") if path.is_file() and path.name not in left_out):
+                for path in sorted(run.rglob("*")):
                     name = path.relative_to(run).as_posix()
-                    if "/." not in f"/{name}":  # no hidden file or folder
+                    if path.is_file() and not path.is_symlink() and not _hidden(name) and path.name not in left_out:
                         archive.write(path, name)
             aside.replace(target)
     finally:
@@ -42,43 +53,80 @@ def pack(run: Path, target: Path, replay: bool = True) -> int:
 
 
 def unpack(source: Path, run: Path) -> list[int]:
-    """Make a run directory from a packed file and return the steps of its checkpoints."""
+    """Make a run directory from a packed file and return the steps of its checkpoints.
+
+    All entries are checked before anything is written: plain files inside the run, of a size that fits the disk.
+    """
     if run.exists():
         raise InvalidValue(f"{run} exists already")
+    if not is_file(source):
+        raise InvalidValue(f"no file {shorten(str(source))!r}")
     aside = run.with_name(f".{run.name}.partial")
+    if aside.exists():
+        raise InvalidValue(f"{aside} exists: another process unpacks there, or one was killed; then remove it")
     try:
         with zipfile.ZipFile(source) as archive:
-            for entry in archive.infolist():
+            entries = [each for each in archive.infolist() if not each.is_dir() and not _hidden(each.filename)]
+            _check(source, entries, run)
+            for entry in entries:
                 _extract(archive, entry, aside)
         read_config(aside)
         aside.rename(run)
-    except FileNotFoundError:
-        raise InvalidValue(f"no file {str(source)!r}") from None
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise InvalidValue(f"{source} is not a packed run: {error}") from None
     except OSError as error:
         raise InvalidValue(f"cannot unpack {source}: {error.strerror or error}") from None
+    except BROKEN as error:
+        raise InvalidValue(f"{source} is not a packed run, or damaged: {error}") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return steps_of(run)
 
 
+def _hidden(name: str) -> bool:
+    """Whether a file or one of its folders is hidden; such files belong to other programs."""
+    return any(part.startswith(".") and not part.startswith("..") for part in PurePosixPath(name).parts)
+
+
+def _check(source: Path, entries: Sequence[zipfile.ZipInfo], run: Path) -> None:
+    """Refuse an archive that is not one of ours, before anything is written."""
+    faults = [f"{shorten(each.filename)!r}, which {fault}" for each in entries if (fault := _fault(each))]
+    names = [each.filename for each in entries]
+    folders = {parent.as_posix() for name in names for parent in PurePosixPath(name).parents}
+    faults += [f"{shorten(name)!r} twice" for name, count in Counter(names).items() if count > 1]
+    faults += [f"{shorten(name)!r} both as a file and as a folder" for name in names if name in folders]
+    if faults:
+        raise InvalidValue(f"{source} holds {faults[0]}: nothing was unpacked")
+    size, home = sum(each.file_size for each in entries), next(each for each in run.absolute().parents if each.exists())
+    room = min(MOST_BYTES, shutil.disk_usage(home).free)
+    if len(entries) > MOST_FILES or size > room:
+        limits = f"there is room for {MOST_FILES:,} files of {room:,} bytes"
+        raise InvalidValue(f"{source} holds {len(entries):,} files of {size:,} bytes; {limits}: nothing was unpacked")
+
+
+def _fault(entry: zipfile.ZipInfo) -> str:
+    """Why an entry is not unpacked; empty where it is a plain file inside the run."""
+    name, kind = PurePosixPath(entry.filename), stat.S_IFMT(entry.external_attr >> 16)
+    packed = max(1, entry.compress_size)
+    reasons = {
+        "would be written outside the run": name.is_absolute() or ".." in name.parts or {"\\", ":"} & set(str(name)),
+        "has an empty name": not name.parts,
+        "is no plain file": kind not in (0, stat.S_IFREG),
+        "is encrypted": entry.flag_bits & 1,
+        f"is packed by method {entry.compress_type}, not by deflate": entry.compress_type not in METHODS,
+        f"would grow {entry.file_size // packed:,} times": entry.file_size > max(SMALL, MOST_RATIO * packed),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> None:
-    """Extract one file, never outside `home`."""
-    name = PurePosixPath(entry.filename)
-    if entry.is_dir():
-        return
-    if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename:
-        why = f"{archive.filename} holds {entry.filename!r}, which would be written outside the run"
-        raise InvalidValue(f"{why}: nothing was unpacked")
-    path = home.joinpath(*name.parts)
+    path = home / PurePosixPath(entry.filename)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as source, path.open("wb") as target:
+    with archive.open(entry) as source, path.open("xb") as target:
         shutil.copyfileobj(source, target)
 
 
 def slim(run: Path, folder: Path) -> None:
     """Write a run's best network to a new folder; it can play but cannot be resumed."""
+    check_trusted(run)  # `create` trusts what it makes
     checkpoint = find_checkpoint(run, "best")
     network = {name: values.astype(np.float16) for name, values in checkpoint.tensors("network").items()}
     with create(folder, read_config(run)) as made:

@@ -6,24 +6,25 @@ import dataclasses
 import json
 import math
 import tomllib
-import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from plyground.errors import InvalidValue, shorten, unknown
+from plyground.runs.files import is_file, read_bytes
+from plyground.runs.records import fit
 
 PROFILES = Path(__file__).with_name("profiles")
 Settings = TypeVar("Settings")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
+    if not is_file(path):
+        raise InvalidValue(f"no file {shorten(str(path))!r}")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InvalidValue(f"no file {str(path)!r}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_bytes(path).decode())
+    except (ValueError, RecursionError) as error:  # ValueError: neither UTF-8 nor TOML, or a number of 5,000 digits
         raise InvalidValue(f"{path} is not TOML: {error}") from None
 
 
@@ -52,27 +53,7 @@ def build(kind: type[Settings], values: Mapping[str, Any], where: str) -> Settin
     for name in values:
         if name not in names:
             raise unknown(f"setting of {where}", name, names)
-    return kind(**{name: _fitting(value, hints[name], f"{name} in {where}") for name, value in values.items()})
-
-
-def _fitting(value: Any, hint: Any, what: str) -> Any:
-    """`value`, converted to the type of a field."""
-    origin, inside = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Literal:
-        if value not in inside:
-            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {shorten(repr(value))}")
-        return value
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise InvalidValue(f"{what} is a list, not {shorten(repr(value))}")
-        return tuple(_fitting(item, inside[0], what) for item in value)  # pyright: ignore
-    if origin in (typing.Union, types.UnionType):
-        hint = next(each for each in inside if each is not type(None))
-    if hint is float and type(value) is int:
-        return float(value)
-    if type(value) is not hint:
-        raise InvalidValue(f"{what} is of type {hint.__name__}, not {shorten(repr(value))}")
-    return value
+    return kind(**{name: fit(value, hints[name], f"{name} in {where}") for name, value in values.items()})
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -11,8 +11,10 @@ from typing import Any
 
 from plyground.errors import InvalidValue, install
 from plyground.runs.directory import read_config, read_metrics
+from plyground.runs.records import RECORDS
 
 NOT_NUMBERS = ("event", "step", "cycle", "cycles", "epoch", "epochs")
+LARGEST = 2.0**1000  # numbers that a float holds; JSON has larger ones
 
 
 def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
@@ -21,7 +23,7 @@ def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, fl
     for name, value in record.items():
         if isinstance(value, Mapping):
             yield from scalars(value, f"{path}/{name}")  # pyright: ignore
-        elif isinstance(value, int | float) and name not in NOT_NUMBERS:
+        elif isinstance(value, int | float) and abs(value) < LARGEST and name not in NOT_NUMBERS:
             yield f"{path}/{name}", float(value)
 
 
@@ -37,8 +39,9 @@ def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
         shutil.rmtree(target, ignore_errors=True)  # made by an earlier export
     with SummaryWriter(str(target)) as writer:
         for record in read_metrics(run):
-            spent = record.get("seconds", {})  # a number in epochs; a table with a total in cycles
-            seconds = spent if isinstance(spent, float) else spent.get("total", seconds)
+            spent: Any = record.get("seconds") if record["event"] in RECORDS else None  # checked only there
+            total: Any = spent.get("total") if isinstance(spent, dict) else spent  # pyright: ignore
+            seconds = total if isinstance(total, float) else seconds
             for name, value in scalars(record):
                 writer.add_scalar(name, value, record["step"], walltime=seconds)
                 count += 1

@@ -6,7 +6,8 @@ side to move of its node; it is negated where the side to move changes, since on
 
 Beyond `depth`, up to `quiescence` more plies follow only actions that the game calls loud (captures). There the side to
 move may also stand pat, which is worth `evaluate`. Move ordering and the table save time and change no value: an entry
-of the table belongs to one position at one level (within the depth), and holds its value or a true bound.
+of the table belongs to one position at one level (within the depth), and holds its value or a true bound. Of the first
+actions, the `exact` best get their value, the others only a bound below these.
 
 The steps of the loop are inlined before they are compiled: a call that takes arrays counts references to them.
 """
@@ -21,7 +22,7 @@ from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
-from plyground.search.arrays import WIN, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
+from plyground.search.arrays import WIN, Doubles, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
 
 TIE = 1e-9
 AT_LEAST, AT_MOST, EXACT = np.uint64(1), np.uint64(2), np.uint64(3)  # what a value in the table is
@@ -30,10 +31,10 @@ BOUND = np.uint64(3)  # the bits of a key in the table that say it; 0 in an empt
 
 @njit(cache=True, nogil=True)
 def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch: Scratch, result: Result) -> None:
-    """The best action of each position; of equally good ones a random one or, if `exact`, the lowest."""
+    """The best action of each position, of equally good ones a random one; or, if `exact`, scores only."""
     table_keys, table_values = table.keys, table.values
     states, words, nodes, actions = stack.states, stack.words, stack.nodes, stack.actions
-    rng, work, cutoffs, ranks = scratch.rng, scratch.work, scratch.cutoffs, scratch.ranks
+    rng, work, cutoffs, ranks, best = scratch.rng, scratch.work, scratch.cutoffs, scratch.ranks, scratch.best
     chosen, scores, deepest = result.chosen, result.scores, limits.depth + limits.quiescence
     for i in range(len(roots.heads)):
         states[0] = roots.heads[i]
@@ -53,7 +54,7 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch
             else:  # play the next action
                 child, after = nodes[level + 1], states[level + 1]
                 states[level + 1] = states[level]
-                action = actions[level, node["tried"]]
+                action = actions[level, node["tried"] if level > 0 else roots.order[i, node["tried"]]]
                 play_head(after, action, rng, work[0])
                 node["tried"] += 1
                 if level == 0:  # its outcome may depend on the history
@@ -78,9 +79,11 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch
             if states[level + 1]["to_move"] != states[level]["to_move"]:
                 value = -value
             if level == 0:
-                place = node["tried"] - 1
+                place = roots.order[i, node["tried"] - 1]
                 scores[i, place] = value
-                if back_up_to_root(node, value, limits.exact, roots.rngs[i : i + 1]):
+                if limits.exact > 0:
+                    narrow(node, value, limits.exact, best)
+                elif back_up_to_root(node, value, roots.rngs[i : i + 1]):
                     chosen[i] = actions[0, place]
             elif back_up(node, value):
                 cutoffs[actions[level, node["tried"] - 1]] += (deepest - level) ** 2
@@ -129,10 +132,9 @@ def open_node(
         node["alpha"] = max(node["alpha"], node["best"])
     if node["best"] < node["beta"]:
         count = legal(state, actions, work)
-        if quiet:
-            count = keep_loud(state, actions, count)
+        count = rank(state, actions, count, quiet, cutoffs, ranks)
         if limits.ordered:
-            order(state, actions, count, cutoffs, ranks)
+            order(actions, ranks, count)
         node["count"] = count
 
 
@@ -145,39 +147,54 @@ def back_up(node: State, value: float) -> bool:
 
 
 @njit(inline="always")
-def back_up_to_root(root: State, value: float, exact: bool, rng: Words) -> bool:
+def back_up_to_root(root: State, value: float, rng: Words) -> bool:
     """Enter the value of a first action; returns whether it is chosen, for now."""
     if value > root["best"] + TIE:
         root["ties"] = 0
     best = value >= root["best"] - TIE
     root["best"] = max(root["best"], value)
-    if not exact:
-        root["alpha"] = root["best"] - 2 * TIE  # the value of an equal action must be exact, not a bound
+    root["alpha"] = root["best"] - 2 * TIE  # the value of an equal action must be exact, not a bound
     if not best:
         return False
     root["ties"] += 1
-    return root["ties"] == 1 if exact else below(rng, root["ties"]) == 0
+    return below(rng, root["ties"]) == 0
+
+
+@njit(inline="always")
+def narrow(root: State, value: float, exact: int, best: Doubles) -> None:
+    """Enter the value of a first action, and raise the window to what the next must reach to get their exact value."""
+    place = root["tried"] - 1
+    while place > 0 and best[place - 1] < value:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = value
+    root["best"] = best[0]
+    if root["tried"] >= exact:
+        root["alpha"] = best[exact - 1] - 2 * TIE
 
 
 # ---- move ordering ----
 
 
 @njit
-def keep_loud(state: State, actions: Ints, count: int) -> int:
-    """Leave only the loud actions in the list; returns their number."""
+def rank(state: State, actions: Ints, count: int, loud_only: bool, cutoffs: Longs, ranks: Longs) -> int:
+    """Rank a node's actions: the loudest first, then those that caused most cut-offs (history heuristic).
+
+    With `loud_only` the others are removed from the list. Returns the number of actions left.
+    """
     kept = 0
     for k in range(count):
-        if loudness(state, actions[k]) > 0:
-            actions[kept] = actions[k]
+        action = actions[k]
+        loud = np.int64(loudness(state, action))
+        if loud > 0 or not loud_only:
+            actions[kept], ranks[kept] = action, (loud << 40) + cutoffs[action]
             kept += 1
     return kept
 
 
 @njit
-def order(state: State, actions: Ints, count: int, cutoffs: Longs, ranks: Longs) -> None:
-    """Sort a node's actions: the loudest first, then those that caused most cut-offs (history heuristic)."""
-    for k in range(count):
-        ranks[k] = (np.int64(loudness(state, actions[k])) << 40) + cutoffs[actions[k]]
+def order(actions: Ints, ranks: Longs, count: int) -> None:
+    """Sort a node's actions by rank, the highest first."""
     for k in range(1, count):
         action, rank, j = actions[k], ranks[k], k
         while j > 0 and ranks[j - 1] < rank:

@@ -27,6 +27,7 @@ class Roots(NamedTuple):
     states: Records  # [N] of the game's STATE, with the history
     heads: Records  # [N] the same positions as `play_head` takes them
     rngs: Words  # [N] for the choice between equally good actions
+    order: Ints  # [N, MAX_LEGAL] the places of their actions in the order in which they are searched
 
 
 class Limits(NamedTuple):
@@ -35,7 +36,7 @@ class Limits(NamedTuple):
     depth: int  # plies in which all actions are searched
     quiescence: int  # plies beyond the depth in which only loud actions are searched
     ordered: bool  # search promising actions first
-    exact: bool  # the exact value of every first action, not only of the best ones
+    exact: int  # how many of the best first actions get their exact value (0: the best, and those equal to it)
 
 
 NODE = np.dtype(
@@ -78,6 +79,7 @@ class Scratch(NamedTuple):
     work: Records  # [1] the game's own working memory
     cutoffs: Longs  # [NUM_ACTIONS] how often an action caused a cut-off in this search, weighted by its height
     ranks: Longs  # [MAX_LEGAL] of the actions that are sorted
+    best: Doubles  # [MAX_LEGAL + 1] values of the first actions so far, the highest first
 
 
 class Result(NamedTuple):
@@ -86,4 +88,4 @@ class Result(NamedTuple):
     chosen: Ints  # [N] the best action
     values: Doubles  # [N] its value for the side to move
     actions: Ints  # [N, MAX_LEGAL] the legal actions, ascending, then -1
-    scores: Doubles  # [N, MAX_LEGAL] their values; unless `exact`, those of worse actions are upper bounds
+    scores: Doubles  # [N, MAX_LEGAL] their values; those of actions that are not among the best are upper bounds

@@ -15,6 +15,7 @@ from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result
 DEEPEST = 40
 LARGEST_TABLE = 26
 ROWS_FOR_A_THREAD = 8
+MANY = 1 << 20  # first actions: all
 
 
 class Minimax:
@@ -59,21 +60,36 @@ class Minimax:
 
     def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""
-        found = self._search(states, rngs, exact=False)
+        limits = Limits(self.depth, self.quiescence, self.ordering, exact=0)
+        found = self._search(states, rngs, limits, self._as_listed(states))
         return found.chosen, found.values
 
-    def scores(self, states: Records) -> tuple[Ints, Doubles]:
-        """[N, MAX_LEGAL] the legal actions of each state, ascending and then -1, and their values."""
-        found = self._search(states, np.zeros(len(states), np.uint64), exact=True)
+    def scores(self, states: Records, best: int = MANY) -> tuple[Ints, Doubles]:
+        """[N, MAX_LEGAL] the legal actions of each state, ascending and then -1, and their values.
+
+        Only the `best` highest values are exact; the others are upper bounds below these. That is faster: a search of
+        one ply finds the order in which actions are told apart soonest, and the others are refuted by few replies.
+        """
+        rngs, order = np.zeros(len(states), np.uint64), self._as_listed(states)
+        limits = Limits(self.depth, self.quiescence, self.ordering, best)
+        if self.ordering and self.depth > 1 and best < self.game.rules.MAX_LEGAL:
+            first = self._search(states, rngs, limits._replace(depth=1), order)
+            values = np.where(first.actions >= 0, first.scores, -np.inf)
+            order = np.argsort(-values, axis=1, kind="stable").astype(np.int32)
+        found = self._search(states, rngs, limits, order)
         return found.actions, found.scores
 
-    def _search(self, states: Records, rngs: Words, exact: bool) -> Result:
+    def _as_listed(self, states: Records) -> Ints:
+        """[N, MAX_LEGAL] the order in which legal actions are listed."""
+        most = self.game.rules.MAX_LEGAL
+        return np.broadcast_to(np.arange(most, dtype=np.int32), (len(states), most))
+
+    def _search(self, states: Records, rngs: Words, limits: Limits, order: Ints) -> Result:
         n, most = len(states), self.game.rules.MAX_LEGAL
-        limits = Limits(self.depth, self.quiescence, self.ordering, exact)
         result = Result(np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most)))
 
         def run(rows: slice) -> None:
-            roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows])
+            roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows], order[rows])
             part = Result._make(array[rows] for array in result)
             buffers = self._own_buffers()
             self.kernels.search_all(roots, limits, buffers.stack, buffers.table, buffers.scratch, part)
@@ -127,4 +143,5 @@ def new_scratch(game: Game) -> Scratch:
         work=game.work(),
         cutoffs=np.zeros(game.rules.NUM_ACTIONS, np.int64),
         ranks=np.zeros(game.rules.MAX_LEGAL, np.int64),
+        best=np.zeros(game.rules.MAX_LEGAL + 1),
     )

@@ -1,34 +1,46 @@
 """Collecting: a teacher plays against itself; its evaluation of each position becomes a line of a dataset.
 
 Opening, temperature and random numbers of a game depend only on the seed and the game's number. Games are played in
-parallel and written in order, so neither the number of threads nor an interruption changes the file (time stamps
-aside).
+parallel and written in order, so neither the number of processes or threads nor an interruption changes the file (time
+stamps aside). Many games are played by one process for each core, which also writes their lines: a position costs
+about as much Python as search, and only one thread of a process runs Python.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
+import multiprocessing
+import signal
 import time
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
+from plyground.arena.openings import read_openings
 from plyground.batch import fresh_words, games_of
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
+from plyground.kernels.threads import available
 from plyground.teaching.dataset import Writer, numbered_lines
 from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
 
 BLOCK = 2000  # lines that are written together
+TASK = 32  # games that a process plays at a time
+ENOUGH = 4  # tasks for each process from which several processes are started: a start takes two seconds
+POLL = 0.1  # seconds between two looks at `stop`
 CUT, STOPPED = "CUT", "STOPPED"  # results of games that the rules did not end: repeated positions, limit of plies
 Records = NDArray[np.void]
 Report = Callable[[int, int, float], None]
@@ -40,8 +52,8 @@ class Collect:
 
     game: str = "chess"
     """a game's name, with settings as name:key=value, or a path to its .py file"""
-    games: int = 50
-    """games of the teacher against itself"""
+    games: int = 1000
+    """games of the teacher against itself; one of chess gives about 64 positions"""
     teacher: str = ""
     """minimax, solver, or a scorer of the game such as window (empty: the first that the game has)"""
     depth: int = 2
@@ -60,6 +72,9 @@ class Collect:
     """truncate a game after this many plies, not counting its random opening"""
     opening_plies: int = 12
     """games begin after a random number of random plies, up to this many"""
+    openings: str = ""
+    """a file of openings that games begin with, at random: .pgn, or moves or a position on each line; with it,
+    `opening_plies` is how many plies of each are played (0: all)"""
     weak_games: float = 0.5
     """share of the games in which one side plays at random; only positions of the other side are taken. Games between
     equals rarely show how a won game is won"""
@@ -78,7 +93,7 @@ class Collect:
     num_envs: int = 256
     """games played in parallel; affects only the speed"""
     threads: int = 0
-    """threads of the teacher (0: one per core)"""
+    """cores to use (0: all): each plays games of its own or, if there are few, searches in a thread"""
 
     def __post_init__(self) -> None:
         at_least = {"games": 1, "top_k": 1, "max_plies": 1, "max_repeats": 1, "num_envs": 1, "seed": -(2**63)}
@@ -98,15 +113,26 @@ class Collect:
         return first + ((first if last is None else last) - first) * min(1.0, game / max(1, self.games - 1))
 
 
+class Judged(NamedTuple):
+    """A position of a game, and what the teacher says of it: a row of `Lessons`."""
+
+    text: str
+    side: int  # to move
+    ply: int
+    move: str  # the name of the best action
+    valid: list[int]
+    top: list[int]
+    moves: list[int]
+    policy: list[float]
+    value: float
+
+
 @dataclass
 class Played:
     """One game so far, with the teacher's evaluation at each ply."""
 
     number: int
-    states: list[np.void] = field(default_factory=list[np.void])
-    texts: list[str] = field(default_factory=list[str])
-    at: list[int] = field(default_factory=list[int])  # the ply of each position
-    lessons: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])  # valid, top, moves, policy, value
+    positions: list[Judged] = field(default_factory=list["Judged"])
     seen: set[str] = field(default_factory=set[str])
     circling: int = 0
     opened: int = 0  # random plies
@@ -117,14 +143,16 @@ class Played:
 class Collector:
     """Games in parallel; `step` plays a ply in each. Finished games wait until all earlier ones are finished."""
 
-    def __init__(self, config: Collect, game: Game, teacher: Teacher, begin_at: int = 0) -> None:
+    def __init__(self, config: Collect, game: Game, teacher: Teacher, numbers: range) -> None:
+        """`numbers` are the games to play."""
         self.config, self.game, self.teacher = config, game, teacher
-        self.next_game = self.next_written = begin_at
-        rows = min(config.num_envs, max(1, config.games - begin_at))
+        self.next_game, self.next_written, self.end = numbers.start, numbers.start, numbers.stop
+        rows = max(1, min(config.num_envs, len(numbers)))
         self.states, self.rngs = np.zeros(rows, game.rules.STATE), np.zeros(rows, np.uint64)
         self.playing: list[Played | None] = [None] * rows
         self.finished: dict[int, tuple[Played, str]] = {}
         self.lines = Lines(game)
+        self.book = read_openings(Path(config.openings), game, config.opening_plies) if config.openings else None
         for row in range(rows):
             self._begin(row)
 
@@ -134,7 +162,7 @@ class Collector:
 
     def _begin(self, row: int) -> None:
         """Start the next game in a row, with the game's own generator."""
-        if self.next_game >= self.config.games:
+        if self.next_game >= self.end:
             self.playing[row] = None
             return
         played = Played(self.next_game)
@@ -148,6 +176,8 @@ class Collector:
         games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
         begins = np.ones(1, np.bool_)
         self.game.kernels().open_games(games, begins, plies, fresh_words(self.game), self.game.work())
+        if self.book is not None:
+            state[0] = self.book[int(draw(own, np.array([len(self.book)]))[0])]
         self.playing[row] = played
 
     def step(self) -> None:
@@ -177,15 +207,14 @@ class Collector:
         choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
         heads = self.game.heads(states)
-        for k, played in enumerate(games):
-            text = self.game.rules.text(heads[k])
+        texts, names = self.lines.texts(heads), self.lines.names(heads, found.moves[:, 0])
+        parts = [each.tolist() for each in found]
+        for k, (played, text) in enumerate(zip(games, texts, strict=True)):
             key = self.lines.key_text(text)
             played.circling = played.circling + 1 if key in played.seen else 0
             played.seen.add(key)
-            played.states.append(heads[k])
-            played.texts.append(text)
-            played.at.append(played.opened + played.plies)
-            played.lessons.append(tuple(each[k] for each in found))
+            ply = played.opened + played.plies
+            played.positions.append(Judged(text, int(heads["to_move"][k]), ply, names[k], *(each[k] for each in parts)))
         return found.moves[np.arange(len(games)), choice]
 
     def _at_random(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
@@ -215,78 +244,169 @@ def _uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
     return draw(rngs, np.full(len(rngs), 2**31)) / 2**31
 
 
-class Taken:
-    """Selects positions and turns them into lines."""
+class Finished(NamedTuple):
+    """A finished game: its number, its result, and a key and a line for each of its positions."""
+
+    number: int
+    how: str
+    keys: list[int]
+    lines: list[bytes]
+
+
+class LineWriter:
+    """Selects positions of finished games and turns them into lines."""
 
     def __init__(self, config: Collect, game: Game) -> None:
-        self.config, self.lines, self.counts = config, Lines(game), Counter[int]()
+        self.config, self.lines = config, Lines(game)
 
-    def recall(self, path: Path) -> None:
-        """Count the positions of an existing file."""
-        for each in numbered_lines(path):
-            if isinstance(each, Fault):
-                raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
-            try:
-                text = str(json.loads(each[1])[self.lines.place])
-            except (ValueError, KeyError, TypeError):
-                why = f"{path}, line {each[0]} is damaged"
-                raise InvalidValue(f"{why}: repair it, or choose another --out") from None
-            self.counts[hash_of(self.lines.key_text(text))] += 1
-
-    def lines_of(self, played: Played, how: str) -> list[bytes]:
+    def finished(self, played: Played, how: str) -> Finished:
         """The lines of one game."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        plies = self._plies(played, how)
+        keys = [hash_of(self.lines.key_text(played.positions[ply].text)) for ply in plies]
+        return Finished(played.number, how, keys, [self._line(played, ply, now) for ply in plies])
+
+    def _plies(self, played: Played, how: str) -> list[int]:
+        """The positions that are taken; the choice depends only on the seed and the game's number."""
         config = self.config
         rng = np.random.default_rng([config.seed % 2**64, played.number])
         decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
         if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
             return []
-        plies = np.arange(len(played.states))
+        plies = np.arange(len(played.positions))
         if 0 < config.positions_per_game < len(plies):
             plies = np.sort(rng.choice(plies, config.positions_per_game, replace=False))
-        now, found = datetime.now(UTC).isoformat(timespec="seconds"), list[bytes]()
-        for ply in plies:
-            key = hash_of(self.lines.key_text(played.texts[ply]))
-            if self.counts[key] < config.max_repeats:
-                self.counts[key] += 1
-                found.append(self._line(played, int(ply), now))
-        return found
+        return plies.tolist()
 
     def _line(self, played: Played, ply: int, now: str) -> bytes:
-        valid, top, moves, policy, value = played.lessons[ply]
-        state, there = played.states[ply], top >= 0
-        name, move = f"{self.config.seed}-{played.number}", self.lines.game.rules.action_name(state, int(moves[0]))
-        rest = {"value": round(float(value), 6), "move": move, "game_id": name, "ply": played.at[ply], "ts": now}
-        chances = [round(float(each), 6) for each in policy[there]]
-        return self.lines.line(state, played.texts[ply], valid[valid >= 0].tolist(), top[there].tolist(), chances, rest)
+        found = played.positions[ply]
+        valid, top = ([action for action in actions if action >= 0] for actions in (found.valid, found.top))
+        rest = {"value": round(found.value, 6), "move": found.move, "ply": found.ply, "ts": now}
+        rest["game_id"] = f"{self.config.seed}-{played.number}"
+        policy = [round(chance, 6) for chance in found.policy[: len(top)]]
+        return self.lines.line(found.side, found.text, valid, top, policy, rest)
 
 
-def collect(config: Collect, out: Path, report: Report, stop: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+class Repeats:
+    """How often each position was taken."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.counts = most, Counter[int]()
+
+    def recall(self, path: Path, lines: Lines) -> None:
+        """Count the positions of an existing file."""
+        for each in numbered_lines(path):
+            if isinstance(each, Fault):
+                raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
+            try:
+                text = str(json.loads(each[1])[lines.place])
+            except (ValueError, KeyError, TypeError):
+                why = f"{path}, line {each[0]} is damaged"
+                raise InvalidValue(f"{why}: repair it, or choose another --out") from None
+            self.counts[hash_of(lines.key_text(text))] += 1
+
+    def new_lines(self, finished: Finished) -> list[bytes]:
+        """The lines of a game whose positions were not taken too often; they are counted."""
+        found = list[bytes]()
+        for key, line in zip(finished.keys, finished.lines, strict=True):
+            if self.counts[key] < self.most:
+                self.counts[key] += 1
+                found.append(line)
+        return found
+
+
+# ---- games, played here or by other processes ----
+
+Stop = Callable[[], bool]
+
+
+def games_here(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
+    """Play games; after each ply those that are finished now, in order."""
+    collector, writer = Collector(config, game, teacher, numbers), LineWriter(config, game)
+    while not collector.done and not stop():
+        collector.step()
+        yield [writer.finished(played, how) for played, how in collector.ready()]
+
+
+def games_elsewhere(config: Collect, numbers: range, processes: int, stop: Stop) -> Iterator[list[Finished]]:
+    """The same games, played by several processes; at least every POLL seconds, those that are finished, in order."""
+    spawn, waiting = multiprocessing.get_context("spawn"), deque[Future[list[Finished]]]()
+    stopped, alone = spawn.Event(), replace(config, threads=1)
+    tasks = iter([numbers[k : k + TASK] for k in range(0, len(numbers), TASK)])
+    with ProcessPoolExecutor(processes, spawn, _begin_process, (stopped,)) as others:
+        try:
+            for task in itertools.islice(tasks, 3 * processes):  # limits the games in memory
+                waiting.append(others.submit(_play_task, alone, task))
+            while waiting and not stop():
+                try:
+                    found = waiting[0].result(POLL)
+                except TimeoutError:
+                    yield []
+                    continue
+                waiting.popleft()
+                waiting.extend(others.submit(_play_task, alone, task) for task in itertools.islice(tasks, 1))
+                yield found
+        finally:
+            stopped.set()  # also where the caller has ended early
+            others.shutdown(cancel_futures=True)
+
+
+_stopped: list[Event] = []  # in a process that plays: set when it is to stop
+
+
+def _begin_process(stopped: Event) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
+    _stopped.append(stopped)
+
+
+def _play_task(config: Collect, numbers: range) -> list[Finished]:
+    """In another process: all these games, or nothing that is of use if the process is to stop."""
+    game, teacher = _teacher_of(config)
+    found = games_here(config, game, teacher, numbers, _stopped[0].is_set)
+    return [finished for some in found for finished in some]
+
+
+@functools.cache
+def _teacher_of(config: Collect) -> tuple[Game, Teacher]:
+    game = load(config.game)
+    return game, make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
+
+
+def collect(config: Collect, out: Path, report: Report, stop: Stop = lambda: False) -> dict[str, Any]:
     """Write a dataset or continue one; returns its counts and the positions per second.
 
     `report` is called with the games so far, the positions so far and the positions per second.
     """
-    game = load(config.game)
-    teacher = make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
-    writer, taken = Writer(out, _fixed(config, game, teacher)), Taken(config, game)
-    begun, begun_with = time.perf_counter(), writer.progress["lines"]
+    game, teacher = _teacher_of(config)
+    writer, repeats = Writer(out, _fixed(config, game, teacher)), Repeats(config.max_repeats)
+    begun, begun_with, games = time.perf_counter(), writer.progress["lines"], writer.progress["games"]
     if begun_with:
-        taken.recall(out)
+        repeats.recall(out, Lines(game))
     results = Counter[str](writer.progress["results"])
-    collector = Collector(config, game, teacher, writer.progress["games"])
     waiting, speed = list[bytes](), 0.0
-    while not collector.done and not stop():
-        collector.step()
-        for played, how in collector.ready():
-            waiting += taken.lines_of(played, how)
-            results[how] += 1
+    for found in _games(config, game, teacher, range(games, config.games), stop):
+        for finished in found:
+            waiting += repeats.new_lines(finished)
+            results[finished.how] += 1
+            games = finished.number + 1
         if len(waiting) >= BLOCK:
-            writer.add(waiting, collector.next_written, results)
+            writer.add(waiting, games, results)
             waiting = []
         lines = writer.progress["lines"] + len(waiting)
         speed = (lines - begun_with) / (time.perf_counter() - begun)
-        report(collector.next_written, lines, speed)
-    writer.add(waiting, collector.next_written, results)
+        report(games, lines, speed)
+    writer.add(waiting, games, results)
     return {**writer.progress, "positions_per_second": speed, "teacher": str(teacher)}
+
+
+def _games(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
+    """Finished games, played here if they are few."""
+    processes = min(config.threads or available(), len(numbers) // (ENOUGH * TASK))
+    if processes < 2:
+        return games_here(config, game, teacher, numbers, stop)
+    for _ in games_here(replace(config, max_plies=2), game, teacher, range(numbers.start, numbers.start + 1), stop):
+        pass  # compiles what is needed, once for all processes
+    return games_elsewhere(config, numbers, processes, stop)
 
 
 def _fixed(config: Collect, game: Game, teacher: Teacher) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import load
 from plyground.runs import files
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
@@ -49,7 +49,7 @@ class Writer:
         if path.is_dir():
             raise InvalidValue(f"cannot write {path}: it is a folder")
         self.progress_file = path.with_name(f"{path.name}.progress.json")
-        with files.plain_os_errors(f"write {path}"):
+        with plain_os_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and (path.stat().st_size or self.progress_file.exists()):
                 self._continue()
@@ -79,7 +79,7 @@ class Writer:
         before, size = self.progress["lines"], self.progress["bytes"] + len(block)
         progress = {"games": games, "lines": before + len(lines), "bytes": size, "results": dict(results)}
         content = json.dumps({"settings": self.settings, "progress": progress}, indent=1)
-        with files.plain_os_errors(f"write {self.path}", f"; the {before} lines before are complete"):
+        with plain_os_errors(f"write {self.path}", f"; the {before} lines before are complete"):
             if block:
                 self._append(block)
             files.write_whole(self.progress_file, content.encode())
@@ -125,12 +125,12 @@ def read_dataset(
     path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
 ) -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records, and the number of lines read. Faults go to `FILE.rejected`, and are errors with `stop`."""
-    with files.plain_os_errors(f"read {path}"):
+    with plain_os_errors(f"read {path}"):
         if path.is_dir():
             raise InvalidValue(f"cannot read {path}: it is a folder")
         path.stat()
     rejected, done = _rejected_of(path), 0
-    with files.plain_os_errors(f"write {rejected}"):
+    with plain_os_errors(f"write {rejected}"):
         rejected.unlink(missing_ok=True)
     for found, faults, count in _chunks_read(path, lines, processes):
         if faults:
@@ -196,7 +196,7 @@ def rejected_lines(path: Path) -> int:
 
 
 def _reject(path: Path, faults: Sequence[Fault]) -> None:
-    with files.plain_os_errors(f"write {path}"), path.open("ab") as file:
+    with plain_os_errors(f"write {path}"), path.open("ab") as file:
         for fault in faults:
             text = fault.text[:MANY_CHARACTERS].decode(errors="replace").rstrip("\n")
             file.write(json.dumps({"line": fault.line, "reason": fault.reason, "text": text}).encode() + b"\n")

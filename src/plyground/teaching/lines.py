@@ -11,12 +11,12 @@
     game_id, ply, ts the game, the ply of the position in it, and a time stamp
 
 Chess actions are 64 * from + to for every promotion; `move` tells promotions apart. Every line is validated: types and
-ranges first, then everything that the rules determine about the position.
+ranges first, then everything that the rules determine about the position. Lines in the form that is written here are
+read in bulk by compiled functions where the game has them (`bulk.py`), all others one by one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from plyground.errors import Error, shorten
 from plyground.game import Game
 from plyground.games.interface import RUNNING
+from plyground.teaching.bulk import MOST_TOP, SUM_ERROR, Bulk, hash_of
 
 LONGEST_LINE = 1 << 16  # bytes
-MOST_TOP = 16
 MANY_CHARACTERS = 1000  # of a rejected line are kept
-SUM_ERROR = 1e-3  # how far a policy may be from a sum of 1
 
 Records = NDArray[np.void]
 
@@ -69,6 +68,7 @@ class Lines:
                 ("ply", np.int32),
             ]
         )
+        self.bulk = Bulk(game, self.fields) if self.form.codec is not None else None
 
     def key_text(self, position: str) -> str:
         """The text that distinguishes positions: without its clocks."""
@@ -76,11 +76,21 @@ class Lines:
 
     # ---- writing ----
 
+    def texts(self, states: Records) -> list[str]:
+        """The texts of positions."""
+        return self.bulk.texts(states) if self.bulk is not None else [self.game.rules.text(state) for state in states]
+
+    def names(self, states: Records, actions: NDArray[np.int32]) -> list[str]:
+        """The names of actions [N] of states [N]."""
+        if self.bulk is not None:
+            return self.bulk.names(states, actions)
+        return [self.game.rules.action_name(*each) for each in zip(states, actions.tolist(), strict=True)]
+
     def line(
-        self, state: np.void, text: str, valid: list[int], top: list[int], policy: list[float], rest: dict[str, Any]
+        self, side: int, text: str, valid: list[int], top: list[int], policy: list[float], rest: dict[str, Any]
     ) -> bytes:
         """One line, in the order of the fields; `rest` has value, move, game_id, ply and ts."""
-        found = {self.place: text, "side": self.sides[int(state["to_move"])], "valid_actions": valid, **rest}
+        found = {self.place: text, "side": self.sides[side], "valid_actions": valid, **rest}
         found |= {"best_action": top[0], "top_k": top, "teacher_policy": dict(zip(map(str, top), policy, strict=True))}
         return json.dumps({name: found[name] for name in self.fields}).encode() + b"\n"
 
@@ -88,14 +98,26 @@ class Lines:
 
     def read(self, lines: Sequence[tuple[int, bytes]]) -> tuple[Records, list[Fault]]:
         """[N] records of the valid lines, and the faults of the others."""
+        found, kept = np.zeros(len(lines), self.dtype), np.zeros(len(lines), np.bool_)
+        if self.bulk is not None:
+            self.bulk.read([text for _, text in lines], found, kept)
+        faults = self._read_one_by_one(lines, np.flatnonzero(~kept), found, kept)
+        return found[kept], sorted(faults)
+
+    def _read_one_by_one(
+        self, lines: Sequence[tuple[int, bytes]], rows: NDArray[np.int64], found: Records, kept: NDArray[np.bool_]
+    ) -> list[Fault]:
+        """Fill the records of some lines, and mark those that are valid; returns the faults of the others."""
         faults: list[Fault] = []
-        good: list[tuple[int, bytes, dict[str, Any]]] = []
-        states = np.repeat(self.game.blank, len(lines))
-        for number, text in lines:
+        good: list[tuple[int, dict[str, Any]]] = []  # row, fields
+        states = np.repeat(self.game.blank, len(rows))
+        places: list[int] = rows.tolist()
+        for row in places:
+            number, text = lines[row]
             try:
                 fields = self._fields(text)
                 self._read_position(fields[self.place], states[len(good) : len(good) + 1])
-                good.append((number, text, fields))
+                good.append((row, fields))
             except Error as error:
                 faults.append(Fault(number, str(error), text))
         states = states[: len(good)]
@@ -104,18 +126,16 @@ class Lines:
         legal = np.empty((len(good), self.game.rules.MAX_LEGAL), np.int32)
         self.game.kernels().legal_lists(states, legal, np.empty(len(good), np.int32), self.game.work())
         views = self.form.actions(states, legal)
-        found, kept = np.zeros(len(good), self.dtype), np.zeros(len(good), np.bool_)
-        for row, (number, text, fields) in enumerate(good):
-            count = int((legal[row] >= 0).sum())
+        heads = self.game.heads(states)
+        for k, (row, fields) in enumerate(good):
+            count = int((legal[k] >= 0).sum())
             try:
-                self._check_rules(fields, states[row], legal[row, :count].tolist(), views[row, :count].tolist())
-                self._fill(found[row], states[row], fields)
-                kept[row] = True
+                self._check_rules(fields, states[k], legal[k, :count].tolist(), views[k, :count].tolist())
+                self._fill(found[row], states[k], fields)
+                found["state"][row], kept[row] = heads[k], True
             except Error as error:
-                faults.append(Fault(number, str(error), text))
-        found["state"] = self.game.heads(states)
-        rows = found.view(np.uint8).reshape(len(found), self.dtype.itemsize)  # zeros between fields stay zeros
-        return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
+                faults.append(Fault(lines[row][0], str(error), lines[row][1]))
+        return faults
 
     def _fields(self, text: bytes) -> dict[str, Any]:
         """The line as an object that has exactly the known fields, each of its type."""
@@ -223,8 +243,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is not a number")
-
-
-def hash_of(text: str) -> int:
-    """64 bits, the same on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.games.chess.board import QUEENING_ACTIONS
+from plyground.games.chess.fen import CODEC
 from plyground.games.dataset_format import DatasetFormat
 
 
@@ -19,4 +20,4 @@ def queening(states: NDArray[np.void], actions: NDArray[np.int32]) -> NDArray[np
     return np.where(actions >= QUEENING_ACTIONS, 64 * start + end, actions).astype(np.int32)
 
 
-DATASET = DatasetFormat(position="fen", sides=("w", "b"), clocks=2, actions=queening)
+DATASET = DatasetFormat(position="fen", sides=("w", "b"), clocks=2, actions=queening, codec=CODEC)

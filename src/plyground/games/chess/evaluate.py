@@ -219,6 +219,8 @@ def loudness(state: State, action: int) -> np.int64:
     if action >= board.QUEENING_ACTIONS:
         return np.int64(0)
     start, end = ONE << np.uint64(action >> 6), ONE << np.uint64(action & 63)
+    if (state["pieces"][board.PAWNS] & start) | (state["sides"][1 - state["to_move"]] & end) == ZERO:
+        return np.int64(0)  # most moves: no pawn, and nothing is captured
     attacker = board.PAWNS
     while state["pieces"][attacker] & start == ZERO:
         attacker += 1

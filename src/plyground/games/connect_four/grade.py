@@ -70,7 +70,7 @@ def grade(
 
 def _that_matter(game: Game, n: int, agent: Agent, seed: int, solver: Solver) -> tuple[Records, NDArray[np.int64]]:
     """[n] positions whose moves differ in exact score, and the scores [n, 7]."""
-    states, scores = np.zeros(0, rules.STATE), np.zeros((0, 7), np.int64)
+    states, scores = np.zeros(0, game.rules.STATE), np.zeros((0, 7), np.int64)
     for attempt in range(20):
         drawn = draw_positions(game, max(30, int(1.25 * (n - len(states)))), agent, seed + 100 * attempt)
         drawn = drawn[~np.isin(drawn, states)]

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from plyground.games.bits import ONE, ZERO, Whole, bit, lowest
 from plyground.games.interface import RUNNING, State
 from plyground.games.paco_sako import board
+from plyground.games.records import without_padding
 from plyground.games.rng import mix
 
 UNKNOWN = ~ZERO
-NODE = np.dtype([*board.BOARD, ("action", np.int16), ("parent", np.int16)], align=True)
+NODE = without_padding(np.dtype([*board.BOARD, ("action", np.int16), ("parent", np.int16)], align=True))
 """a state within a turn, and the action that led there first, from which node"""
 
 

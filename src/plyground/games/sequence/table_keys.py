@@ -11,8 +11,6 @@ Both read only what the seat may know.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -27,13 +25,7 @@ Words = NDArray[np.uint64]
 ZERO, ONE = np.uint64(0), np.uint64(1)
 NO_DRAW = -1
 COUNTS, VALUE_OF = len(patterns.STATE_VECTOR), patterns.DEFAULT_VALUES
-FULL = math.log1p(VALUE_OF[0, patterns.LIVE_FIVE])
-
-
-@njit
-def on_scale(score: float) -> float:
-    """A pattern score as a reward: 1 for a sequence, 0.36 for a live two. The logarithm keeps the order of scores."""
-    return np.log1p(score) / FULL
+FULL = float(VALUE_OF[0, patterns.LIVE_FIVE])
 
 
 @njit
@@ -53,7 +45,7 @@ def draw_reward(state: State, slot: int) -> float:
     """What the card is worth in hand; 0 where nothing lies face up."""
     if slot >= state["display_size"]:
         return 0.0
-    return on_scale(patterns.card_score(state, state["display"][slot], state["to_move"], VALUE_OF))
+    return patterns.card_score(state, state["display"][slot], state["to_move"], VALUE_OF)
 
 
 @njit
@@ -81,7 +73,7 @@ def patterns_of_state(state: State, seat: int, record: NDArray[np.uint8], key: W
 
 @njit
 def patterns_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np.uint64]:
-    """`action_score` on the scale of rewards, and `action_vector` in one word, from one look at the patterns."""
+    """`action_score`, and `action_vector` in one word, from one look at the patterns."""
     word, score = ZERO, 0.0
     if effect >= cards.DECLINE:
         return 0.0, word
@@ -98,7 +90,7 @@ def patterns_of_action(state: State, effect: int, notes: Floats) -> tuple[float,
             mine = patterns.look(state, cell, direction, side)[6]
             score += VALUE_OF[0, mine] + VALUE_OF[1, theirs]
             word += one_of(patterns.PLACE[0, mine])
-    return on_scale(score), word
+    return score, word
 
 
 @njit
@@ -178,7 +170,7 @@ def cards_of_state(state: State, seat: int, record: NDArray[np.uint8], key: Word
 
 @njit
 def cards_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np.uint64]:
-    """The same reward as with patterns, and in one word CARDS_ACTION: what the action leaves behind."""
+    """The same score as with patterns, and in one word CARDS_ACTION: what the action leaves behind."""
     if effect >= cards.DECLINE:
         return 0.0, ZERO
     if effect >= cards.TRADES:
@@ -207,7 +199,7 @@ def cards_of_action(state: State, effect: int, notes: Floats) -> tuple[float, np
     word = put(word, BITS, THEIR_CELLS, their_cells, 1)
     mine, theirs = hearts(state, -1 if removes else cell, cell if removes else -1, side)
     word = put(word, BITS, MY_HEARTS, mine, 3)
-    return on_scale(score), put(word, BITS, THEIR_HEARTS, theirs, 3)
+    return score, put(word, BITS, THEIR_HEARTS, theirs, 3)
 
 
 @njit
@@ -297,6 +289,6 @@ _cards = {"state_key": cards_of_state, "action_key": cards_of_action, **_shared}
 _cards_meaning = "patterns in classes; unseen cards by use, known cards of the opponents, discards"
 _board = cards.SIZE, cards.SIZE
 KEYS = (
-    TableKey("patterns", 1, 2, _patterns, _patterns_meaning, _read_patterns, _square, _board),
-    TableKey("cards", 1, 2, _cards, _cards_meaning, _read_cards, _square, _board),
+    TableKey("patterns", 1, 2, _patterns, _patterns_meaning, _read_patterns, _square, _board, FULL),
+    TableKey("cards", 1, 2, _cards, _cards_meaning, _read_cards, _square, _board, FULL),
 )

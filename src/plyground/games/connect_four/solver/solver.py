@@ -19,6 +19,7 @@ from plyground.games.connect_four import rules
 from plyground.games.connect_four.solver.arrays import Bits, Boards, Known, Scores, Watch, new_stack
 from plyground.games.connect_four.solver.book import Book, shipped
 from plyground.games.interface import RUNNING
+from plyground.games.records import without_padding
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available
 from plyground.position import Position
@@ -127,7 +128,7 @@ def solves(game: Game) -> bool:
 
 def sides(states: NDArray[np.void]) -> tuple[Bits, Bits]:
     """[N], [N] the stones of the side to move, and of the other."""
-    if states.dtype != rules.STATE:
+    if states.dtype != without_padding(rules.STATE):
         raise InvalidValue("the solver solves Connect Four alone: it takes records of that game")
     rows, mover = np.arange(len(states)), states["to_move"].astype(np.intp)
     return states["stones"][rows, mover], states["stones"][rows, 1 - mover]

@@ -1,0 +1,85 @@
+"""Agents from a person's own file: `file:PATH.py:NAME`, an agent or a torch module.
+
+NAME is an agent (an object with `act`), a torch module, or a function or class that makes one: it is called with the
+game if it takes an argument, otherwise without. A module maps an encoder's observations [B, *shape], in the encoder's
+own number type, to one number for each action [B, actions]; the attribute `encoder` of the module, its class or its
+file names that encoder. It plays the legal action with the highest number or, with `sample=true`, samples from their
+softmax. `weights=FILE` fills a module: a safetensors file, or a state dict that `torch.save` wrote; nothing is
+unpickled.
+
+The file is code and runs with the rights of the person who names it.
+"""
+
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plyground.errors import Error, InvalidValue, shorten, unknown
+from plyground.game import Game, module_of_file
+
+OPTIONS = {
+    "weights": "a safetensors file or a state dict, for a torch module",
+    "sample": "true: sample from the softmax of a module's outputs (false)",
+}
+
+
+def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
+    """an agent or a torch module from your own file"""
+    file, colon, name = path.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        raise InvalidValue(f"file:{shorten(path)} names no agent: write file:PATH.py:NAME")
+    module = module_of_file(file, "agent file")
+    if not hasattr(module, name):
+        raise unknown(f"agent in {file}", name, [each for each in vars(module) if not each.startswith("_")])
+    made = _made(getattr(module, name), game, f"{name} of {file}")
+    if hasattr(made, "act"):
+        odd = next(iter(options), None)
+        if odd:
+            raise InvalidValue(f"{odd} is for torch modules; {name} of {file} is an agent with `act`")
+        return made
+    return _module_agent(made, module, game, f"{name} of {file}", options)
+
+
+def _made(found: Any, game: Game, what: str) -> Any:
+    """The object itself, or what a class or function makes."""
+    if not (inspect.isclass(found) or inspect.isfunction(found)):
+        return found
+    factory: Any = found
+    try:
+        needs = [
+            each
+            for each in inspect.signature(factory).parameters.values()
+            if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        ]
+        return factory(game) if needs else factory()
+    except Error:
+        raise
+    except Exception as error:
+        raise InvalidValue(f"{what} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _module_agent(made: Any, module: ModuleType, game: Game, what: str, options: Mapping[str, str]) -> Any:
+    """The agent that plays by a torch module."""
+    from torch import nn
+
+    from plyground.agents.module import ModuleAgent, load_file
+
+    if not isinstance(made, nn.Module):
+        kind = type(made).__name__
+        raise InvalidValue(f"{what} is neither an agent (it has no `act`) nor a torch module, but {kind}")
+    encoder = getattr(made, "encoder", getattr(module, "encoder", None))
+    if not isinstance(encoder, str):
+        names = ", ".join(dict.fromkeys(map(str, game.encoders.values())))
+        raise InvalidValue(f"{what} does not say what it sees: give it an attribute `encoder`, one of {names}")
+    sample = options.get("sample", "false")
+    if sample not in ("true", "false"):
+        raise InvalidValue(f"sample of the agent file is true or false, not {shorten(sample)!r}")
+    if "weights" in options:
+        load_file(made, Path(options["weights"]))
+    return ModuleAgent(game, encoder, made.eval(), what, sample == "true")

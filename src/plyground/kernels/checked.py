@@ -1,0 +1,81 @@
+"""numba's cache files, checked before they are executed.
+
+numba unpickles and runs what lies in its cache folder. Here each file ends with the hash of its content and belongs to
+this user alone: one that is damaged or not ours is compiled anew and replaced. On a full disk nothing is kept, and the
+work goes on.
+"""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import logging
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plyground.kernels.private import is_ours
+
+HASH = hashlib.sha256().digest_size
+LOG = logging.getLogger("plyground")
+
+
+class Checked:
+    """What is put before numba's IndexDataCacheFile: an index for each function and a data file for each signature."""
+
+    def save(self, key: Any, data: Any) -> None:
+        try:
+            super().save(key, data)  # pyright: ignore
+        except OSError as error:
+            _warn(f"compiled code cannot be kept: {error.strerror or error}")
+
+    def _load_index(self: Any) -> dict[Any, str]:
+        return super()._load_index() if is_whole(Path(self._index_path)) else {}  # pyright: ignore
+
+    def _load_data(self: Any, name: str) -> Any:
+        path = Path(self._data_path(name))
+        if not is_whole(path):
+            raise OSError(f"{path} is damaged or not ours")  # numba then compiles the function
+        return super()._load_data(name)  # pyright: ignore
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Generator[io.BytesIO]:
+        with super()._open_for_write(filepath) as file, io.BytesIO() as content:  # pyright: ignore
+            yield content
+            if sys.platform != "win32":
+                os.fchmod(file.fileno(), 0o600)  # whatever the umask
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())  # pickle ignores what follows
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is ours and ends with the hash of what comes before."""
+    try:
+        content = path.read_bytes() if is_ours(path) else b""
+    except OSError:
+        return False
+    return len(content) > HASH and hashlib.sha256(content[:-HASH]).digest() == content[-HASH:]
+
+
+def check_cache(module: ModuleType) -> None:
+    """Let every compiled function of a module read only checked files."""
+    for value in vars(module).values():
+        file = getattr(getattr(value, "_cache", None), "_cache_file", None)
+        if file is not None and not isinstance(file, Checked):
+            file.__class__ = _checked(type(file))
+
+
+@functools.cache
+def _checked(kind: type[Any]) -> type[Any]:
+    return type("CheckedCacheFile", (Checked, kind), {})
+
+
+@functools.cache  # each is said once
+def _warn(text: str) -> None:
+    LOG.warning("%s", text)

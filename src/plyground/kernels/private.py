@@ -1,0 +1,85 @@
+"""The private folder of a user: compiled games, and what the user trusts. Nobody else can write there.
+
+It is $PLYGROUND_CACHE, or the user's cache folder. Where that cannot be used (no HOME and no entry in the list of
+users, a home that is read-only), it is one folder for each user in the folder for temporary files.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from plyground.errors import InvalidValue
+
+LOG = logging.getLogger("plyground")
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def cache_folder() -> Path:
+    """Where compiled games are kept: the first place that is ours and can be written."""
+    return _usable(os.environ.get("PLYGROUND_CACHE", ""), os.environ.get("XDG_CACHE_HOME", ""))
+
+
+@functools.cache
+def _usable(chosen: str, caches: str) -> Path:
+    own, reasons = _wanted(chosen, caches), list[str]()
+    for folder in (*own, temporary_folder()):
+        if reason := _problem(folder, ours=not chosen):
+            reasons.append(f"{folder} ({reason})")
+        else:
+            if reasons:
+                LOG.warning("cannot keep compiled games in %s; they are kept in %s", " or ".join(reasons), folder)
+            return folder
+    raise InvalidValue(f"compiled games cannot be kept in {' or '.join(reasons)}: set PLYGROUND_CACHE to a folder")
+
+
+def _wanted(chosen: str, caches: str) -> list[Path]:
+    """The folder that the user or the operating system names; none without a home."""
+    if chosen:
+        return [Path(chosen)]
+    try:
+        if sys.platform == "win32":
+            return [Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "plyground"]
+        if sys.platform == "darwin":
+            return [Path.home() / "Library" / "Caches" / "plyground"]
+        return [Path(caches or Path.home() / ".cache") / "plyground"]
+    except RuntimeError:  # no HOME, and the list of users does not have this one
+        return []
+
+
+def temporary_folder() -> Path:
+    """One folder for each user, so that it is found again."""
+    user = "" if sys.platform == "win32" else f"-{os.getuid()}"  # on Windows the folder is the user's own
+    return Path(tempfile.gettempdir()) / f"plyground{user}"
+
+
+def _problem(folder: Path, ours: bool = True) -> str:
+    """Why a folder cannot be used; empty if it is ours and can be written. A new one is made for us alone.
+
+    A folder of our own making (`ours`) may have got the mode of a group's umask: it becomes private.
+    """
+    try:
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if ours and sys.platform != "win32" and folder.lstat().st_uid == os.getuid() and not folder.is_symlink():
+            folder.chmod(0o700)
+        if not is_ours(folder.resolve() if not ours else folder):
+            return "others can write to it"
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file or folder belongs to this user and nobody else can write to it; a link is not followed."""
+    if sys.platform == "win32":
+        return True  # the folder is the user's own, and modes mean nothing
+    found = path.lstat()
+    plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return plain and found.st_uid == os.getuid() and not found.st_mode & OTHERS_WRITE

@@ -1,0 +1,116 @@
+"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`
+and `file:PATH.py:NAME`.
+
+Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
+refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
+
+* a program by its spec, an agent's file also by the place that its path means;
+* a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
+  write: whoever made the archive wrote them too;
+* a game file outside the run also by its path: its owner may edit it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from plyground.errors import Error, InvalidValue
+from plyground.kernels.private import cache_folder, is_ours
+from plyground.runs.files import read_bytes, write_whole
+
+PROGRAM = re.compile(r"(?:\S+\s+)?((?:uci|file):.*)", re.DOTALL)  # an agent spec, with a weight or without
+OWN_FILES = {
+    *("config.toml", "metrics.jsonl", "best.json", "lock", "report.md", "curves.png"),
+    *("examples.bin", "held_out.safetensors"),
+}
+OWN_FOLDERS = {"checkpoints", "games", "tensorboard"}
+_REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
+
+
+class Untrusted(Error):
+    """A run that would execute code or programs that this user has not allowed."""
+
+
+def programs_of(config: Mapping[str, Any]) -> list[str]:
+    """The specs in a run's settings that start programs."""
+    lists = (cast("list[Any]", value) if isinstance(value, list | tuple) else [value] for value in config.values())
+    texts = [text for each in lists for text in each]
+    return [found[1] for text in texts if isinstance(text, str) and (found := PROGRAM.fullmatch(text))]
+
+
+def check_game(run: Path, file: Path) -> None:
+    """Refuse to import the game file of a run that the user has not trusted."""
+    _check(run, {f"the game file {file}": _of_game(run, file)})
+
+
+def check_programs(run: Path, config: Mapping[str, Any]) -> None:
+    """Refuse to start the programs that a run names, unless the user has trusted it."""
+    _check(run, {f"the program {spec}": [_of_program(spec)] for spec in programs_of(config)})
+
+
+def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
+    """Trust the programs and the game file of a run, now and later."""
+    keys = [*map(_of_program, programs_of(config)), *(_of_game(run, file) if file else [])]
+    _REMEMBERED.update(keys)
+    for key in keys:
+        try:
+            place = cache_folder() / "trusted" / key
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            if not place.exists():
+                write_whole(place, b"")
+                place.chmod(0o600)  # whatever the umask
+        except (OSError, InvalidValue):
+            continue  # this process remembers; the next one asks again
+
+
+def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
+    """Each thing that is wanted has keys, one of which must be known."""
+    unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
+    if unknown:
+        why = f"{run} was not trained here by you and would run {' and '.join(unknown)}"
+        raise Untrusted(f"{why}: if you trust its author, add --trust once")
+
+
+def _known(key: str) -> bool:
+    try:
+        place = cache_folder() / "trusted" / key
+        return key in _REMEMBERED or (is_ours(place.parent) and is_ours(place))
+    except (OSError, InvalidValue):
+        return False
+
+
+def _of_program(spec: str) -> str:
+    """The key of a spec; of `file:PATH.py:NAME` with the place that the path means here."""
+    name, _, rest = spec.partition(":")
+    place = str(Path(rest.partition(".py")[0]).resolve()) if name == "file" else ""
+    return _hash(b"program", spec.encode(errors="surrogateescape"), place.encode(errors="surrogateescape"))
+
+
+def _of_game(run: Path, file: Path) -> list[str]:
+    """The keys of a game file: its content and, outside the run, its path."""
+    home, file = run.resolve(), file.resolve()
+    if not file.is_relative_to(home):
+        return [_hash(b"path", _name(file)), _hash(b"code", read_bytes(file))]
+    parts = [b"code", read_bytes(file)]
+    for path in sorted(home.rglob("*")):
+        name = path.relative_to(home)
+        own = str(name) in OWN_FILES or name.parts[0] in OWN_FOLDERS
+        if path != file and path.is_file() and not own:
+            parts += [_name(name), read_bytes(path)]
+    return [_hash(*parts)]
+
+
+def _name(path: Path) -> bytes:
+    return str(path).encode(errors="surrogateescape")
+
+
+def _hash(*parts: bytes) -> str:
+    """One hash of all parts, which begin with their lengths."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little") + part)
+    return found.hexdigest()

@@ -1,0 +1,98 @@
+"""Agents and torch modules from a person's own file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import plyground as pg
+from plyground.agents.agent import make
+from plyground.arena.match import play_match
+from plyground.errors import Error
+from plyground.games.rng import seeds
+
+SOURCE = """
+import numpy as np
+import torch
+
+encoder = "signed"
+
+
+class Leftmost:
+    def act(self, states, rngs):
+        return np.array([0] * len(states), np.int32)
+
+
+class Asks:
+    def __init__(self, game):
+        self.game = game
+
+    def act(self, states, rngs):
+        return self.game.kernels() and np.zeros(len(states), np.int32)
+
+
+class Signed(torch.nn.Module):  # as in the policy-gradient series: int8 boards (B, 6, 7)
+    def __init__(self):
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.arange(7.0))
+
+    def forward(self, x):
+        assert x.dtype == torch.int8 and x.shape[1:] == (6, 7)
+        return self.bias.repeat(len(x), 1)
+
+
+class Broken:
+    def __init__(self):
+        raise RuntimeError("no luck")
+
+
+ready = Leftmost()
+number = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(SOURCE)
+    return tmp_path / "mine.py"
+
+
+@pytest.mark.parametrize("name", ["Leftmost", "Asks", "ready"])
+def test_an_agent_of_a_file_plays(file: Path, connect_four: pg.Game, name: str) -> None:
+    agent = make(f"file:{file}:{name}", connect_four)
+    assert agent.act(np.repeat(connect_four.start().states, 3), seeds(0, 3)).tolist() == [0, 0, 0]
+
+
+def test_a_module_plays_its_highest_legal_output_and_enters_matches(file: Path, connect_four: pg.Game) -> None:
+    agent, start = make(f"file:{file}:Signed", connect_four), connect_four.start()
+    assert agent.act(start.states.copy(), seeds(0, 1)).tolist() == [6]
+    assert agent.act(connect_four.position("777777").states, seeds(0, 1)).tolist() == [5]
+    torch.save({"bias": torch.tensor([0.0, 9.0, 0, 0, 0, 0, 0])}, file.with_suffix(".pt"))
+    other = make(f"file:{file}:Signed,weights={file.with_suffix('.pt')}", connect_four)
+    assert other.act(start.states.copy(), seeds(0, 1)).tolist() == [1]
+    torch.save({"bias": torch.tensor([0.0, 9.0, 0, 0, 0, 0, 0])}, file.with_suffix(".pt"))
+    other = make(f"file:{file}:Signed,weights={file.with_suffix('.pt')}", connect_four)
+    assert other.act(start.states.copy(), seeds(0, 1)).tolist() == [1]
+    match = play_match(connect_four, agent, make("random", connect_four), 4)
+    assert match.games == 4
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("file:{file}", "names no agent: write file:PATH.py:NAME"),
+        ("file:nowhere.py:X", "no agent file 'nowhere.py': there is no such file"),
+        ("file:{file}:Leftmots", "no agent in .*'Leftmots'; did you mean 'Leftmost'"),
+        ("file:{file}:number", "number of .* is neither an agent .* nor a torch module, but int"),
+        ("file:{file}:Broken", "Broken of .* cannot be made: RuntimeError: no luck"),
+        ("file:{file}:Leftmost,sample=true", "sample is for torch modules"),
+        ("file:{file}:Signed,sample=maybe", "true or false, not 'maybe'"),
+        ("file:{file}:Signed,weights=none.pt", "cannot read weights from 'none.pt'"),
+    ],
+)
+def test_a_fault_is_one_sentence(file: Path, connect_four: pg.Game, spec: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        make(spec.format(file=file), connect_four)

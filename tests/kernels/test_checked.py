@@ -1,0 +1,115 @@
+"""Cached machine code: damaged files and those of others are never executed, but compiled anew."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import JIT
+from plyground.kernels import checked
+from plyground.kernels.cache import _run, _write
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once, pytest.mark.skipif(not JIT, reason="the compiler is off")]
+SOURCE = """
+from numba import njit
+
+@njit(cache=True)
+def double(x):
+    return x + x
+"""
+
+
+def load(folder: Path) -> Any:
+    """The module as a new process would get it."""
+    sys.modules.pop("plyground_doubles", None)
+    _run("plyground_doubles", _write(folder / "kernels.py", SOURCE), SOURCE)
+    return sys.modules["plyground_doubles"]
+
+
+def hits(folder: Path) -> int:
+    """How much of a call came from the cache; its result is always right."""
+    double = load(folder).double
+    assert double(3) == 6
+    return sum(double.stats.cache_hits.values())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    before = os.umask(0o002)  # files of a group, if nothing is done about it
+    try:
+        assert hits(tmp_path) == 0
+    finally:
+        os.umask(before)
+    assert hits(tmp_path) == 1
+    return tmp_path
+
+
+def cached(folder: Path, ending: str) -> Path:
+    (found,) = (folder / "__pycache__").glob(f"*{ending}")
+    return found
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "flipped": lambda content: content[:100] + bytes([content[100] ^ 1]) + content[101:],
+    "rubbish": lambda content: b"rubbish" * 100,
+    "longer": lambda content: content + b"x",
+}
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_compiled_anew_and_replaced(folder: Path, ending: str, damage: str) -> None:
+    path = cached(folder, ending)
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert hits(folder) == 0
+    assert hits(folder) == 1
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path(__file__).with_name("exploded"),)
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_a_file_that_others_can_write_is_not_executed(folder: Path, ending: str) -> None:
+    path, bomb = cached(folder, ending), pickle.dumps(Bomb())
+    path.write_bytes(bomb + hashlib.sha256(bomb).digest())
+    path.chmod(0o666)
+    assert hits(folder) == 0
+    assert not Path(__file__).with_name("exploded").exists()
+    assert hits(folder) == 1, "it was replaced"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_of_somebody_else_is_not_executed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    assert hits(folder) == 0
+
+
+def test_a_source_file_that_was_changed_is_not_executed(folder: Path) -> None:
+    (folder / "kernels.py").write_text("raise SystemExit")
+    assert load(folder).double(2) == 4
+    assert (folder / "kernels.py").read_text() == SOURCE
+
+
+def test_a_full_disk_costs_only_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    checked._warn.cache_clear()
+    monkeypatch.setattr(os, "fchmod", full)
+    assert hits(tmp_path) == 0
+    assert "compiled code cannot be kept: No space left on device" in caplog.text

@@ -1,0 +1,83 @@
+"""The user's private folder: found without a home, reused, and never one that others can write to."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from plyground.errors import InvalidValue
+from plyground.kernels import private
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private._usable.cache_clear()
+    monkeypatch.delenv("PLYGROUND_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+
+
+def temporary(tmp_path: Path) -> Path:
+    return tmp_path / "temporary" / f"plyground-{os.getuid()}"
+
+
+def test_a_new_folder_is_ours_alone(tmp_path: Path) -> None:
+    assert private.cache_folder() == tmp_path / "caches" / "plyground"
+    assert private.cache_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_a_umask_has_opened_becomes_private(tmp_path: Path) -> None:
+    folder = tmp_path / "caches" / "plyground"
+    folder.mkdir(parents=True)
+    folder.chmod(0o775)
+    assert private.cache_folder() == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_chosen_folder_that_others_can_write_is_not_used_and_not_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "chosen").mkdir()
+    (tmp_path / "chosen").chmod(0o777)
+    monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path / "chosen"))
+    assert private.cache_folder() == temporary(tmp_path)
+    assert "others can write to it" in caplog.text
+    assert (tmp_path / "chosen").stat().st_mode & 0o777 == 0o777
+
+
+def test_without_a_home_one_folder_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    for _ in range(2):  # two processes
+        private._usable.cache_clear()
+        assert private.cache_folder() == temporary(tmp_path)
+    assert temporary(tmp_path).stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in (tmp_path / "temporary").iterdir()] == [temporary(tmp_path).name]
+
+
+@pytest.mark.parametrize("home", ["/proc/caches", "/dev/null/caches", "x" * 5000])
+def test_a_home_that_cannot_be_written_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    assert private.cache_folder() == temporary(tmp_path)
+
+
+def test_a_folder_that_somebody_else_has_prepared_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/caches")
+    (tmp_path / "elsewhere").mkdir()
+    temporary(tmp_path).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InvalidValue, match="set PLYGROUND_CACHE"):
+        private.cache_folder()
+    temporary(tmp_path).unlink()
+    temporary(tmp_path).mkdir()
+    there = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: there + 1)
+    monkeypatch.setattr(private, "temporary_folder", lambda: tmp_path / "temporary" / f"plyground-{there}")
+    with pytest.raises(InvalidValue, match="others can write to it"):
+        private.cache_folder()

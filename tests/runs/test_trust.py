@@ -1,0 +1,158 @@
+"""Trust: code and programs that a run names are used only where the user has named or trusted them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.runs import trust
+from plyground.runs.directory import check_trusted, create, game_of, trust_run
+from plyground.runs.pack import pack, slim, unpack
+from plyground.runs.settings import to_toml
+from plyground.runs.trust import Untrusted, programs_of
+
+EXAMPLE = ROOT / "examples" / "three_in_a_row.py"
+EVIL = "from pathlib import Path\nPath(__file__).with_name('executed').touch()\n"
+
+
+@pytest.fixture(autouse=True)
+def no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user who has trusted nothing yet."""
+    monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path / "private"))
+    monkeypatch.setattr(trust, "_REMEMBERED", set())
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """A run of somebody else, with the code that it names."""
+    run = tmp_path / "foreign"
+    run.mkdir()
+    (run / "config.toml").write_text(to_toml({"learner": "tabular", "game": "evil.py", "key": "exact-v1"}))
+    (run / "evil.py").write_text(EVIL)
+    return run
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in another process of the same user."""
+    monkeypatch.setattr(trust, "_REMEMBERED", set())
+
+
+def test_code_of_a_foreign_run_is_not_imported(foreign: Path, connect_four: pg.Game) -> None:
+    with pytest.raises(
+        Untrusted, match=r"would run the game file .*evil\.py: if you trust its author, add --trust once"
+    ):
+        game_of(foreign)
+    with pytest.raises(pg.InvalidValue, match=r"has learned .*evil\.py, not connect_four"):
+        game_of(foreign, connect_four)
+    with pytest.raises(pg.InvalidValue, match="has learned"):
+        game_of(foreign, pg.load(EXAMPLE))
+    assert not (foreign / "executed").exists()
+
+
+def test_trust_is_remembered_for_the_content(foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(EXAMPLE, foreign / "evil.py")
+    trust_run(foreign)
+    forget(monkeypatch)
+    assert game_of(foreign).label == "evil"
+    shutil.copytree(foreign, tmp_path / "copy")
+    check_trusted(tmp_path / "copy")
+    (tmp_path / "copy" / "helper.txt").write_text("what the game may read and execute")
+    with pytest.raises(Untrusted):
+        check_trusted(tmp_path / "copy")
+    (foreign / "evil.py").write_text(EVIL)
+    with pytest.raises(Untrusted):
+        game_of(foreign)
+    assert not (foreign / "executed").exists()
+
+
+@pytest.mark.parametrize("name", ["checkpoints/evil.py", "games/evil.py"])
+def test_code_among_the_files_of_plyground_counts_too(foreign: Path, name: str) -> None:
+    (foreign / name).parent.mkdir()
+    shutil.copy(EXAMPLE, foreign / name)
+    (foreign / "config.toml").write_text(to_toml({"game": name}))
+    trust_run(foreign)
+    check_trusted(foreign)
+    (foreign / name).write_text(EVIL)
+    with pytest.raises(Untrusted):
+        game_of(foreign)
+
+
+def test_own_runs_need_no_trust_even_after_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = tmp_path / "mine.py"
+    shutil.copy(EXAMPLE, game)
+    with create(tmp_path / "run", {"game": str(game), "opponents": ["0.5 self", "0.5 uci:stockfish,elo=1350"]}) as run:
+        run.log({"event": "x", "step": 0})
+    forget(monkeypatch)
+    check_trusted(run.path)
+    game.write_text(game.read_text() + "\n# edited\n")
+    assert game_of(run.path).label == "mine"
+    pack(run.path, tmp_path / "run.zip")
+    unpack(tmp_path / "run.zip", tmp_path / "again")
+    check_trusted(tmp_path / "again")
+    shutil.rmtree(tmp_path / "private")
+    with pytest.raises(Untrusted, match="the program uci:stockfish,elo=1350"):
+        check_trusted(tmp_path / "again")
+
+
+def test_a_game_file_that_was_moved_is_known_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = tmp_path / "mine.py"
+    shutil.copy(EXAMPLE, game)
+    with create(tmp_path / "run", {"game": str(game)}) as run:
+        pass
+    forget(monkeypatch)
+    moved = game.rename(run.path / "mine.py")
+    check_trusted(run.path)
+    moved.write_text(moved.read_text() + "\n# edited\n")
+    with pytest.raises(Untrusted):
+        check_trusted(run.path)
+
+
+def test_programs_are_found_wherever_specs_are_named() -> None:
+    config = {"opponents": ("0.3 self", "0.7 uci:/a b/c"), "eval_opponents": ["uci:x,elo=3"], "other": "uci:y", "n": 3}
+    assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
+    assert programs_of({"opponents": ["1 file:a.py:Net"]}) == ["file:a.py:Net"], "its file is code"
+
+
+def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with create(tmp_path / "run", {"game": "connect_four", "opponents": ["1 file:mine.py:Agent"]}) as run:
+        check_trusted(run.path)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(Untrusted, match=r"file:mine\.py:Agent"):
+        check_trusted(run.path)
+
+
+def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(EVIL)
+    (foreign / "evil.py").unlink()
+    (foreign / "evil.py").symlink_to(tmp_path / "own.py")
+    with pytest.raises(Untrusted):
+        game_of(foreign)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_slim_run_does_not_launder_code(foreign: Path, tmp_path: Path) -> None:
+    with pytest.raises(Untrusted):
+        slim(foreign, tmp_path / "slim")
+
+
+def test_where_nothing_can_be_kept_this_process_remembers(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust, "cache_folder", lambda: Path("/proc/nowhere"))
+    trust_run(foreign)
+    check_trusted(foreign)
+
+
+def test_trust_that_others_can_write_does_not_count(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust_run(foreign)
+    forget(monkeypatch)
+    check_trusted(foreign)
+    (tmp_path / "private" / "trusted").chmod(0o777)
+    with pytest.raises(Untrusted):
+        check_trusted(foreign)

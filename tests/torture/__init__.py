@@ -1,0 +1,48 @@
+"""Proofs that run for as long as they are given: `make torture SEED=1 SECONDS=3600`.
+
+Each module of PROOFS has one function `run(seed, seconds) -> Report`. `make test` calls the same functions for a few
+seconds each (tests/torture/test_proofs.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PROOFS = {
+    "games": "the rules of each game against its twin, chess positions against python-chess",
+    "files": "damaged and malformed files: only declared errors",
+    "crashes": "a process that ends at any file-system call leaves a run that loads and continues bit by bit",
+    "texts": "mutated texts of every parser: only declared errors, no endless loops, texts that read back",
+    "engines": "UCI engines that write anything: only declared errors, nothing left behind",
+    "determinism": "every command and learner with 1, 2 and 4 threads and several hash seeds: same bits",
+    "resources": "memory stays flat; no process, thread, file or temporary folder is left behind",
+}
+"""module in this folder: what it proves"""
+MOST_FINDINGS = 20  # of one proof; more of them say little more
+
+
+@dataclass
+class Report:
+    """The result of one proof. `counts` has further figures by name, such as kills."""
+
+    name: str
+    cases: int
+    findings: list[str]
+    seconds: float
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+class Deadline:
+    """A share of time. The first case is always tried, so that a busy machine proves something too."""
+
+    def __init__(self, seconds: float) -> None:
+        self.begun, self.seconds = time.monotonic(), seconds
+
+    @property
+    def passed(self) -> float:
+        return time.monotonic() - self.begun
+
+    def over(self, share: float = 1.0) -> bool:
+        return self.passed >= share * self.seconds
