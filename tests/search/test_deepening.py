@@ -10,6 +10,7 @@ from conftest import ROOT, TINY
 from plyground.checks import laws
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.interface import value_for
+from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
 from plyground.search import deepening
 from plyground.search.arrays import WIN
@@ -82,6 +83,35 @@ def test_a_depth_counts_turns_where_a_side_acts_several_times(depth: int) -> Non
     for row in range(len(states)):
         expected = naive_turns(pg.Position(game, states[row : row + 1]), depth)
         assert plain(game, states[row : row + 1], depth) == pytest.approx(expected, abs=1e-5)
+
+
+def naive_paco_turn(position: pg.Position) -> float:
+    """The best of all ends of a turn, which `analysis` lists, for the side to move."""
+    values: list[float] = []
+    for turn in analysis.turns(position).found:
+        end = position
+        for action in turn.actions:
+            end = end.play(action)
+        if end.over:
+            values.append(value_for(int(end.outcome), position.to_move) * WIN)
+        else:
+            values.append(1 - WIN if analysis.chains(end).found else -leaf_value(end))
+    return max(values)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rn2k1nr/pppppppp/4E2q/8/2E5/8/PP1PKPPP/RNBQ1BNR b 0 ah - -",  # a chain may run in circles
+        "1i3k1h/2p2p2/1a2d3/5Fp1/cD6/4Ee2/3F2PD/1w3BKR b 3 - - -",
+        "1i3k1h/2p2p2/1a2d3/5Fp1/cD6/4Ee2/3F2PD/1w3BKR w 3 - - -",
+    ],
+)
+def test_a_turn_with_chains_is_searched_completely(text: str) -> None:
+    game = pg.load("paco_sako")
+    position = game.position(text)
+    assert plain(game, position.states, 1) == pytest.approx(naive_paco_turn(position))
 
 
 @pytest.mark.compiled
