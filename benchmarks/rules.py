@@ -13,6 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 from rich.console import Console
@@ -85,7 +86,7 @@ def pettingzoo() -> Callable[[], int]:
 
     def step() -> int:
         for _ in range(16):
-            observation, _, terminated, _, _ = env.last()
+            observation, _, terminated, _, _ = cast("Any", env.last())
             if terminated:
                 env.reset()
                 observation, *_ = env.last()
