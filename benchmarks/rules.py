@@ -13,7 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -81,12 +81,13 @@ def pgx(batch: int = BATCH) -> Callable[[], int]:
 def pettingzoo() -> Callable[[], int]:
     from pettingzoo.classic import connect_four_v3
 
-    env, rng = connect_four_v3.env(), np.random.default_rng(0)
+    env: Any = connect_four_v3.env()
+    rng = np.random.default_rng(0)
     env.reset(seed=0)
 
     def step() -> int:
         for _ in range(16):
-            observation, _, terminated, _, _ = cast("Any", env.last())
+            observation, _, terminated, _, _ = env.last()
             if terminated:
                 env.reset()
                 observation, *_ = env.last()
