@@ -74,9 +74,9 @@ class NetworkSearch:
             self._begin(states, rngs)
         self._simulate()  # the root
         if self.config.seconds:
-            self._until(time.perf_counter() + self.config.seconds * len(states), limit)
+            self._until(time.perf_counter() + self.config.seconds * len(states), limit, self._simulate)
         else:
-            self._repeat(limit)
+            self._repeat(limit, self._simulate)
         self.on.on.run(self.kernels.finish_all, self.n, self.trees, self.settings, self.result)
         rngs.copy_(self._memory["rngs"])
         return self.result
@@ -96,22 +96,20 @@ class NetworkSearch:
         roots = self.on.words(rows, self.view.game.rules.STATE.alignment)
         self.on.on.run(self.kernels.plant_all, self.n, self.trees, roots)
 
-    def _repeat(self, simulations: int) -> None:
-        assert self._simulate is not None
+    def _repeat(self, simulations: int, simulate: Callable[[], object]) -> None:
         for done in range(simulations):
             if done % LOOKS == 0 and self._all_proven():
                 break
-            self._simulate()
+            simulate()
 
-    def _until(self, end: float, most: int) -> None:
+    def _until(self, end: float, most: int, simulate: Callable[[], object]) -> None:
         """Rounds of sequential halving in the same trees, until the time is over."""
-        assert self._simulate is not None
         done = 0
         while done < most and not self._all_proven() and (not done or time.perf_counter() < end):
             if done and done % FIRST_ROUND == 0 and self.settings.gumbel:
                 self.on.on.run(self.kernels.begin_rounds, self.n, self.trees, self.settings)
             for _ in range(LOOKS):
-                self._simulate()
+                simulate()
             done += LOOKS
 
     def _all_proven(self) -> bool:
