@@ -42,6 +42,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/paco_sako.py
 	$(BIN)/python benchmarks/sequence.py
 	$(BIN)/python benchmarks/solver.py
+	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/teacher.py
 
 bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed

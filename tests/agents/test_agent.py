@@ -23,10 +23,14 @@ def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
     return {position.name(int(action)) for action in actions}
 
 
+ELSEWHERE = ("uci:", "search:")
+"""agents with tests of their own: engines have a clock, and tree search takes long to compile for each game"""
+
+
 def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
     sample = laws.sample(game, 20, most=400)
     masks = pg.Batch(game, 1).legal_mask(sample.states)
-    for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
+    for word in (word for word in known(game) if not word.startswith(ELSEWHERE)):
         actions = make(word, game).act(sample.states.copy(), seeds(2, len(sample.states)))
         assert actions.shape == (len(sample.states),)
         assert masks[np.arange(len(actions)), actions].all(), word
@@ -34,7 +38,7 @@ def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
 
 def test_a_row_alone_gets_the_action_it_gets_in_a_batch(game: pg.Game) -> None:
     sample = laws.sample(game, 10, most=100)
-    for word in (word for word in known(game) if not word.startswith("uci:")):  # engines have a clock of their own
+    for word in (word for word in known(game) if not word.startswith(ELSEWHERE)):
         agent, rngs = make(word, game), seeds(4, len(sample.states))
         together = agent.act(sample.states.copy(), rngs.copy())
         for row in range(0, len(together), 5):
@@ -127,7 +131,8 @@ def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg
     table = entries(connect_four)
     assert list(table)[:3] == ["random", "greedy", "punisher"]
     assert set(AGENTS) < set(table)
-    assert known(connect_four) == ["random", "greedy", "punisher", "solver", "minimax:depth=3", "trained"]
+    searches = ["minimax:depth=3", "search:sims=1000"]
+    assert known(connect_four) == ["random", "greedy", "punisher", "solver", *searches, "trained"]
     for name, entry in table.items():
         assert len(entry.make.__doc__ or "") > 5, name
         assert entry.path or make(entry.example, connect_four) is not None, name

@@ -19,7 +19,7 @@ from conftest import ROOT, TESTS
 from plyground.backend import device
 
 pytestmark = pytest.mark.once
-GPU_TESTS = [str(TESTS / "backend"), str(TESTS / "learners" / "test_gpu.py")]
+GPU_TESTS = [str(TESTS / path) for path in ("backend", "learners/test_gpu.py", "search/test_network_search.py")]
 
 
 def test_the_kernels_do_the_same_when_numba_simulates_the_gpu() -> None:

@@ -17,6 +17,9 @@ from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
+from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Result, Settings, Trees
+from plyground.search.tree_config import SearchConfig
+from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS
 
 pytestmark = pytest.mark.compiled
 
@@ -136,6 +139,41 @@ def test_kernels_compile_to_ptx(word: str, every: bool, ptx: Any) -> None:
     for encoder in [each for each in game.encoders.values() if each.spread][: None if every else 1]:
         arguments = array("i2", 2), array("i2"), array("i2", 2), array("u8", 2)
         kernel("expand", "expand_all", {"spread": encoder.spread}, *arguments)
+
+
+@pytest.mark.parametrize("word", ["connect_four", "chess", pytest.param("paco_sako", marks=pytest.mark.slow)])
+def test_tree_search_compiles_to_ptx(word: str, ptx: Any) -> None:
+    from plyground.backend.device import count_bits_by_instruction
+
+    count_bits_by_instruction()
+    rules = pg.load(word).rules
+    module = load_kernels("plyground.search.tree", slots_of(rules), word, "cuda")
+    unsigned, work, floats = f"u{rules.STATE.alignment}", array(rules.WORK), array("f4")
+    arrays = {
+        "states": array(rules.STATE, 2),
+        "words": array(unsigned, 3),
+        "nodes": array(NODE, 2),
+        "edges": array(EDGE, 2),
+        "counters": array(TREE),
+        "roots": array(ROOT, 2),
+        "rngs": array("u8"),
+        "actions": array("i4", 2),
+        "ahead": array(rules.STATE),
+        "ahead_words": array(unsigned, 2),
+    }
+    trees = group(Trees, *(arrays[name] for name in Trees._fields))
+    numbers = {int: types.int64, bool: types.boolean, float: types.float64}
+    given = SearchConfig(leaf="network").settings(pg.load(word))
+    settings = group(Settings, *(numbers[type(value)] for value in given))
+    rows = {name: array(np.dtype(dtype)) for name, dtype in RESULT_ROWS.items()}
+    lists = {name: array(np.dtype(dtype), 2) for name, dtype in RESULT_LISTS.items()}
+    result = group(Result, *((rows | lists)[name] for name in Result._fields))
+    matrix, table = array("f4", 2), array("i4", 2)
+    assert ptx(module.plant_all, trees, array(unsigned, 2), device=False)
+    assert ptx(module.select_all, trees, array(unsigned, 2), table, settings, work, device=False)
+    assert ptx(module.expand_and_back_up_all, trees, matrix, floats, table, settings, work, device=False)
+    assert ptx(module.begin_rounds, trees, settings, device=False)
+    assert ptx(module.finish_all, trees, settings, result, device=False)
 
 
 def test_kernels_that_belong_to_no_game_compile_to_ptx(ptx: Any) -> None:

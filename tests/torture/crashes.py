@@ -268,7 +268,9 @@ def run(seed: int, seconds: float) -> Report:
         folder = Path(name)
         kinds = {kind: Case(folder / kind, config) for kind, config in configs(folder).items()}
         faults: list[Fault] = ["exit", "torn", "full"]
-        plan = [(kind, fault, at) for kind, case in kinds.items() for fault in faults for at in range(case.calls)]
+        plan: list[tuple[str, Fault, int]] = [
+            (kind, fault, at) for kind, case in kinds.items() for fault in faults for at in range(case.calls)
+        ]
         rng.shuffle(plan)
         while not cases or (not deadline.over() and len(findings) < MOST_FINDINGS):
             kind, fault, at = plan[cases % len(plan)]

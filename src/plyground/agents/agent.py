@@ -1,10 +1,10 @@
 """Agents choose moves; only learners update weights. The table of agents: from a spec to an agent.
 
 An agent spec is the same in Python, on the command line and in configs: `random`, `greedy`, `minimax:depth=3`,
-`trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned), `file:PATH.py:NAME` (an agent or
-a torch module from your own file). AGENTS has one entry for each name; a game adds its own (`POLICIES` and `AGENTS` of
-the contract). Where a game has no scripted agent `greedy`, that is the move that wins at once, or else the one with the
-best `evaluate`.
+`search:sims=1000`, `trained` (a pretrained network), `uci:stockfish`, `run:DIR` (what a run has learned),
+`file:PATH.py:NAME` (an agent or a torch module from your own file). AGENTS has one entry for each name; a game adds its
+own (`POLICIES` and `AGENTS` of the contract). Where a game has no scripted agent `greedy`, that is the move that wins
+at once, or else the one with the best `evaluate`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents import from_file, uci
+from plyground.agents import from_file, search, uci
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
@@ -148,6 +148,18 @@ def _minimax(game: Game, path: str, options: Options) -> Agent:
     return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
 
 
+def _search(game: Game, path: str, options: Options) -> Agent:
+    """tree search, without a network or with one"""
+    if "net" in options and "run" in options:
+        raise InvalidValue("the agent search takes net=trained or run=DIR, not both")
+    if options.get("net", "trained") != "trained":
+        raise InvalidValue(f"net of the agent search is trained, not {shorten(options['net'])!r}; run=DIR names a run")
+    if "net" in options and not _pretrained(game).is_dir():
+        raise InvalidValue(f"{game} has no pretrained network: leave net=trained out, or name a run by run=DIR")
+    source = str(_pretrained(game)) if "net" in options else options.get("run", "")
+    return search.make_search(game, options, load_run(source, game) if source else None)
+
+
 def _trained(game: Game, path: str, options: Options) -> Agent:
     """the pretrained network"""
     return load_run(str(_pretrained(game)), game)
@@ -212,6 +224,7 @@ AGENTS = {
     "random": Entry(_random, "random"),
     "greedy": Entry(_greedy, "greedy", can_search, SEARCHABLE),
     "minimax": Entry(_minimax, "minimax:depth=3", can_search, SEARCHABLE, MINIMAX_OPTIONS),
+    "search": Entry(_search, "search:sims=1000", search.can_search_trees, search.NEEDS, search.OPTIONS),
     "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
     "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),
     "run": Entry(_run, options=RUN_OPTIONS, path="DIR"),

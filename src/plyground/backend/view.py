@@ -36,6 +36,11 @@ class View:
         self._slots = torch.from_numpy(slots).to(self.device)
         self._actions = torch.from_numpy(np.argsort(slots, axis=1).astype(np.int32)).to(self.device)
 
+    @property
+    def action_outputs(self) -> Tensor:
+        """[SEATS, A] int32 the output that stands for an action, as each seat sees the board."""
+        return self._slots
+
     def rows(self, records: NDArray[np.void]) -> Tensor:
         """[N, bytes] records on the view's device: on the CPU the same memory, on a GPU a copy of their heads."""
         if self.device_name == "cpu" and records.flags.c_contiguous and records.flags.writeable:

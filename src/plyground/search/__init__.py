@@ -1,1 +1,1 @@
-"""Searching ahead: alpha-beta."""
+"""Searching ahead: alpha-beta and tree search."""

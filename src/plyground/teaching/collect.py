@@ -34,8 +34,9 @@ from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
+from plyground.teaching.bulk import MOST_TOP, hash_of
 from plyground.teaching.dataset import Writer, numbered_lines
-from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
+from plyground.teaching.lines import Fault, Lines
 
 BLOCK = 2000  # lines that are written together
 TASK = 32  # games that a process plays at a time

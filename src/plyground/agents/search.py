@@ -1,0 +1,170 @@
+"""Agents that play by tree search: without a network, or with one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.search.tree_arrays import Result
+from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
+from plyground.search.tree_search import TreeSearch
+
+SIMULATIONS = 1000
+PLAYER = "punisher"  # the scripted agent that plays from leaves where a game has it: win, else block, else random
+ROLLOUTS = 8  # games that it plays from a leaf
+OPTIONS = {
+    "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
+    "time": "seconds for a move",
+    "net": "trained: the pretrained network evaluates leaves",
+    "run": "DIR: a run's network evaluates leaves",
+    "leaf": "without a network: evaluate, random, or a scripted agent that plays on (punisher, evaluate or random)",
+    "rollouts": "games played from a leaf (8 by a scripted agent, else 1)",
+    "plies": "of that play, then evaluate decides (0: to the end)",
+    "select": "puct or gumbel (gumbel with a network, else puct)",
+    "c": "exploration of puct (2)",
+    "lookahead": "true: find wins at once when a node is expanded (true)",
+    "reuse": "true: keep the tree between the moves of a game (false)",
+}
+NUMBERS = ("sims", "time", "rollouts", "plies", "c")
+NEEDS = "a game without chance in which nothing is hidden"
+
+
+def can_search_trees(game: Game) -> bool:
+    return not game.rules.hidden and not game.rules.CHANCE
+
+
+class SearchAgent:
+    """Plays what a tree search without a network chooses."""
+
+    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+        self.game, self.config = game, config
+        self.searcher = TreeSearch(game, config, threads)
+
+    def __str__(self) -> str:
+        return f"search:{describe(self.config)}"
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.search(states, rngs).chosen
+
+    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
+        """What the search finds in running states [N]."""
+        check_running(self.game, states)
+        return self.searcher.search(states, rngs)
+
+
+class ReusingSearchAgent(SearchAgent):
+    """The same, with a tree for each game that is kept between its moves."""
+
+    def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        check_running(self.game, states)
+        return self.searcher.search_in(games, states, rngs).chosen
+
+    def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
+        self.searcher.forget(games)
+
+
+class NetworkSearchAgent:
+    """Plays what a tree search chooses with a network that evaluates leaves."""
+
+    def __init__(self, network: Any, config: SearchConfig) -> None:
+        from plyground.search.network_search import evaluator_of
+
+        self.game, self.config, self.view = network.game, config, network.view
+        self.evaluator = evaluator_of(network.view, network.network)
+        self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
+
+    def __str__(self) -> str:
+        return f"search:{describe(self.config)}"
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.search(states, rngs).chosen
+
+    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
+        """What the search finds in running states [N]."""
+        from plyground.search.network_search import NetworkSearch, search_records
+
+        check_running(self.game, states)
+        if len(states) not in self._searches:
+            self._searches.clear()
+            self._searches[len(states)] = NetworkSearch(self.view, self.evaluator, self.config, len(states))
+        return search_records(self._searches[len(states)], states, rngs)
+
+
+def check_running(game: Game, states: NDArray[np.void]) -> None:
+    """Raise InvalidValue if a game is over: nothing is left to search."""
+    over = np.flatnonzero(states["outcome"])
+    if len(over):
+        text = shorten(game.rules.view(states[over[0]], 0))
+        raise InvalidValue(f"a search needs a running game; row {over[0]} is over: {text!r}")
+
+
+def describe(config: SearchConfig) -> str:
+    """The limits of a search as a spec's options."""
+    limits = [f"sims={config.simulations}"] * bool(config.simulations) + [f"time={config.seconds:g}"] * (
+        config.seconds > 0
+    )
+    return ",".join(limits)
+
+
+def read_config(game: Game, options: Mapping[str, str], network: bool) -> SearchConfig:
+    """The settings that an agent spec's options mean; defaults depend on the game."""
+    numbers = {name: _number(name, options[name]) for name in NUMBERS if name in options}
+    for name in ("leaf", "rollouts", "plies"):
+        if network and name in options:
+            raise InvalidValue(f"{name} of the agent search is for searches without a network")
+    if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
+        raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {options['time']}")
+    for name in ("reuse", "lookahead"):
+        if options.get(name, "true") not in ("true", "false"):
+            raise InvalidValue(f"{name} of the agent search is true or false, not {shorten(options[name])!r}")
+    if options.get("select", "puct") not in SELECTIONS:
+        raise InvalidValue(
+            f"select of the agent search is {' or '.join(SELECTIONS)}, not {shorten(options['select'])!r}"
+        )
+    if "sims" in numbers and numbers["sims"] < 1:
+        raise InvalidValue(f"sims of the agent search is a whole number of at least 1, not {options['sims']}")
+    leaf = "network" if network else options.get("leaf", default_leaf(game))
+    found: dict[str, Any] = {
+        "simulations": int(numbers.get("sims", 0 if "time" in numbers else SIMULATIONS)),
+        "seconds": float(numbers.get("time", 0.0)),
+        "leaf": leaf,
+        "rollouts": int(numbers.get("rollouts", 1 if leaf in LEAVES else ROLLOUTS)),
+        "selection": options.get("select", "gumbel" if network else "puct"),
+        "lookahead": options.get("lookahead", "true") == "true",
+        "reuse": options.get("reuse") == "true",
+        "rollout_plies": int(numbers.get("plies", 0)),
+    }
+    config = SearchConfig(**found)
+    return dataclasses.replace(config, exploration=float(numbers["c"])) if "c" in numbers else config
+
+
+def default_leaf(game: Game) -> str:
+    """What evaluates leaves without a network: a quick scripted agent that plays on, `evaluate`, or random play."""
+    if PLAYER in game.rules.POLICIES:
+        return PLAYER
+    return "evaluate" if "evaluate" in game.rules.compiled else "random"
+
+
+def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
+    """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one."""
+    config = read_config(game, options, network is not None)
+    if network is not None:
+        if not hasattr(network, "network"):
+            raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
+        return NetworkSearchAgent(network, config)
+    return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
+
+
+def _number(name: str, text: str) -> float | int:
+    try:
+        return float(text) if name in ("time", "c") else int(text)
+    except ValueError:
+        kind = "a number" if name in ("time", "c") else "a whole number"
+        raise InvalidValue(f"{name} of the agent search is {kind}, not {shorten(text)!r}") from None

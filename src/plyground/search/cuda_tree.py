@@ -1,0 +1,51 @@
+"""Template: the tree search of `tree.py` on a GPU, one thread for each tree."""
+
+# pyright: reportUntypedFunctionDecorator=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import cuda as untyped
+from numpy.typing import NDArray
+
+from plyground.search.tree import begin_round, begin_tree, expand_and_back_up, finish_tree, select_for_network
+from plyground.search.tree_arrays import Floats, Ints, Result, Settings, Trees
+
+cuda: Any = untyped
+
+Records = Any
+Words = NDArray[np.generic]
+
+
+@cuda.jit(cache=True)
+def plant_all(trees: Trees, roots: Words) -> None:
+    for i in range(cuda.grid(1), len(roots), cuda.gridsize(1)):
+        begin_tree(i, trees, roots)
+
+
+@cuda.jit(cache=True)
+def select_all(trees: Trees, leaves: Words, wanted: Ints, settings: Settings, work: Records) -> None:
+    for i in range(cuda.grid(1), len(leaves), cuda.gridsize(1)):
+        select_for_network(i, trees, leaves, wanted, settings, work[cuda.grid(1)])
+
+
+@cuda.jit(cache=True)
+def expand_and_back_up_all(
+    trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: Records
+) -> None:
+    for i in range(cuda.grid(1), len(values), cuda.gridsize(1)):
+        expand_and_back_up(i, trees, logits, values, outputs, settings, work[cuda.grid(1)])
+
+
+@cuda.jit(cache=True)
+def begin_rounds(trees: Trees, settings: Settings) -> None:
+    for i in range(cuda.grid(1), len(trees.counters), cuda.gridsize(1)):
+        begin_round(i, trees, settings)
+
+
+@cuda.jit(cache=True)
+def finish_all(trees: Trees, settings: Settings, result: Result) -> None:
+    for i in range(cuda.grid(1), len(trees.counters), cuda.gridsize(1)):
+        finish_tree(i, trees, settings, result)

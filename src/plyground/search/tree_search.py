@@ -1,0 +1,176 @@
+"""`TreeSearch`: tree search without a network, on the CPU: leaves are evaluated by `evaluate` or by random play."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue, unknown
+from plyground.game import Game
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
+from plyground.kernels.threads import available, over_slices
+from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
+from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
+from plyground.search.tree_memory import (
+    available_memory,
+    check_memory,
+    new_result,
+    new_trees,
+    tree_bytes,
+    words_of,
+)
+
+TEMPLATE = "plyground.search.tree"
+TOGETHER = 4096  # simulations of searches whose trees are handed to a kernel together
+FIRST_ROUND = 64  # simulations of the first round of a search that is limited by time
+PATIENCE = 0.002  # seconds between two looks at the clock
+FASTEST = 4_000_000  # simulations per second that a tree has room for
+MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by time alone
+KEPT = 3  # a tree that is reused has room for so many searches
+
+
+def load_tree_kernels(game: Game, leaf: str) -> Any:
+    """The compiled search of a game; if `leaf` is a scripted agent, with that in it."""
+    if leaf in LEAVES:
+        return game.kernels(TEMPLATE)
+    if leaf not in game.rules.POLICIES:
+        raise unknown(f"evaluator of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
+    return load_kernels(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, f"{game.label} {leaf}")
+
+
+class TreeSearch:
+    """Searches positions one by one, several at once in threads. With `reuse` it keeps a tree for each game."""
+
+    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+        if config.leaf == "network":
+            raise InvalidValue("a search without a network evaluates leaves by evaluate or random play")
+        if config.leaf == "evaluate" and "evaluate" not in game.rules.compiled:
+            raise InvalidValue(f"leaf=evaluate needs a game that defines `evaluate`; {game} does not: use leaf=random")
+        self.game, self.config, self.threads = game, config, threads or available()
+        self.together = 1 if config.seconds or config.reuse else max(1, TOGETHER // config.simulations)
+        self.nodes = self._room()
+        check_memory(game, self.nodes, self.threads * self.together)
+        self.kernels = load_tree_kernels(game, config.leaf)
+        self.settings, self.kept = config.settings(game), dict[int, Trees]()
+        self._own = threading.local()
+
+    def _room(self) -> int:
+        """Nodes of a tree."""
+        config = self.config
+        if not config.seconds:
+            return (KEPT if config.reuse else 1) * config.simulations + 1
+        fitting = int(available_memory() * MOST_MEMORY / self.threads / tree_bytes(self.game, 1000) * 1000)
+        return max(2, min(fitting, int(config.seconds * FASTEST) + 1000, config.simulations or MOST_SIMULATIONS))
+
+    def search(self, states: Records, rngs: Rngs) -> Result:
+        """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
+        result, roots = new_result(self.game, len(states)), words_of(states)
+
+        def run(rows: slice) -> None:
+            own = self._own_memory()
+            for first in range(rows.start, rows.stop, self.together):
+                part = slice(first, min(first + self.together, rows.stop))
+                trees = Trees._make(array[: part.stop - part.start] for array in own.trees)
+                trees.rngs[:] = rngs[part]
+                self.kernels.begin_all(trees, roots[part], self.settings, own.work)
+                self._simulate(trees, own.work)
+                self._finish(trees, result, rngs, part)
+
+        over_slices(run, len(states), self.threads, 1)
+        return result
+
+    def search_in(self, games: NDArray[np.int64], states: Records, rngs: Rngs) -> Result:
+        """The same with reuse: `games` [N] are the numbers of the games that the states belong to."""
+        result, roots = new_result(self.game, len(states)), words_of(states)
+
+        def run(rows: slice) -> None:
+            own = self._own_memory()
+            for row in range(rows.start, rows.stop):
+                part = slice(row, row + 1)
+                trees = self._begin_again(int(games[row]), roots[part], rngs[part], own)
+                self._simulate(trees, own.work)
+                self._finish(trees, result, rngs, part)
+
+        over_slices(run, len(states), self.threads, 1)
+        return result
+
+    def forget(self, games: NDArray[np.int64]) -> None:
+        """Free the trees of games that are over."""
+        for game in games:
+            self.kept.pop(int(game), None)
+
+    def _begin_again(self, game: int, roots: NDArray[np.generic], rngs: Rngs, own: Memory) -> Trees:
+        """A game's tree with the new root: what is below it in the last tree, or a tree of one node."""
+        trees = self.kept.get(game)
+        if trees is None:
+            check_memory(self.game, self.nodes, 1)
+            trees = self.kept[game] = new_trees(self.game, 1, self.nodes)
+        node = self.kernels.find_state(trees, roots)
+        trees.rngs[:] = rngs
+        if node < 0:
+            self.kernels.begin_all(trees, roots, self.settings, own.work)
+            return trees
+        self.kernels.move_root(trees, node, own.trees, own.origin)
+        trees, own.trees = own.trees, trees
+        trees.rngs[:], self.kept[game] = rngs, trees
+        if not trees.nodes[0, 0]["count"] and trees.nodes[0, 0]["proven"] == OPEN:
+            self.kernels.begin_all(trees, roots, self.settings, own.work)
+        else:
+            self.kernels.begin_rounds(trees, self.settings)
+        return trees
+
+    def _simulate(self, trees: Trees, work: Records) -> None:
+        config = self.config
+        if not config.seconds:
+            wanted = self._schedule(config.simulations)
+            self.kernels.simulate_all(trees, config.simulations, wanted, self.settings, work)
+            return
+        end, most = time.perf_counter() + config.seconds, config.simulations or MOST_SIMULATIONS
+        size, done, chunk = FIRST_ROUND, 0, FIRST_ROUND // 2
+        while self._goes_on(trees, most, end):
+            if done == size:
+                size, done = 2 * size, 0
+                if self.settings.gumbel:
+                    self.kernels.begin_rounds(trees, self.settings)
+            wanted, start = (
+                halving_schedule(config.considered, size if self.settings.gumbel else 1),
+                time.perf_counter(),
+            )
+            count = min(chunk, size - done, most - int(trees.counters["total"][0]))
+            self.kernels.simulate_all(trees, count, wanted, self.settings, work)
+            done += count
+            rate = count / (time.perf_counter() - start)
+            chunk = max(1, int(rate * min(PATIENCE, config.seconds / 10)))
+
+    def _schedule(self, simulations: int) -> Ints:
+        """Sequential halving's, which PUCT does not read."""
+        return halving_schedule(self.config.considered, simulations if self.settings.gumbel else 1)
+
+    def _goes_on(self, trees: Trees, most: int, end: float) -> bool:
+        """Whether a search that is limited by time has another simulation; a single legal action needs one."""
+        root, total = trees.nodes[0, 0], int(trees.counters["total"][0])
+        forced = root["count"] == 1 and total > 0
+        return root["proven"] == OPEN and total < most and not forced and (not total or time.perf_counter() < end)
+
+    def _finish(self, trees: Trees, result: Result, rngs: Rngs, part: slice) -> None:
+        self.kernels.finish_all(trees, self.settings, Result._make(array[part] for array in result))
+        rngs[part] = trees.rngs
+
+    def _own_memory(self) -> Memory:
+        """The calling thread's memory, allocated at its first search."""
+        if not hasattr(self._own, "memory"):
+            trees = new_trees(self.game, self.together, self.nodes)
+            self._own.memory = Memory(trees, self.game.work(), np.zeros(self.nodes, np.int32))
+        return self._own.memory
+
+
+class Memory:
+    """The arrays of one thread."""
+
+    def __init__(self, trees: Trees, work: Records, origin: Ints) -> None:
+        self.trees, self.work, self.origin = trees, work, origin  # origin: see `move_root`

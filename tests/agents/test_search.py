@@ -1,0 +1,99 @@
+"""The agent `search`: its options, its defaults, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import Learning, make
+from plyground.agents.search import NetworkSearchAgent, ReusingSearchAgent, SearchAgent, default_leaf, read_config
+from plyground.checks import laws
+from plyground.games.rng import seeds
+
+pytestmark = pytest.mark.compiled
+
+
+def test_defaults_depend_on_the_game_and_on_the_network(connect_four: pg.Game) -> None:
+    config = read_config(connect_four, {}, network=False)
+    assert (config.simulations, config.seconds, config.selection, config.leaf) == (1000, 0.0, "puct", "punisher")
+    config = read_config(connect_four, {"time": "0.5"}, network=True)
+    assert (config.simulations, config.seconds, config.selection, config.leaf) == (0, 0.5, "gumbel", "network")
+    assert default_leaf(pg.load("chess")) == "evaluate"
+    assert not config.noise, "no noise in evaluation"
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("search:sims=0", "sims of the agent search is a whole number of at least 1, not 0"),
+        ("search:sims=many", "sims of the agent search is a whole number, not 'many'"),
+        ("search:time=-1", "time of the agent search is a number of seconds above 0, not -1"),
+        ("search:time=nan", "time of the agent search is a number of seconds above 0, not nan"),
+        ("search:reuse=maybe", "reuse of the agent search is true or false, not 'maybe'"),
+        ("search:lookahead=2", "lookahead of the agent search is true or false, not '2'"),
+        ("search:select=best", "select of the agent search is puct or gumbel, not 'best'"),
+        ("search:leaf=oracle", "no evaluator of leaves for connect_four 'oracle'"),
+        ("search:net=other", "net of the agent search is trained, not 'other'; run=DIR names a run"),
+        ("search:net=trained,run=x", "the agent search takes net=trained or run=DIR, not both"),
+        ("search:net=trained,leaf=random", "leaf of the agent search is for searches without a network"),
+        ("search:sims=100000000", "need .* GB, where .* GB are free"),
+        ("search:simulations=5", "no option of the agent search 'simulations'"),
+    ],
+)
+def test_bad_options_are_refused_in_a_sentence(spec: str, sentence: str, connect_four: pg.Game) -> None:
+    with pytest.raises(pg.Error, match=sentence) as error:
+        make(spec, connect_four)
+    assert "\n" not in str(error.value)
+
+
+def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
+    from plyground.agents import agent
+
+    run = agent._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(pg.Error, match="chess"):
+        make(f"search:run={run},sims=10", connect_four)
+    with pytest.raises(pg.InvalidValue, match="has no pretrained network"):
+        make("search:net=trained", pg.load(TINY[1]))
+
+
+def test_games_with_hidden_hands_are_refused() -> None:
+    with pytest.raises(pg.InvalidValue, match="it needs a game without chance in which nothing is hidden"):
+        make("search:sims=10", pg.load("sequence"))
+
+
+def test_a_finished_game_is_refused(connect_four: pg.Game) -> None:
+    over = connect_four.position("1212121")
+    with pytest.raises(pg.InvalidValue, match="a search needs a running game; row 0 is over"):
+        make("search:sims=10", connect_four).act(over.states, np.zeros(1, np.uint64))
+
+
+def test_a_search_with_a_network_wins_against_random(connect_four: pg.Game) -> None:
+    agent = make("search:net=trained,sims=12", connect_four)
+    assert isinstance(agent, NetworkSearchAgent)
+    assert str(agent) == "search:sims=12"
+    match = pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0)
+    assert match.score == 1.0
+
+
+def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) -> None:
+    agent = make("search:sims=100,reuse=true,leaf=random", connect_four)
+    assert isinstance(agent, ReusingSearchAgent)
+    assert isinstance(agent, Learning), "it is told which game a state belongs to"
+    match = pg.match(connect_four, agent, make("random", connect_four), games=10, seed=0)
+    assert match.score > 0.8
+    assert not agent.searcher.kept, "trees of finished games are freed"
+
+
+def test_every_action_is_legal(connect_four: pg.Game) -> None:
+    sample = laws.sample(connect_four, 20, most=200)
+    actions = make("search:sims=40,leaf=random", connect_four).act(sample.states.copy(), seeds(2, len(sample.states)))
+    assert connect_four.legal_mask(sample.states)[np.arange(len(actions)), actions].all()
+
+
+def test_names_say_the_limit(connect_four: pg.Game) -> None:
+    agent = make("search:time=0.01,leaf=random", connect_four)
+    assert isinstance(agent, SearchAgent)
+    assert str(agent) == "search:time=0.01"
+    assert pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0).score == 1.0

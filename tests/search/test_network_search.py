@@ -1,0 +1,144 @@
+"""Tree search with a network: lockstep, rows that do not depend on one another, the same trees on a GPU.
+
+Without a GPU the tests of the device `cuda` skip here; `backend/test_device.py` runs them with numba's simulation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import plyground as pg
+from backend.conftest import NEEDS_GPU
+from conftest import ROOT, TINY
+from plyground.backend.device import SIMULATED
+from plyground.backend.view import View
+from plyground.errors import InvalidValue
+from plyground.networks import make_network
+from plyground.search.network_search import NetworkSearch, evaluator_of, q_evaluator, search_records
+from plyground.search.tree_arrays import LOST, OPEN, WON, Result
+from plyground.search.tree_config import SearchConfig
+
+THREE = str(ROOT / "examples" / "three_in_a_row.py")
+SIMULATIONS = 12 if SIMULATED else 48
+
+
+@pytest.fixture(scope="module")
+def three() -> pg.Game:
+    return pg.load(THREE)
+
+
+def constant(view: View) -> Any:
+    """A network that says the same of every state."""
+    logits = torch.linspace(-1.0, 1.0, view.outputs, device=view.device)
+
+    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
+        n = len(states)
+        return logits.expand(n, -1).contiguous(), torch.full((n,), 0.125, device=view.device)
+
+    return evaluator
+
+
+def config(**changes: Any) -> SearchConfig:
+    return SearchConfig(**{"simulations": SIMULATIONS, "leaf": "network", "selection": "gumbel", **changes})
+
+
+def positions(game: pg.Game, n: int) -> Any:
+    """[n] states of running games, one ply further each."""
+    batch = pg.Batch(game, n, seed=2, threads=1)
+    for ply in range(3):
+        batch.step(batch.random_actions())
+        if ply == 1:
+            batch.states[: n // 2] = game.start().states[0]
+    return batch.states.copy()
+
+
+def run(game: pg.Game, states: Any, config: SearchConfig, device: str = "cpu", evaluator: Any = constant) -> Result:
+    view = View(game, "", device=device)
+    rngs = np.arange(len(states), dtype=np.uint64)
+    return search_records(NetworkSearch(view, evaluator(view), config, len(states)), states, rngs)
+
+
+def assert_same(one: Result, other: Result) -> None:
+    for name, left, right in zip(Result._fields, one, other, strict=True):
+        assert left.tobytes() == right.tobytes(), name
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("selection", ["gumbel", "puct"])
+def test_a_row_searched_alone_is_the_row_of_the_batch(three: pg.Game, selection: str) -> None:
+    states = positions(three, 6)
+    together = run(three, states, config(selection=selection, noise=True))
+    for row in range(6):
+        view = View(three, "planes")
+        search = NetworkSearch(view, constant(view), config(selection=selection, noise=True), 1)
+        alone = search_records(search, states[row : row + 1], np.array([row], np.uint64))
+        assert_same(alone, Result._make(each[row : row + 1] for each in together))
+
+
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=NEEDS_GPU)])
+@pytest.mark.parametrize(("word", "selection"), [(THREE, "gumbel"), (THREE, "puct"), (TINY[1], "gumbel")])
+def test_trees_on_a_gpu_are_those_of_the_cpu(word: str, selection: str, device: str) -> None:
+    game = pg.load(word)
+    states = positions(game, 3 if SIMULATED else 200)
+    expected = run(game, states, config(selection=selection))
+    assert_same(run(game, states, config(selection=selection), device), expected)
+    assert (expected.simulations > 0).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("selection", ["gumbel", "puct"])
+def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) -> None:
+    """Random weights as evaluator, against random play: proofs make up for them."""
+    torch.manual_seed(0)
+    view = View(three, "planes")
+    evaluator = evaluator_of(view, make_network("16+value", view.shape, view.outputs))
+
+    class Searching:
+        def act(self, states: Any, rngs: Any) -> Any:
+            search = NetworkSearch(view, evaluator, config(selection=selection, simulations=200), len(states))
+            return search_records(search, states, rngs).chosen
+
+    match = pg.match(three, Searching(), pg.agent("random", three), games=6, seed=1, opening_plies=0)
+    assert match.losses == 0
+    assert match.wins > 2
+
+
+@pytest.mark.compiled
+def test_a_network_of_action_values_is_a_policy_and_a_value(three: pg.Game) -> None:
+    view = View(three, "planes")
+    q = torch.tensor([0.5, -0.25, 0.0, 0.1, 2.0, -1.0, 0.2, 0.3, -0.5])
+    states = view.rows(three.position("....x....").states)
+    logits, values = q_evaluator(view, lambda x: q.expand(len(x), -1), 0.1)(states)
+    assert logits[0].tolist() == pytest.approx((q / 0.1).tolist())
+    assert values.tolist() == [0.5]  # the best legal action; the middle is taken
+
+
+@pytest.mark.compiled
+def test_wins_at_once_are_played_whatever_the_network_says(three: pg.Game) -> None:
+    states = np.concatenate([three.position(text).states for text in ("xx.oo....", "x.xoo....")])
+    found = run(three, states, config(simulations=2))
+    assert found.chosen.tolist() == [2, 1]
+    assert found.proven.tolist() == [WON, WON]
+    assert found.values.tolist() == [1.0, 1.0]
+    lost = run(three, three.position("xo..x.x.o").states, config(simulations=40))  # two threats of x, o to move
+    assert lost.proven.tolist() == [LOST]
+    assert run(three, three.start().states, config(simulations=5)).proven.tolist() == [OPEN]
+
+
+def test_reuse_and_other_leaves_are_refused(three: pg.Game) -> None:
+    view = View(three, "planes")
+    with pytest.raises(InvalidValue, match="reuse is for searches without a network"):
+        NetworkSearch(view, constant(view), config(reuse=True), 1)
+    with pytest.raises(InvalidValue, match="not by evaluate"):
+        NetworkSearch(view, constant(view), config(leaf="evaluate"), 1)
+
+
+def test_trees_too_large_for_the_memory_are_refused_with_the_numbers(three: pg.Game) -> None:
+    view = View(three, "planes")
+    with pytest.raises(InvalidValue, match=r"need .* GB, where .* GB are free"):
+        NetworkSearch(view, constant(view), config(simulations=100_000_000), 1000)

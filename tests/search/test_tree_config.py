@@ -1,0 +1,54 @@
+"""The settings of a search: what is refused, and that training and evaluation search alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.errors import InvalidValue
+from plyground.search.tree_arrays import NETWORK, SCRIPTED
+from plyground.search.tree_config import SearchConfig, halving_schedule
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"simulations": 0}, "a search has 1 to 100000000 simulations, not 0"),
+        ({"simulations": -3}, "a search has 1 to 100000000 simulations, not -3"),
+        ({"seconds": -1.0}, "the time of a search is a number of seconds above 0, not -1.0"),
+        ({"seconds": float("nan")}, "the time of a search is a number of seconds above 0, not nan"),
+        ({"selection": "best"}, "a search selects by puct or gumbel, not by 'best'"),
+        ({"considered": 1}, "Gumbel search considers 2 to 1024 actions, not 1"),
+        ({"rollout_plies": -1}, "random play has 0 to 1000000 plies, not -1"),
+        ({"exploration": 0.0}, "the exploration of a search is a number above 0, not 0.0"),
+    ],
+)
+def test_settings_out_of_range_are_refused_in_a_sentence(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InvalidValue) as error:
+        SearchConfig(**settings)
+    assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_training_and_evaluation_differ_in_noise_alone(connect_four: pg.Game, selection: str) -> None:
+    config = SearchConfig(leaf="network", selection=selection)
+    evaluation = config.settings(connect_four)
+    training = dataclasses.replace(config, noise=True).settings(connect_four)
+    assert evaluation.noise == 0.0 < training.noise
+    assert training._replace(noise=0.0) == evaluation
+    assert evaluation.leaf == NETWORK
+    assert SearchConfig(leaf="punisher").settings(connect_four).leaf == SCRIPTED
+
+
+@pytest.mark.parametrize("simulations", [1, 7, 64, 200])
+def test_a_schedule_can_be_followed(simulations: int) -> None:
+    """In each column there is an action with the visits that are due."""
+    for count, due in enumerate(halving_schedule(16, simulations)[1:], start=1):
+        visits = np.zeros(count, int)
+        for wanted in due:
+            visits[np.flatnonzero(visits == wanted)[0]] += 1
+        assert visits.sum() == simulations

@@ -1,0 +1,218 @@
+"""Tree search without a network: it proves what is true, finds what is planted, and each row is on its own."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.agents.search import SearchAgent
+from plyground.errors import InvalidValue, UnknownName
+from plyground.games.connect_four.solver.solver import perfect
+from plyground.games.interface import RUNNING, value_for
+from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Result
+from plyground.search.tree_config import SearchConfig
+from plyground.search.tree_search import TreeSearch
+
+pytestmark = pytest.mark.compiled
+THREE = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+@pytest.fixture(scope="module")
+def three() -> pg.Game:
+    return pg.load(THREE)
+
+
+@pytest.fixture(scope="module")
+def chess() -> pg.Game:
+    return pg.load("chess")
+
+
+def search(game: pg.Game, states: Any, rngs: Any = None, **settings: Any) -> Result:
+    rngs = np.zeros(len(states), np.uint64) if rngs is None else rngs
+    return TreeSearch(game, SearchConfig(**settings), threads=1).search(states, rngs)
+
+
+def true_values(game: pg.Game) -> dict[bytes, int]:
+    """The value of every position of three in a row for the side to move."""
+    found: dict[bytes, int] = {}
+
+    @functools.cache
+    def value(key: bytes) -> int:
+        state = np.frombuffer(bytearray(key), game.rules.STATE)
+        here = pg.Position(game, state)
+        if state[0]["outcome"] != RUNNING:
+            found[key] = int(value_for(state[0]["outcome"], state[0]["to_move"]))
+        else:
+            found[key] = max(-value(here.play(action).states.tobytes()) for action in here.legal())
+        return found[key]
+
+    value(game.start().states.tobytes())
+    return found
+
+
+def test_proven_values_of_three_in_a_row_are_the_true_ones(three: pg.Game) -> None:
+    """All positions, each searched with few simulations and with many: what is proven is true, and many prove all."""
+    values = true_values(three)
+    running = [key for key in values if np.frombuffer(key, three.rules.STATE)[0]["outcome"] == RUNNING]
+    states = np.frombuffer(b"".join(running), three.rules.STATE).copy()
+    truth = np.array([values[key] for key in running])
+    for settings in (
+        {"simulations": 20},
+        {"simulations": 4000, "exploration": 4.0},
+        {"selection": "gumbel", "simulations": 60},
+    ):
+        found = search(three, states, **settings)
+        proven = found.proven != OPEN
+        assert (found.proven[proven].astype(int) - DRAWN == truth[proven]).all()
+        assert (found.values[proven] == truth[proven]).all()
+        assert proven.mean() > (0.95 if settings["simulations"] == 4000 else 0.3)
+
+
+def test_search_never_loses_three_in_a_row(three: pg.Game) -> None:
+    agent = SearchAgent(three, SearchConfig(simulations=3000), threads=1)
+    match = pg.match(three, agent, pg.agent("random", three), games=100, seed=3, opening_plies=0)
+    assert match.losses == 0
+    assert match.wins > 50
+
+
+def test_proven_values_of_connect_four_are_the_solvers(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 60, seed=4, threads=1)
+    for _ in range(22):
+        batch.step(batch.random_actions())
+    states = batch.states[batch.states["ply"] == 22].copy()
+    found, exact = search(connect_four, states, simulations=4000), perfect().scores(states)
+    proven = found.proven != OPEN
+    assert proven.sum() > 10
+    assert len(set(found.proven.tolist())) >= 3
+    assert (np.sign(exact)[proven] == found.proven[proven].astype(int) - DRAWN).all()
+
+
+@pytest.mark.parametrize("leaf", ["random", "evaluate"])
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_wins_and_forced_blocks_of_connect_four_are_found_with_32_simulations(
+    connect_four: pg.Game, leaf: str, selection: str
+) -> None:
+    for text, column, proven in (("112233", "4", WON), ("121212", "1", WON), ("12121", "1", 0), ("11213", "4", 0)):
+        position = connect_four.position(text)
+        for seed in range(8):
+            rngs = np.array([seed], np.uint64)
+            found = search(connect_four, position.states, rngs, simulations=32, leaf=leaf, selection=selection)
+            assert position.name(int(found.chosen[0])) == column
+            assert not proven or found.proven[0] == proven
+
+
+def test_a_mate_in_one_is_found_with_32_simulations(chess: pg.Game) -> None:
+    mates = {
+        "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1": "a1a8",
+        "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4": "h5f7",
+        "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq g3 0 2": "d8h4",
+    }
+    for leaf in ("evaluate", "random"):
+        for fen, move in mates.items():
+            position = chess.position(fen)
+            found = search(chess, position.states, simulations=32, leaf=leaf, rollout_plies=20)
+            assert position.name(int(found.chosen[0])) == move
+            assert found.proven[0] == WON
+
+
+def test_a_repetition_inside_the_tree_is_a_draw(chess: pg.Game) -> None:
+    """White is lost but for a perpetual: the position has occurred twice, so that one more repetition is a draw."""
+    position = chess.position("7k/8/8/8/8/8/q7/7K w - - 0 1")
+    for move in ("h1g1", "h8g8", "g1h1", "g8h8", "h1g1", "h8g8", "g1h1"):
+        position = position.play(move)
+    found = search(chess, position.states, simulations=200, leaf="evaluate")
+    place = found.actions[0].tolist().index(position.action("g8h8"))
+    assert found.action_proven[0, place] == DRAWN
+    assert found.chosen[0] != position.action("g8h8")
+
+
+@pytest.mark.parametrize("settings", [{}, {"selection": "gumbel", "noise": True}, {"noise": True}])
+def test_a_row_searched_alone_is_the_row_of_a_batch(connect_four: pg.Game, settings: dict[str, Any]) -> None:
+    batch = pg.Batch(connect_four, 9, seed=5, threads=1)
+    batch.step(batch.random_actions())
+    rngs = np.arange(9, dtype=np.uint64)
+    whole = TreeSearch(connect_four, SearchConfig(simulations=100, **settings), threads=2)
+    together = whole.search(batch.states.copy(), rngs.copy())
+    for row in range(9):
+        alone = search(
+            connect_four, batch.states[row : row + 1].copy(), rngs[row : row + 1].copy(), simulations=100, **settings
+        )
+        for name, one, all_rows in zip(Result._fields, alone, together, strict=True):
+            assert one[0].tobytes() == all_rows[row].tobytes(), name
+
+
+def test_generators_advance_so_that_the_next_search_differs(connect_four: pg.Game) -> None:
+    searcher, rngs = TreeSearch(connect_four, SearchConfig(simulations=50), threads=1), np.zeros(1, np.uint64)
+    states = connect_four.start().states
+    first, second = searcher.search(states, rngs), searcher.search(states, rngs)
+    assert first.visits.tolist() != second.visits.tolist()
+
+
+def test_a_lost_position_is_played_on_as_long_as_possible(connect_four: pg.Game) -> None:
+    """The second player cannot stop both ends of an open three: any move loses, some at once."""
+    position = connect_four.position("44556")  # the first side threatens on both sides
+    found = search(connect_four, position.states, simulations=3000)
+    assert found.proven[0] == LOST
+    chosen = found.actions[0].tolist().index(int(found.chosen[0]))
+    assert found.distances[0, chosen] == found.distances[0].max()
+
+
+def test_a_limit_by_time_is_kept(connect_four: pg.Game) -> None:
+    states, rngs = connect_four.start().states, np.zeros(1, np.uint64)
+    for selection in ("puct", "gumbel"):
+        config = SearchConfig(simulations=0, seconds=0.1, selection=selection)
+        searcher = TreeSearch(connect_four, config, threads=1)
+        searcher.search(states, rngs)  # compiles
+        start = time.perf_counter()
+        found = searcher.search(states, rngs)
+        assert 0.09 < time.perf_counter() - start < 0.6
+        assert found.simulations[0] > 500
+        assert found.visits[0].sum() == found.simulations[0]
+    both = TreeSearch(connect_four, SearchConfig(simulations=300, seconds=5.0), threads=1).search(states, rngs)
+    assert both.simulations[0] == 300
+
+
+def test_a_tree_is_reused_in_the_next_move_of_the_same_game(connect_four: pg.Game) -> None:
+    searcher = TreeSearch(connect_four, SearchConfig(simulations=300, reuse=True), threads=1)
+    position, rngs = connect_four.start(), np.zeros(1, np.uint64)
+    games = np.array([7])
+    first = searcher.search_in(games, position.states, rngs)
+    position = position.play(int(first.chosen[0])).play(3)
+    again = searcher.search_in(games, position.states, rngs)
+    assert again.simulations[0] == 300
+    assert again.visits[0].sum() > 300
+    other = searcher.search_in(np.array([8]), position.states, rngs)
+    assert other.visits[0].sum() == 300
+    searcher.forget(games)
+    assert searcher.search_in(games, position.states, rngs).visits[0].sum() == 300
+
+
+def test_a_full_tree_goes_on_with_the_nodes_it_has(connect_four: pg.Game) -> None:
+    searcher = TreeSearch(connect_four, SearchConfig(simulations=5000), threads=1)
+    searcher.nodes = 50
+    found = searcher.search(connect_four.start().states, np.zeros(1, np.uint64))
+    assert found.simulations[0] == 5000 == found.visits[0].sum()
+
+
+def test_scripted_agents_may_play_from_leaves(connect_four: pg.Game) -> None:
+    found = search(connect_four, connect_four.start().states, simulations=200, leaf="random")
+    assert found.policy[0].sum() == pytest.approx(1.0, abs=1e-5)
+    with pytest.raises(UnknownName, match="no evaluator of leaves for connect_four 'nobody'"):
+        TreeSearch(connect_four, SearchConfig(leaf="nobody"))
+
+
+def test_bad_input_is_refused_in_a_sentence(connect_four: pg.Game) -> None:
+    with pytest.raises(
+        InvalidValue, match=r"1 search trees of .* nodes of connect_four need .* GB, where .* GB are free"
+    ):
+        TreeSearch(connect_four, SearchConfig(simulations=100_000_000), threads=1)
+    with pytest.raises(InvalidValue, match="needs a game that defines `evaluate`; paco_sako does not: use leaf=random"):
+        TreeSearch(pg.load("paco_sako"), SearchConfig(leaf="evaluate"))
+    with pytest.raises(InvalidValue, match="without a network"):
+        TreeSearch(connect_four, SearchConfig(leaf="network"))
