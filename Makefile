@@ -32,6 +32,9 @@ lint: .venv/.lint  ## format, rules and strict types
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
+audit: .venv/.test  ## versions, pins and licences of what is installed
+	$(BIN)/python tools/audit.py
+
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/chess_speed.py

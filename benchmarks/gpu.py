@@ -125,7 +125,7 @@ def measure_rules() -> None:
 # ---- pgx ----
 
 
-def pgx(word: str, batch: int) -> Callable[[], int]:
+def pgx(word: Any, batch: int) -> Callable[[], int]:
     """JAX rules, one compiled step for the whole batch: choice, move, mask, observation. Fresh games are ready-made."""
     import jax
     import jax.numpy as jnp

@@ -22,7 +22,7 @@ from pathlib import Path
 SEEDS, HELD_OUT_SEED = (0, 1, 2, 3), 1000
 GAMES, HELD_OUT_GAMES = 8000, 160  # a game gives about 64 positions
 TEACHER = "minimax:depth=2,quiescence=4"
-TRAIN = ["--encoder", "planes", "--batch-size", "2048", "--learning-rate", "0.002", "--device", "auto"]
+TRAIN = ["--encoder", "planes", "--batch-size", "1024", "--learning-rate", "0.001", "--device", "auto"]
 PAIRS = ["--network", "b8c96-pairs"]
 TARGETS = {  # the options of each variant
     "best 5 actions, as before": ["--target-top-k", "5"],

@@ -13,6 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -80,7 +81,8 @@ def pgx(batch: int = BATCH) -> Callable[[], int]:
 def pettingzoo() -> Callable[[], int]:
     from pettingzoo.classic import connect_four_v3
 
-    env, rng = connect_four_v3.env(), np.random.default_rng(0)
+    env: Any = connect_four_v3.env()
+    rng = np.random.default_rng(0)
     env.reset(seed=0)
 
     def step() -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
+import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numba
@@ -15,6 +19,9 @@ from hypothesis import HealthCheck, settings
 import plyground as pg
 from plyground import cli
 from plyground.games import GAMES
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""torch's threads sleep while they wait for each other: two processes on two cores would spin most of their time"""
 
 settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("loaded")  # a busy machine is no fault of the code
@@ -90,6 +97,26 @@ def foreign_data() -> Path:
     if not place or not Path(place).is_dir():
         pytest.skip("PLYGROUND_TEST_DATA names no folder with other people's test data")
     return Path(place)
+
+
+@pytest.fixture
+def steady_path(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Like `tmp_path`, but the same in every run. Kernels belong to a game at its path: those of a game that a test
+    writes here are compiled by the first run and found by the next. Two runs at once have two folders."""
+    assert request.config.cache is not None
+    home = request.config.cache.mkdir("games") / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12]
+    home.mkdir(exist_ok=True)
+    path = next(path for path in (home / str(number) for number in count()) if _made(path))
+    yield path
+    shutil.rmtree(path)
+
+
+def _made(path: Path) -> bool:
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:

@@ -42,7 +42,7 @@ LAZY = {("game", "position"), ("batch", "backend")}
 CONTRACT = {
     *("rules", "board", "cards", "patterns", "search", "evaluate"),
     *("text", "drawing", "scene"),
-    *("encoders", "table_keys", "dataset"),
+    *("encoders", "table_keys", "dataset", "fen"),
 }
 """files of a game's folder that import only the contract (modules of `games/` itself) and one another"""
 

@@ -13,6 +13,7 @@ DATA, CUDA = (
 )
 ELSEWHERE = {
     "search/arrays.py": DATA,
+    "search/deepening_arrays.py": DATA,
     "search/tree_arrays.py": DATA,
     "search/cuda_tree.py": "loops around the CPU's bodies; search/test_network_search compares their trees",
     "backend/graph.py": "on a GPU only; search/test_network_search runs what it captures",
@@ -64,6 +65,7 @@ ABOUT_MORE: set[str] = {
     "backend/test_seam.py",
     "games/chess/test_agents.py",
     "games/sequence/test_hidden.py",
+    "games/test_lenient.py",
     "games/test_perft.py",
     "games/test_playthroughs.py",
     "kernels/test_ptx.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -73,22 +74,18 @@ def test_games_are_the_same_in_noise(game: pg.Game) -> None:
 
 def test_a_table_of_exact_keys_is_the_same_in_noise(connect_four: pg.Game) -> None:
     """Such a table finds a state by its bytes."""
-    config = {"method": "q", "alpha": 0.5, "gamma": 1.0, "epsilon": 0.0, "reward_weight": 1.0, "prior": 0.0}
-    config |= {f"{name}_final": config[name] for name in ("alpha", "gamma", "epsilon")}
-    config |= {"score_weight": 1.0, "value_weight": 1.0, "value_scale": 1.0, "draw_weight": 1.0}
 
     def results() -> dict[str, Any]:
         batch, table = pg.Batch(connect_four, 64, seed=1), Table(connect_four, "exact")
+        rule = rule_of(asdict(LEARNERS["tabular"].config()), table.key)
         updates, scratch = table.updates(64), table.scratch()
         for _ in range(30):
             states = batch.states[np.arange(64)]
             games = table.games(states, np.arange(64), batch.rngs, np.empty(64, np.int32))
-            table.learn(games, rule_of(config), updates, scratch)
+            table.learn(games, rule, updates, scratch)
             ended = batch.step(games.actions).terminated
-            table.end_games(np.flatnonzero(ended), batch.next_states["outcome"][ended], rule_of(config), updates)
-        match = play_match(
-            connect_four, TableAgent(table, rule_of(config)), pg.agent("random", connect_four), 60, seed=3
-        )
+            table.end_games(np.flatnonzero(ended), batch.next_states["outcome"][ended], rule, updates)
+        match = play_match(connect_four, TableAgent(table, rule), pg.agent("random", connect_four), 60, seed=3)
         return {name: array.tobytes() for name, array in table.state().items()} | {"match": match.scores.tobytes()}
 
     assert_same(results)

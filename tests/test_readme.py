@@ -30,9 +30,9 @@ def pieces_of_a_game() -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "my_game.py").write_text(pieces_of_a_game()[0])
-    monkeypatch.chdir(tmp_path if page == GUIDE else ROOT)
+def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, steady_path: Path) -> None:
+    (steady_path / "my_game.py").write_text(pieces_of_a_game()[0])
+    monkeypatch.chdir(steady_path if page == GUIDE else ROOT)
     blocks = blocks_of(page, "python")
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for number, block in enumerate(blocks):
@@ -44,12 +44,12 @@ def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, tm
         assert runner.tries > 5
 
 
-def test_the_game_of_the_guide_is_the_example(tmp_path: Path) -> None:
+def test_the_game_of_the_guide_is_the_example(steady_path: Path) -> None:
     """Its rules alone keep the laws, and so does the whole file; both say what the example says."""
     pieces, example = pieces_of_a_game(), pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
     for name, source in (("rules.py", pieces[0]), ("my_game.py", "\n\n".join(pieces))):
-        (tmp_path / name).write_text(source)
-        game = pg.load(str(tmp_path / name))
+        (steady_path / name).write_text(source)
+        game = pg.load(str(steady_path / name))
         assert list(laws.check(game, 16))
         one, other = game.start().play("b2").play("a1"), example.start().play("b2").play("a1")
         assert (one.text, one.names()) == (other.text, other.names())

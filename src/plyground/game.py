@@ -276,7 +276,8 @@ class Game:
     def position(self, source: Any = "startpos", seed: int = 0, strict: bool | None = None) -> Position:
         """A position from a text (or an array, where the game reads one). `startpos` is a fresh game.
 
-        `strict` refuses positions that no game can reach; most games do so unless given `strict=False`.
+        `strict` refuses positions that no game can reach; most games do so unless given `strict=False`, which refuses
+        those that cannot be played.
         """
         from plyground.position import Position
 
@@ -290,7 +291,7 @@ class Game:
         else:
             raise InvalidText(f"{self} reads positions from texts, not from {type(source).__name__}")
         strict = not self.rules.LENIENT if strict is None else strict
-        problems: list[str] = self.rules.problems(state[0]) if strict else []
+        problems: list[str] = (self.rules.problems if strict else self.rules.limits)(state[0])
         if problems:
             raise InvalidText(f"not a position of {self}: {'; '.join(problems)} (in {shorten(str(source))!r})")
         if "settle" in self.rules.compiled:

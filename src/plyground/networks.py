@@ -54,6 +54,12 @@ def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = 
     return MLP([math.prod(shape), *_hidden(body), outputs], head)
 
 
+def suitable(shape: Sequence[int], outputs: int) -> str:
+    """A network for what it sees and what it chooses between: a head for pairs where there are enough actions."""
+    pairs = len(shape) == 3 and outputs >= (shape[-2] * shape[-1]) ** 2
+    return "b3c32-pairs" if pairs else "512-256-128"
+
+
 def _hidden(sizes: str) -> list[int]:
     """The sizes of hidden layers from `512-256`."""
     hidden = [int(size) for size in sizes.split("-")]

@@ -124,7 +124,7 @@ class Position:
             raise IllegalAction(self.refusal(move))
         if len(found) > 1:
             names = ", ".join(map(self.name, found))
-            raise IllegalAction(f"{shorten(repr(move))} is ambiguous in {self.text!r}; it may mean: {names}")
+            raise IllegalAction(f"{shorten(repr(move))} is ambiguous in {self.view!r}; it may mean: {names}")
         return found[0]
 
     def refusal(self, move: int | str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from plyground.errors import InvalidValue, shorten
 
 Value = bool | int | str
-LAST_OPTION = re.compile(r"(.*),(\w+)=([^,]*)")
+LAST_OPTION = re.compile(r"(.*),(\w+)=((?<=weights=)[^,]*|[^,/]*)")  # only `weights` is a path itself
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:

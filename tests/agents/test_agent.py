@@ -37,7 +37,7 @@ def test_every_known_agent_plays_legal_moves(game: pg.Game) -> None:
 
 
 def test_a_row_alone_gets_the_action_it_gets_in_a_batch(game: pg.Game) -> None:
-    sample = laws.sample(game, 10, most=200)
+    sample = laws.sample(game, 10, most=100)
     for word in (word for word in known(game) if not word.startswith(ELSEWHERE)):
         agent, rngs = make(word, game), seeds(4, len(sample.states))
         together = agent.act(sample.states.copy(), rngs.copy())

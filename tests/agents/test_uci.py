@@ -167,3 +167,12 @@ def test_stockfish_beats_the_random_mover() -> None:
     assert match.score > 0.8
     with pytest.raises(pg.InvalidValue, match="UCI_Elo of this engine is"):
         make(f"uci:{STOCKFISH},elo=100", chess)
+
+
+@pytest.mark.parametrize("word", ["sequence", "sequence:rules=boxed,seats=4", TINY[0]])
+def test_an_engine_is_never_shown_a_game_that_hides_something(word: str, tmp_path: Path) -> None:
+    """It would be sent both hands and the deck; the program is not even started."""
+    with pytest.raises(pg.InvalidValue, match="hides something: use another agent"):
+        make(f"uci:{engine(tmp_path, 'good')}", pg.load(word))
+    with pytest.raises(pg.InvalidValue, match="hides something"):
+        make(f"uci:{tmp_path / 'absent'}", pg.load(word))

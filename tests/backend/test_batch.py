@@ -149,7 +149,7 @@ def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     assert batch.plies.tolist() == [0, 0, 0, 0]
 
 
-def test_a_file_of_ones_own_is_played_too(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text((ROOT / "examples" / "three_in_a_row.py").read_text())
-    batch = pg.TensorBatch(pg.load(str(tmp_path / "mine.py")), 2)
+def test_a_file_of_ones_own_is_played_too(steady_path: Path) -> None:
+    (steady_path / "mine.py").write_text((ROOT / "examples" / "three_in_a_row.py").read_text())
+    batch = pg.TensorBatch(pg.load(str(steady_path / "mine.py")), 2)
     assert batch.perft(3).tolist() == [504, 504]

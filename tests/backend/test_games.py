@@ -14,6 +14,7 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
+from noise import noise
 from plyground.backend.device import SIMULATED, TORCH_CUDA, problem
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
@@ -103,6 +104,22 @@ def test_a_head_of_any_size(tmp_path: Path) -> None:
         cpu.step(cpu.random_actions())
         gpu.step(gpu.random_actions())
         assert_same_games(cpu, gpu)
+
+
+@pytest.mark.parametrize("word", ["connect_four", "paco_sako"])
+def test_bytes_do_not_depend_on_noise_in_memory(word: str) -> None:
+    """Records that numpy copied, rows that torch copied, heads and the fields of both."""
+    found = list[bytes]()
+    for byte in (0xA5, 0x5A):
+        with noise(byte):
+            gpu = pg.TensorBatch(pg.load(word), ROWS, seed=3, device="cuda")
+            gpu.random_play(PLIES)
+            rows = torch.arange(ROWS - 1, -1, -1, device=gpu.device)
+            records = gpu.on.to_records(gpu.states[rows])
+            copies = gpu.on.from_records(records[np.arange(ROWS) % 3 > 0])  # numpy copies field by field
+            parts = (gpu.states[rows], gpu.next_states, gpu.on.heads(gpu.states), copies, gpu.on.heads(copies))
+            found.append(b"".join(part.cpu().numpy().tobytes() for part in parts))
+    assert found[0] == found[1]
 
 
 def test_random_play_is_the_same(game: pg.Game) -> None:

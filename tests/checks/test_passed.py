@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from plyground.checks import passed
 from plyground.checks.passed import has_passed, remember
 
 pytestmark = pytest.mark.once
@@ -26,6 +27,6 @@ def test_a_file_has_passed_until_it_changes(tmp_path: Path, monkeypatch: pytest.
 
 def test_where_nothing_can_be_written_nothing_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cache").write_text("a file where a folder should be")
-    monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(passed, "cache_folder", lambda: tmp_path / "cache")
     remember(Path(__file__))
     assert not has_passed(Path(__file__))

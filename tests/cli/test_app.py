@@ -31,7 +31,9 @@ def test_a_game_is_explained_with_its_agents_and_their_options(command) -> None:
     words = " ".join(out.split())
     assert code == 0
     assert "punisher Win, else block, else any column." in words
-    assert "minimax:depth=3 alpha-beta search to a fixed depth (depth: plies to look ahead (3); " in words
+    assert (
+        "minimax:depth=3 alpha-beta search to a fixed depth, or for a time (depth: plies to look ahead (3); " in words
+    )
     assert "run:DIR what a run has learned (checkpoint: " in words
     assert "uci:" not in words, "an engine plays chess only"
 
@@ -75,13 +77,13 @@ def test_bench_prints_one_json_object(command) -> None:
     assert speed["plies_per_second"] > 1000
 
 
-def test_check_runs_the_laws(command, tmp_path: Path) -> None:
+def test_check_runs_the_laws(command, steady_path: Path) -> None:
     example = ROOT / "examples" / "three_in_a_row.py"
     code, out, _ = command("check", str(example))
     assert code == 0
     assert "keeps all" in out
     assert has_passed(example)
-    broken = tmp_path / "broken.py"
+    broken = steady_path / "broken.py"
     broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
     code, out, err = command("check", str(broken))
     assert code == 2
@@ -129,8 +131,8 @@ def test_bad_input_is_one_clear_error(command, arguments: list[str], message: st
     assert len(err.splitlines()) < 25
 
 
-def test_laws_about_what_a_game_leaves_out_get_no_tick(command, tmp_path: Path) -> None:
-    path, source = tmp_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Path) -> None:
+    path, source = steady_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
     path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
     code, out, _ = command("check", str(path))
     assert code == 0
@@ -184,8 +186,8 @@ def test_what_was_written_is_said(command, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path) -> None:
-    broken = tmp_path / "typo.py"
+def test_a_game_that_does_not_compile_is_one_clear_error(command, steady_path: Path) -> None:
+    broken = steady_path / "typo.py"
     broken.write_text(Path(TINY[1]).read_text().replace('state["place"] += 1 if', 'state["plaice"] += 1 if'))
     code, _, err = command("match", str(broken), "random", "random", "--games", "2")
     assert code == 2
@@ -203,9 +205,9 @@ def test_a_game_that_does_not_compile_is_one_clear_error(command, tmp_path: Path
     ],
     ids=["encoder", "legal"],
 )
-def test_check_finds_what_writes_beyond_its_room(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+def test_check_finds_what_writes_beyond_its_room(steady_path: Path, right: str, wrong: str, message: str) -> None:
     """In a process of its own, as people run it: bounds are checked there."""
-    path = tmp_path / "beyond.py"
+    path = steady_path / "beyond.py"
     source = Path(TINY[1]).read_text().replace("NUM_ACTIONS = MAX_LEGAL = 3", "NUM_ACTIONS = 3\nMAX_LEGAL = 3")
     assert source.count(right) == 1
     path.write_text(source.replace(right, wrong))

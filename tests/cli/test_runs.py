@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from plyground.runs import trust
 from plyground.runs.directory import read_config, read_metrics, steps_of
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -128,3 +129,68 @@ def test_a_run_without_a_table_has_none_to_show(trained: Path, command) -> None:
     assert "not with a table" in err
     config.write_text(config.read_text().replace('learner = "dqn"', 'learner = "tabular"'))
     assert command("table", str(trained), "--top", "0")[0] == 2
+
+
+# ---- runs of somebody else ----
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user who has trained and trusted nothing yet; compiled games are kept elsewhere."""
+    monkeypatch.setattr(trust, "_REMEMBERED", set())
+    monkeypatch.setattr(trust, "cache_folder", lambda: private_folder(tmp_path))
+
+
+def private_folder(tmp_path: Path) -> Path:
+    (tmp_path / "private").mkdir(mode=0o700, exist_ok=True)
+    return tmp_path / "private"
+
+
+def test_code_and_programs_of_a_foreign_run_wait_for_trust(trained: Path, tmp_path: Path, command, stranger) -> None:
+    again = tmp_path / "again"
+    assert command("runs", "pack", str(trained), str(tmp_path / "run.zip"))[0] == 0
+    assert command("runs", "unpack", str(tmp_path / "run.zip"), str(again))[0] == 0
+    (again / "evil.py").write_text(f"import pathlib\npathlib.Path({str(tmp_path / 'evil')!r}).touch()\n")
+    config = again / "config.toml"
+    config.write_text(config.read_text().replace(ROW, "evil.py"))
+    for words in (["evaluate"], ["resume"], ["table"], ["train", "--profile"]):
+        code, _, err = command(*words, str(again))
+        assert (code, "would run the game file" in err) == (2, True), err
+    for words in (["match", "connect_four", f"run:{again}", "random"], ["play", "connect_four", f"run:{again}"]):
+        assert command(*words)[0] == 2
+    code, out, err = command("runs", "inspect", str(again))
+    assert (code, "visited once" in out) == (0, True), err
+    assert not (tmp_path / "evil").exists(), "nothing was imported"
+    (again / "evil.py").write_text(Path(ROW).read_text())
+    assert command("table", str(again))[0] == 2, "another content needs trust of its own"
+    assert "Error" not in command("table", str(again), "--trust")[2]
+    config.write_text(config.read_text().replace('opponents = ["1 self"]', 'opponents = ["1 uci:/evil"]'))
+    code, _, err = command("resume", str(again), "--cycles", "3", "--force")
+    assert (code, "would run the program uci:/evil" in err) == (2, True), err
+
+
+@pytest.mark.parametrize("name", ["[red]", "[bold]:smile:\\[b"])
+def test_paths_are_shown_as_they_are(trained: Path, tmp_path: Path, command, name: str) -> None:
+    (tmp_path / "[").mkdir()
+    odd = trained.rename(tmp_path / "[" / name)  # "[/[red]" would close a style that was never opened
+    for words in (["runs", "inspect"], ["evaluate"], ["table"]):
+        code, out, err = command(*words, str(odd), *(["random", "--games", "2"] if words == ["evaluate"] else []))
+        assert code == 0, err
+    assert name in command("runs", "inspect", str(odd))[1].replace("\n", "")
+    code, out, err = command("match", ROW, f"run:{odd}", "random", "--games", "2")
+    assert code == 0, err
+    assert name in out.replace("\n", "")
+    assert name in command("runs", "--folder", str(tmp_path / "["))[1]
+
+
+@pytest.mark.parametrize("words", [["evaluate"], ["resume"], ["table"], ["runs", "inspect"], ["plot"]])
+def test_a_path_that_is_too_long_is_one_error(command, words: list[str]) -> None:
+    for path in ("x" * 5000, "x/" * 3000):
+        code, _, err = command(*words, path)
+        assert (code, err.count("\n")) == (2, 1), err
+
+
+def test_an_agent_or_game_with_a_path_that_is_too_long_is_one_error(command) -> None:
+    for words in (["match", "connect_four", f"run:{'x' * 5000}", "random"], ["games", "x" * 5000 + ".py"]):
+        code, _, err = command(*words)
+        assert (code, err.count("\n")) == (2, 1), err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, TINY
 from plyground.runs.directory import read_config, read_metrics, steps_of
 
 pytestmark = pytest.mark.compiled
@@ -139,7 +139,7 @@ def test_a_network_is_tuned_and_compared(taught: Path, command) -> None:
     ("arguments", "message"),
     [
         (["teach", "collect", "--game", "nothing"], "no game"),
-        (["teach", "collect", "paco_sako"], "paco_sako has no teacher"),
+        (["teach", "collect", TINY[0]], "has no teacher"),
         (["teach", "collect", "--teacher", "wndow", "--game", "sequence"], "did you mean 'window'"),
         (["teach", "collect", "--games", "0"], "games is a number of at least 1"),
         (["teach", "collect", "--depth", "99"], "looks 1 to 40 plies"),

@@ -53,11 +53,16 @@ def signatures_of(rules: Rules) -> dict[str, tuple[Any, ...]]:
         "count_legal": (head, actions, work),
         "settle": (state,),
         "evaluate": (state,),
+        "evaluate_fine": (state,),
         "seat": (state,),
         "determinize": (state, types.int32, rng),
         "transform": (state, types.int32),
         "transform_action": (types.int32, types.int32),
         "loudness": (state, types.int32),
+        "transposition_key": (state,),
+        "in_check": (state, work),
+        "can_win": (state, work),
+        "pass_turn": (state,),
     }
 
 
@@ -182,6 +187,6 @@ def test_kernels_that_belong_to_no_game_compile_to_ptx(ptx: Any) -> None:
     assert ptx(replay.n_step_returns, indices, whole, plies, *how, out, device=False)
     assert ptx(replay.sample_uniform, seed, whole, whole, shares, bools, bools, indices, device=False)
     assert ptx(replay.sample_prioritised, seed, tree, indices, tree, device=False)
-    assert ptx(replay.mark_decided, bools, whole, array("?"), array("i4"), device=False)
+    assert ptx(replay.mark_games, bools, whole, array("?"), array("i4"), types.boolean, device=False)
     rollout = group(Rollout, rows, rows, floats, rows, bools, floats, floats)
     assert ptx(rollouts.compute_advantages, rollout, real, real, floats, device=False)

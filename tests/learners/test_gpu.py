@@ -26,11 +26,13 @@ from plyground.learners import saving
 from plyground.learners.a2c import A2C
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.lessons import Examples
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
+from plyground.teaching.lines import Lines
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
 
@@ -304,6 +306,20 @@ def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(spec: str) -> None:
     chosen = agent.choose(gpu.states, torch.zeros(3, device=there.device))
     assert chosen.tolist() == agent.act(records, np.zeros(3, np.uint64)).tolist()
     assert there.legal(gpu.states).gather(1, outputs[:, None]).all()
+
+
+def test_examples_of_a_teacher_on_the_gpu_are_those_of_the_cpu(connect_four: pg.Game) -> None:
+    positions = [connect_four.position(text) for text in ("", "4453", "44444")]
+    records = np.zeros(3, Lines(connect_four).dtype)
+    records["state"] = np.concatenate([connect_four.heads(position.states) for position in positions])
+    records["top"], records["top"][:, :2], records["policy"][:, :2] = -1, [3, 2], [0.75, 0.25]
+    records["value"] = 0.25, -0.5, 0.125
+    rows = torch.tensor([2, 0])
+    here = Examples(View(connect_four, ""), records).lesson(rows)
+    view = View(connect_four, "", device="cuda")
+    there = Examples(view, records).lesson(rows.to(view.device))
+    for name in ("shown", "legal", "top", "policy", "values"):
+        assert torch.equal(getattr(there, name).cpu(), getattr(here, name)), name
 
 
 def test_the_games_own_evaluation_on_the_gpu(connect_four: pg.Game) -> None:

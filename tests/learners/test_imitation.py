@@ -157,6 +157,32 @@ def test_a_network_with_a_value_head_says_the_value_there(data: Path, tmp_path: 
         assert found[name] == pytest.approx(records[-1][name], abs=1e-5), "what is saved is what was measured"
 
 
+def test_other_targets_learn_too_and_weights_decay(few: Path, tmp_path: Path) -> None:
+    sharp = {"target_temperature": 0.5, "target_top_k": 3, "action_value_coef": 1.0, "weight_decay": 5.0}
+    records = run_of(tmp_path / "sharp", settings(few, epochs=2, **sharp))
+    assert records[-1]["kl"] < records[0]["kl"]
+    run_of(tmp_path / "plain", settings(few, epochs=2))
+    sizes = [
+        sum(each.square().sum() for each in load_run(str(tmp_path / name)).network.parameters())
+        for name in ("sharp", "plain")
+    ]
+    assert sizes[0] < sizes[1]
+
+
+def test_data_of_another_seed_is_held_out(data: Path, few: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.ndjson"
+    collect(
+        Collect(game="connect_four", games=20, opening_plies=12, threads=1, depth=2, seed=9), other, lambda *_: None
+    )
+    learner = ImitationLearner(settings(few, validation_data=(str(other),)), tmp_path)
+    assert len(learner.held_out) == len(other.read_bytes().splitlines())
+    found = learner.measure()
+    assert learner.weak.any()
+    share = learner.weak.mean()
+    for name in ("match@1", "kl"):
+        assert found[name] == pytest.approx(share * found[f"weak_{name}"] + (1 - share) * found[f"equal_{name}"])
+
+
 @pytest.mark.parametrize(("stop", "epoch"), [(2, 0), (8, 1)])
 def test_stopped_and_resumed_equals_never_stopped(few: Path, tmp_path: Path, stop: int, epoch: int) -> None:
     def in_the_middle_of_an_epoch(learner: ImitationLearner) -> None:

@@ -10,14 +10,19 @@ import pytest
 import torch
 
 import plyground as pg
+from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
 from plyground.learners.lessons import (
     Examples,
+    action_values,
+    held_out_of,
+    in_weak_games,
     keep_held_out,
     measures,
     pack,
     policy_loss,
     read_held_out,
+    sharpened,
     split,
 )
 from plyground.teaching.collect import Collect, collect
@@ -52,6 +57,33 @@ def test_a_position_that_other_games_share_is_not_learned_from(
     other = np.flatnonzero(~np.isin(np.arange(len(examples)), held))[0]
     examples["key"][other] = examples["key"][held[0]]
     assert other not in split(examples, 0.2)[0]
+
+
+def test_no_position_of_the_validation_data_is_learned_from(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
+    lines = Lines(connect_four)
+    few = data.with_name("few.ndjson")
+    few.write_bytes(b"".join(data.read_bytes().splitlines(keepends=True)[:50]))
+    first = len(pack([data], lines, tmp_path / "x.bin", "stop"))
+    examples = pack([few], lines, tmp_path / "x.bin", "stop", append=True)
+    learn, held = held_out_of(examples, first)
+    assert len(held) == 50
+    assert held.min() == first
+    assert not set(examples["key"][learn]) & set(examples["key"][held])
+    assert len(learn) == first - 50
+    with pytest.raises(pg.InvalidValue, match="no position to learn from"):
+        held_out_of(np.concatenate([examples[:50], examples[first:]]), 50)
+
+
+def test_weak_games_are_those_of_which_one_side_is_shown(tmp_path: Path, connect_four: pg.Game) -> None:
+    path, lines = tmp_path / "a.ndjson", Lines(connect_four)
+    config = Collect(game="connect_four", games=30, opening_plies=4, weak_games=0.5, threads=1, depth=2)
+    collect(config, path, lambda *_: None)
+    examples = np.array(pack([path], lines, tmp_path / "x.bin", "stop"))
+    weak = in_weak_games(examples)
+    sides = {game: set(examples["state"]["to_move"][examples["game"] == game]) for game in set(examples["game"])}
+    assert 0 < weak.sum() < len(weak)
+    for game, is_weak in zip(examples["game"], weak, strict=True):
+        assert is_weak == (len(sides[game]) == 1 and (examples["game"] == game).sum() > 1)
 
 
 def test_actions_become_the_outputs_of_an_encoder_that_turns_the_board() -> None:
@@ -105,6 +137,16 @@ def test_the_loss_by_hand() -> None:
     assert plain.item() == pytest.approx(-(0.75 * LOGS[0] + 0.25 * LOGS[2]))
     smooth = policy_loss(LOGITS, LEGAL, TOP, POLICY, 0.3)
     assert smooth.item() == pytest.approx(0.7 * plain.item() - 0.3 * sum(LOGS) / 3)
+
+
+def test_targets_by_hand() -> None:
+    policy = torch.tensor([[0.5, 0.25, 0.25, 0.0]])
+    assert sharpened(policy, 0, 1.0)[0].tolist() == pytest.approx([0.5, 0.25, 0.25, 0.0])
+    assert sharpened(policy, 2, 1.0)[0].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert sharpened(policy, 0, 0.5)[0].tolist() == pytest.approx([4 / 6, 1 / 6, 1 / 6, 0.0])
+    values = action_values(policy, torch.tensor([0.25]))[0].tolist()
+    assert values[:3] == pytest.approx([0.25, *[0.25 - UNIT * math.log(2)] * 2]), "equal scores are equal values"
+    assert action_values(policy, torch.tensor([-0.9]))[0, 3] == -1
 
 
 def test_an_illegal_action_gets_no_gradient() -> None:

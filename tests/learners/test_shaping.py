@@ -27,13 +27,13 @@ def evaluate(state: State) -> float:
 """
 
 
-@pytest.fixture(scope="module")
-def opinionated(tmp_path_factory: pytest.TempPathFactory) -> pg.Game:
+@pytest.fixture
+def opinionated(steady_path: Path) -> pg.Game:
     """Three in a row whose `evaluate` has strong and senseless opinions."""
     source = (ROOT / "examples" / "three_in_a_row.py").read_text()
     changed = re.sub(r"\n@njit\ndef evaluate\(state: State\) -> float:\n    return 0\.0\n", OPINION, source)
     assert changed != source
-    path = Path(tmp_path_factory.mktemp("games")) / "opinionated.py"
+    path = steady_path / "opinionated.py"
     path.write_text(changed)
     return pg.load(str(path))
 

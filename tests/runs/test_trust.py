@@ -98,9 +98,33 @@ def test_own_runs_need_no_trust_even_after_an_edit(tmp_path: Path, monkeypatch: 
         check_trusted(tmp_path / "again")
 
 
+def test_a_game_file_that_was_moved_is_known_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = tmp_path / "mine.py"
+    shutil.copy(EXAMPLE, game)
+    with create(tmp_path / "run", {"game": str(game)}) as run:
+        pass
+    forget(monkeypatch)
+    moved = game.rename(run.path / "mine.py")
+    check_trusted(run.path)
+    moved.write_text(moved.read_text() + "\n# edited\n")
+    with pytest.raises(Untrusted):
+        check_trusted(run.path)
+
+
 def test_programs_are_found_wherever_specs_are_named() -> None:
     config = {"opponents": ("0.3 self", "0.7 uci:/a b/c"), "eval_opponents": ["uci:x,elo=3"], "other": "uci:y", "n": 3}
     assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
+    assert programs_of({"opponents": ["1 file:a.py:Net"]}) == ["file:a.py:Net"], "its file is code"
+
+
+def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with create(tmp_path / "run", {"game": "connect_four", "opponents": ["1 file:mine.py:Agent"]}) as run:
+        check_trusted(run.path)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(Untrusted, match=r"file:mine\.py:Agent"):
+        check_trusted(run.path)
 
 
 def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: Path) -> None:

@@ -146,6 +146,10 @@ def problems(state):
     ]
 
 
+def limits(state):
+    return [problem for problem in problems(state) if "-" in problem]
+
+
 def action_name(state, action):
     return ("left", "right")[action]
 
@@ -217,8 +221,33 @@ def evaluate(state):
 
 
 @njit
+def evaluate_fine(state):
+    return evaluate(state)
+
+
+@njit
 def loudness(state, action):
     return 1 if state["piles"][action] == 1 else 0
+
+
+@njit
+def transposition_key(state):
+    return np.uint64(1 + state["to_move"] + 2 * state["piles"][LEFT] + 64 * state["piles"][RIGHT])
+
+
+@njit
+def in_check(state):
+    return False
+
+
+@njit
+def can_win(state):
+    return False
+
+
+@njit
+def pass_turn(state):
+    return False
 
 
 @njit

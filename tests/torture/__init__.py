@@ -7,6 +7,7 @@ seconds each (tests/torture/test_proofs.py).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PROOFS = {
@@ -30,7 +31,7 @@ class Report:
     cases: int
     findings: list[str]
     seconds: float
-    counts: dict[str, float] = field(default_factory=dict[str, float])
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class Deadline:

@@ -25,13 +25,13 @@ from plyground.learners import LEARNERS
 from plyground.learners.selfplay import opponent_shares
 from plyground.play import typed
 from plyground.runs.settings import PROFILES, build, read_toml
-from plyground.specs import split, split_path
+from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.mutations import Corpus
 
-SLOWEST = 10  # seconds for one text
+SLOWEST = 10  # seconds of CPU for one text
 GAMES_FUZZED = (*GAMES, "sequence:rules=boxed", "sequence:seats=4")
 
 
@@ -84,7 +84,7 @@ def read_pgn(text: str) -> str:
 def make_agent(game: pg.Game, spec: str) -> str:
     """Make an agent, unless that would start a program or read a run."""
     name, _, rest = spec.partition(":")
-    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and Path(specless(rest)).exists()):
+    if (name == "uci" and uci.find(specless(rest))) or (name == "run" and exists(specless(rest))):
         return "a program or a run"
     return type(make(spec, game)).__name__
 
@@ -173,6 +173,9 @@ def run(seed: int, seconds: float) -> Report:
         fuzzed = [
             (each, Corpus(random.Random(f"{seed} {each.name}"), each.texts)) for each in parsers(seed, Path(folder))
         ]
+        for parser, corpus in fuzzed:  # the valid texts first: some calls compile
+            with contextlib.suppress(Error):
+                parser.read(corpus.texts[0])
         while cases == 0 or (not deadline.over() and len(findings) < MOST_FINDINGS):
             for parser, corpus in fuzzed:
                 for text in (corpus.next() for _ in range(20)):
@@ -200,7 +203,7 @@ def outcome_of(parser: Parser, text: str) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def limit() -> Iterator[None]:
-    """Raise `Endless` after SLOWEST seconds; only the main thread receives signals."""
+    """Raise `Endless` after SLOWEST seconds of CPU; only the main thread receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -208,10 +211,10 @@ def limit() -> Iterator[None]:
     def end(number: int, frame: object) -> NoReturn:
         raise Endless(f"more than {SLOWEST} s")
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(SLOWEST)
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, SLOWEST)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

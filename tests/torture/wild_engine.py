@@ -27,6 +27,24 @@ def flood(rng: random.Random, line_ends: bool) -> None:
         os.write(1, part)
 
 
+def misbehave(rng: random.Random, answers: Corpus) -> None:
+    """One of the things that an engine should not do in place of an answer."""
+    kind = rng.randrange(10)
+    if kind == 0:
+        os._exit(rng.choice((0, 1, 70)))
+    if kind == 1:
+        time.sleep(rng.choice((0.05, 100)))
+    elif kind in (2, 3):
+        flood(rng, kind == 2)
+    elif kind == 4:
+        os.close(1)
+        time.sleep(100)
+    elif kind == 5:
+        os.write(1, rng.randbytes(rng.choice((1, 100, 70_000))) + b"\n")
+    else:
+        os.write(1, answers.next().encode(errors="surrogatepass"))
+
+
 def main() -> None:
     rng = random.Random(sys.argv[1])
     corpora = {word: Corpus(rng, texts) for word, texts in ANSWERS.items()}
@@ -37,25 +55,10 @@ def main() -> None:
         word = (line.split() or [""])[0]
         if word == "quit" and rng.random() < 0.8:
             return
-        if word not in corpora:
-            continue
-        if rng.random() >= (wildness if word == "go" else wildness / 4):
+        if word in corpora and rng.random() < (wildness if word == "go" else wildness / 4):
+            misbehave(rng, corpora[word])
+        elif word in corpora:
             os.write(1, rng.choice(ANSWERS[word]).encode())
-            continue
-        kind = rng.randrange(10)
-        if kind == 0:
-            os._exit(rng.choice((0, 1, 70)))
-        elif kind == 1:
-            time.sleep(rng.choice((0.05, 100)))
-        elif kind in (2, 3):
-            flood(rng, kind == 2)
-        elif kind == 4:
-            os.close(1)
-            time.sleep(100)
-        elif kind == 5:
-            os.write(1, rng.randbytes(rng.choice((1, 100, 70_000))) + b"\n")
-        else:
-            os.write(1, corpora[word].next().encode(errors="surrogatepass"))
 
 
 if __name__ == "__main__":

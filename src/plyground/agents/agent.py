@@ -28,6 +28,7 @@ from plyground.kernels.threads import available, over_slices
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
 from plyground.search.minimax import Minimax
+from plyground.search.timed import TimedMinimax
 
 GIVES_UP = uci.GIVES_UP  # in place of an action: the agent loses this game, and its last `faults` say why
 SEARCHABLE = "a game without chance in which nothing is hidden and that defines `evaluate`"
@@ -135,7 +136,14 @@ def _greedy(game: Game, path: str, options: Options) -> Agent:
 
 
 def _minimax(game: Game, path: str, options: Options) -> Agent:
-    """alpha-beta search to a fixed depth"""
+    """alpha-beta search to a fixed depth, or for a time"""
+    if "time" in options:
+        others = [name for name in options if name != "time"]
+        if others:
+            raise InvalidValue(
+                f"the agent minimax takes time, or depth, quiescence and table; not time and {others[0]}"
+            )
+        return TimedMinimax(game, _number("minimax", "time", options["time"]))
     numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
     return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
 
@@ -209,6 +217,7 @@ MINIMAX_OPTIONS = {
     "depth": "plies to look ahead (3)",
     "quiescence": "plies beyond the depth that follow captures (0)",
     "table": "keep 2**table positions (0: none)",
+    "time": "seconds for a turn, in place of the others: iterative deepening",
 }
 RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
@@ -278,3 +287,10 @@ def _whole_number(agent: str, option: str, value: str) -> int:
         return int(value)
     except ValueError:
         raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None
+
+
+def _number(agent: str, option: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise InvalidValue(f"{option} of the agent {agent} is a number, not {shorten(value)!r}") from None

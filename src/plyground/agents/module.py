@@ -60,8 +60,9 @@ class Checked(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         found = self.module(x.to(self.dtype))
         wanted = (len(x), self.actions)
-        if not isinstance(found, Tensor) or tuple(found.shape) != wanted:
-            got = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+        shape = tuple(getattr(found, "shape", ()))
+        if shape != wanted:
+            got = shape or type(found).__name__
             raise InvalidValue(
                 f"{self.name} maps {tuple(x.shape)} to {wanted}, one number for each action, not to {got}"
             )
@@ -76,7 +77,8 @@ def load_file(module: nn.Module, path: Path) -> None:
         if path.suffix == ".safetensors":
             state = safetensors.torch.load_file(path)
         else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+            places = [each.device for each in module.parameters()]  # a GPU's weights may be read without one
+            state = torch.load(path, map_location=places[0] if places else None, weights_only=True)
         module.load_state_dict(state)
     except OSError as error:
         raise InvalidValue(f"cannot read weights from {str(path)!r}: {error.strerror or error}") from None

@@ -163,6 +163,10 @@ class Uci:
     def __init__(
         self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
     ) -> None:
+        if game.rules.hidden:
+            raise InvalidValue(
+                f"an engine is sent whole positions, and {game} hides something: use another agent there"
+            )
         self.game, self.patience, self.options = game, patience, dict(options or {})
         found = find(command[0])
         if found is None:
@@ -191,12 +195,12 @@ class Uci:
         engine = self._started()
         limits = {name: value for name, value in self.options.items() if name in LIMITS} or {"time": 0.05}
         engine.synchronize()
-        engine.tell(f"position fen {position.text}")
+        engine.tell(f"position fen {position.view}")
         numbers = [f"{LIMITS[k]} {max(1, round(1000 * v if k == 'time' else v))}" for k, v in limits.items()]
         engine.tell(f"go {' '.join(numbers)}")
         words = engine.wait_for("bestmove", limits.get("time", 60.0))[-1].split()
         if len(words) < 2:
-            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.text!r}")
+            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.view!r}")
         return words[1]
 
     def _started(self) -> Engine:

@@ -328,6 +328,18 @@ def evaluations(s: Sample) -> None:
         s.need((np.abs(values) <= 1).all(), f"`evaluate` gives {values.min()} to {values.max()}")
 
 
+def transposition_keys(s: Sample) -> None:
+    """`transposition_key` depends only on what a text carries."""
+    key = s.game.rules.transposition_key
+    if key is None:
+        return
+    for state in _some(s.states, 50):
+        again = s.game.position(s.game.rules.text(state[0]))
+        s.need(
+            key(state[0]) == key(again.state), "`transposition_key` differs after a round trip through the text", state
+        )
+
+
 def symmetries(s: Sample) -> None:
     """Playing and transforming commute, and a transformed state has the transformed actions; k = 0 is the identity."""
     game, n = s.game, len(s.states)
@@ -371,7 +383,7 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
         scenes_are_plain,
         scenes_keep_secrets,
     ),
-    *(clicks_tell_actions_apart, evaluations, symmetries, heads_play_on),
+    *(clicks_tell_actions_apart, evaluations, transposition_keys, symmetries, heads_play_on),
 )
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
     heads_suffice: ("HEAD",),
@@ -380,6 +392,7 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),
     evaluations: ("evaluate",),
+    transposition_keys: ("transposition_key",),
     symmetries: ("SYMMETRIES",),
     heads_play_on: ("play_head", "count_legal"),
 }

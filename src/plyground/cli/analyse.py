@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Group
 from rich.live import Live
@@ -28,6 +29,7 @@ from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add
 from plyground.report.analysis import analyse_game as analyses_of_game
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
 
+Answer = TypeVar("Answer")
 SIMULATIONS, WITH_NETWORK = 10_000, 400  # for each position
 SHORT = 8  # plies of a principal variation in a table
 LIVE_ROWS = 12  # moves in the live table
@@ -57,24 +59,16 @@ def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float
 
 def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -> None:
     """Search a position and show its moves; Ctrl-C ends the search and shows what was found."""
-    found, stopped = None, False
     live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal and not as_json else None
-    try:
-        scores = solve(position)
+
+    def show(each: Analysis) -> None:
         if live:
-            live.start()
-        for each in analyse(agent.growing(), position, seeds(seed, 1)):
-            found = add_scores(each, scores)
-            if live:
-                live.update(moves_table(found, LIVE_ROWS), refresh=True)
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        stopped = True
-    finally:
-        if live:
-            live.stop()
-    assert found is not None
+            live.update(moves_table(add_scores(each, scores), LIVE_ROWS), refresh=True)
+
+    scores = solve(position)
+    with live or nullcontext():
+        last, stopped = _last(analyse(agent.growing(), position, seeds(seed, 1)), show)
+    found = add_scores(last, scores)
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
     else:
@@ -116,17 +110,13 @@ def analyse_game(
     agent: Any, start: Position, actions: Sequence[int], seed: int, as_json: bool, picture: Path | None
 ) -> None:
     """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
-    found, stopped = None, False
-    try:
-        with terminal.progress(len(actions), "plies", hide=as_json) as advance:
-            for found in analyses_of_game(agent.growing(), start, actions, seed):
-                last = found.plies[-1]
-                advance(last.ply, title=f"{last.side} {last.played} {last.mistake}")
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        stopped = True
-    assert found is not None
+    with terminal.progress(len(actions), "plies", hide=as_json) as advance:
+
+        def show(each: GameAnalysis) -> None:
+            last = each.plies[-1]
+            advance(last.ply, title=f"{last.side} {last.played} {last.mistake}")
+
+        found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
@@ -174,6 +164,20 @@ def _show_mistake(each: PlyAnalysis, game: Game) -> None:
 def _plural(count: int, name: str) -> str:
     several = {"inaccuracy": "inaccuracies"}.get(name, f"{name}s")
     return f"{count} {name if count == 1 else several}"
+
+
+def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:
+    """The last answer of a search, and whether Ctrl-C has ended it; before the first answer, Ctrl-C ends the command."""
+    found = list[Answer]()
+    try:
+        for each in answers:
+            found[:] = [each]
+            show(each)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        return found[0], True
+    return found[0], False
 
 
 def _end(stopped: bool) -> None:

@@ -77,7 +77,7 @@ def match(
         words: two agents: random, greedy, minimax:depth=3, ...
         games: number of games, in pairs
         seed: the same seed gives the same match
-        opening_plies: random moves before the agents begin; with --openings, moves of each opening (default: all)
+        opening_plies: random moves before the agents begin; with --openings, how many moves of each opening
         openings: a book: a .pgn file, or a text file with the moves of an opening, or a position, on each line
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
         json: print one JSON object instead
@@ -134,6 +134,7 @@ def solve(
 def analyse(
     words: Annotated[Words, shown_as("[GAME]", "see `plyground games`")] = NO_WORDS,
     game: GameOption = "",
+    *,
     position: str = "startpos",
     moves: Annotated[str, hint("MOVES", "none")] = "",
     file: Annotated[Path | None, hint("FILE", "none")] = None,

@@ -260,6 +260,9 @@ class Rules:
     """`action_name(state, action) -> str`: different legal actions have different names"""
     problems: Function = _text("a function", _nothing)
     """`problems(state) -> [str]`: everything that is wrong with a parsed arrangement; empty for reachable states"""
+    limits: Function = _text("a function", otherwise=lambda rules: _nothing if rules.LENIENT else rules.problems)
+    """`limits(state) -> [str]`: the problems with which the rules cannot be played, such as more pieces than a list of
+    actions has room for: `strict=False` refuses them too; otherwise all problems or, with LENIENT, none"""
     LENIENT: bool = _text("True or False", False)
     """True if `game.position` also reads arrangements with problems unless `strict=True`; otherwise False"""
     from_array: Function | None = _text("a function")
@@ -313,9 +316,23 @@ class Rules:
     # ---- learning ----
     evaluate: Function | None = _optional("a compiled function", file="evaluate")
     """`evaluate(state) -> float` in [-1, 1] for the side to move; otherwise there is no minimax"""
+    evaluate_fine: Function | None = _optional("a compiled function", file="evaluate")
+    """`evaluate_fine(state) -> float`: the same, more exact and slower, for searches by time; otherwise `evaluate`"""
     loudness: Function | None = _optional("a compiled function", file="evaluate")
     """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
     looks at louder ones first and, past its depth, follows only them"""
+    transposition_key: Function | None = _optional("a compiled function", file="evaluate")
+    """`transposition_key(state) -> np.uint64`: equal for positions that differ only in counters, such as clocks; a
+    search finds transpositions and repetitions by it; otherwise all bytes of the state are hashed"""
+    in_check: Function | None = _optional("a compiled function", file="evaluate")
+    """`in_check(state) -> bool`: whether the opponent, were it its turn, would win at once; a search by time looks a
+    turn deeper there; otherwise never"""
+    can_win: Function | None = _optional("a compiled function", file="evaluate")
+    """`can_win(state) -> bool`: whether the side to move, at the beginning of its turn, can win within it; for games
+    with turns of several actions; otherwise a search plays the turns out"""
+    pass_turn: Function | None = _optional("a compiled function", file="evaluate")
+    """`pass_turn(state) -> bool` gives the turn away (a null move) and returns True, or returns False where that could
+    be an advantage; a search by time prunes by it; otherwise it prunes nothing"""
     ENCODERS: tuple[Any, ...] = _optional("a tuple of encoders", (), file="encoders")
     """each an `Encoder` (`games/encoder.py`): network inputs; the first is the default"""
     KEYS: tuple[Any, ...] = _optional("a tuple", (), file="table_keys")

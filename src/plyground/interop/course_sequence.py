@@ -225,9 +225,10 @@ def _check(action: object) -> None:
     kind = given.get("type")
     if "type" in given and not (isinstance(kind, str) and kind in ("place", "remove", "trade", "pass")):
         wrong.append(f"type is place, remove, trade or pass, not {shorten(repr(kind))}")
-    coords = given.get("coords")
-    if coords is not None and not (isinstance(coords, tuple) and [*map(type, coords)] == [int, int]):  # pyright: ignore
-        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(repr(coords))}")
+    coords: Any = given.get("coords")
+    pair = isinstance(coords, tuple) and [*map(type, cast("tuple[Any, ...]", coords))] == [int, int]
+    if coords is not None and not pair:
+        wrong.append(f"coords is a tuple (row, column) or None, not {shorten(str(given['coords']))}")
     if wrong:
         raise InvalidValue(f"{'; '.join(wrong)} (in the action {shorten(str(dict(given)), 120)})")
 

@@ -15,7 +15,11 @@ from plyground.games.interface import Actions, Function, Rng, Rules, State
 Out = NDArray[np.generic]
 Words = NDArray[np.uint64]
 
-INSTEAD = {"play_head": "play", "count_legal": "legal"}  # the game's function that fills a slot it does not define
+INSTEAD = {
+    "play_head": "play",
+    "count_legal": "legal",
+    "evaluate_fine": "evaluate",
+}  # the game's function that fills a slot it does not define
 
 
 def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
@@ -85,6 +89,30 @@ def loudness(state: State, action: int) -> int:
 
 
 @njit
+def transposition_key(state: State) -> np.uint64:
+    """0: the search hashes all bytes of the state."""
+    return np.uint64(0)
+
+
+@njit
+def in_check(state: State, work: State) -> bool:
+    """Never."""
+    return False
+
+
+@njit
+def can_win(state: State, work: State) -> bool:
+    """Unknown: the search plays the turn out."""
+    return False
+
+
+@njit
+def pass_turn(state: State) -> bool:
+    """Not allowed."""
+    return False
+
+
+@njit
 def transform_action(action: int, symmetry: int) -> int:
     """The identity."""
     return action
@@ -99,6 +127,12 @@ def mask(state: State, mask: NDArray[np.bool_]) -> None: ...
 
 @njit
 def evaluate(state: State) -> float:
+    return 0.0
+
+
+@njit
+def evaluate_fine(state: State) -> float:
+    """Filled with `evaluate`."""
     return 0.0
 
 

@@ -18,7 +18,7 @@ from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.learners import threads
 from plyground.learners.selfplay import make_opponents, opponent_shares
-from plyground.networks import make_network
+from plyground.networks import make_network, suitable
 from plyground.tables import Table
 
 DEFAULT_CYCLES = 10
@@ -169,9 +169,11 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     if message:
         notify(message)
     view, chosen = View(game, config.encoder, config.outputs), config.threads
+    spec = config.network or suitable(view.shape, view.outputs)
     if not chosen and devices.is_gpu(device):
         chosen = 1
     elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
-        network = make_network(config.network, view.shape, view.outputs)
+        network = make_network(spec, view.shape, view.outputs)
         chosen = threads.faster(network, view, config.batch_size)
-    return {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
+    found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
+    return {**found, "network": spec}

@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -71,8 +71,9 @@ class Imitation:
     """the game they are about"""
     encoder: str = ""
     """the network's observation (empty: the game's first encoder)"""
-    network: str = "512-256-128"
-    """hidden sizes of an MLP, or a residual net such as b4c64"""
+    network: str = ""
+    """hidden sizes of an MLP, or a residual net such as b4c64 (empty: b3c32-pairs where the encoder writes planes and
+    the actions are pairs of squares, else 512-256-128)"""
     dueling: bool = True
     """split the network's head into the state's value and the actions' advantages"""
     outputs: int = 0
@@ -195,7 +196,7 @@ class ImitationLearner:
             self.epoch.examples += len(lesson.values)
             if self.epoch.examples == len(self.rows):
                 break
-        for loss in torch.stack(losses).tolist():  # read together: on a GPU each read synchronises
+        for loss in cast("list[float]", torch.stack(losses).tolist()):  # together: on a GPU each read synchronises
             self.epoch.loss += loss
         return {"train_loss": self.epoch.loss / self.epoch.examples}
 

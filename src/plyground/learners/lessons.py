@@ -34,6 +34,7 @@ Rows = NDArray[np.int64]
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 CHECKED = 1 << 16  # examples that are checked at a time
 KS = (1, 3, 5)  # match@k is reported for these
+FIELDS = ("state", "top", "policy", "value")  # of a record, that a network learns from
 LEAST = 1e-6  # the last digit of a probability in a dataset
 
 
@@ -95,23 +96,25 @@ class Examples:
     """Examples as rows of bytes on a view's device: on a GPU a batch needs nothing of the CPU."""
 
     def __init__(self, view: View, records: Records) -> None:
-        self.view, self.fields = view, records.dtype
-        rows = records.view(np.uint8).reshape(len(records), self.fields.itemsize)
+        self.view = view
+        places = {name: (records.dtype[name].itemsize, records.dtype.fields[name][1]) for name in FIELDS}  # pyright: ignore
+        self.places: dict[str, tuple[int, int]] = places  # size and first byte of each field
+        rows = records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
         self.rows = torch.from_numpy(rows).to(view.device)  # [N, bytes]
         self.width = int((records["top"] >= 0).sum(1).max())  # the most actions that an example names
         self._check_outputs()
 
     def _check_outputs(self) -> None:
-        for part in self.rows.split(CHECKED):
-            _, top = self._actions(part)
+        for first in range(0, len(self.rows), CHECKED):
+            _, top = self._actions(self.rows[first : first + CHECKED])
             if int(top.max()) >= self.view.outputs:
                 why = f"the data has action {int(top.max())}"
                 raise InvalidValue(f"{why}, but the network only {self.view.outputs} outputs")
 
     def _field(self, rows: Tensor, name: str, dtype: torch.dtype) -> Tensor:
         """[B, *] one field of rows of bytes."""
-        kind, start = self.fields[name], self.fields.fields[name][1]  # pyright: ignore[reportOptionalSubscript]
-        return rows[:, start : start + kind.itemsize].contiguous().view(dtype)
+        size, first = self.places[name]
+        return rows[:, first : first + size].contiguous().view(dtype)
 
     def _actions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The states [B, bytes], and the teacher's actions as outputs [B, K], 0 where there are fewer."""
@@ -133,8 +136,8 @@ class Examples:
         chosen = torch.from_numpy(np.ascontiguousarray(rows)).to(self.view.device)
         with ThreadPoolExecutor(1) as ahead:
             coming = deque[Future[Lesson]]()
-            for part in chosen.split(batch):
-                coming.append(ahead.submit(self.lesson, part))
+            for first in range(0, len(chosen), batch):
+                coming.append(ahead.submit(self.lesson, chosen[first : first + batch]))
                 if len(coming) > 1:
                     yield coming.popleft().result()
             yield from (last.result() for last in coming)

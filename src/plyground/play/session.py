@@ -236,11 +236,10 @@ class Session:
         return "\n".join([*lines, ""])
 
     def _origin(self) -> str:
-        """Where the game began; hidden cards are not written."""
-        if not self.start.game.rules.CHANCE:
-            return f"position: {self.start.text}"
-        dealt = self.start == self.start.game.start(self.seed)
-        return f"seed: {self.seed}" if dealt else "position: given, with cards that are not told"
+        """Where the game began. Hidden cards are not told before its end, nor a seed, from which they follow."""
+        if self.start.game.rules.hidden and not self.over:
+            return "position: not told before the game is over"
+        return f"position: {self.start.text}"
 
 
 def _ending(position: Position, side: int) -> str:

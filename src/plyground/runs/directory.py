@@ -225,14 +225,17 @@ class Run(AbstractContextManager["Run"]):
 
     def prune(self, keep_last: int, keep_every: int, best: int) -> None:
         """Keep the best checkpoint, the last `keep_last` and every `keep_every`-th; remove the others."""
-        there = steps_of(self.path)
-        for place, step in enumerate(there):
-            folder = self.path / "checkpoints" / str(step)
-            kept = step == best or place >= len(there) - keep_last
-            if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
-                gone = folder.with_name(f".{step}.partial")
-                folder.rename(gone)  # a kill during the removal leaves a hidden folder, not half a checkpoint
-                shutil.rmtree(gone)
+        there, gone = steps_of(self.path), list[Path]()
+        with plain_os_errors(f"remove checkpoints of {self.path}"):
+            for place, step in enumerate(there):
+                folder = self.path / "checkpoints" / str(step)
+                kept = step == best or place >= len(there) - keep_last
+                if not kept and not (keep_every and read_checkpoint(folder).manifest["number"] % keep_every == 0):
+                    gone.append(folder.rename(folder.with_name(f".{step}.partial")))
+            if gone:
+                files.sync_folder(self.path / "checkpoints")  # first the names: a crash leaves no half checkpoint
+            for each in gone:
+                shutil.rmtree(each)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""

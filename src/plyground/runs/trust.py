@@ -4,9 +4,10 @@ and `file:PATH.py:NAME`.
 Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
 refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
 
-* a program by its spec, and a game file outside the run by its path: its owner may edit it;
-* a game file inside the run by the content of all files there that Plyground did not write: whoever made the archive
-  wrote them, and another archive with another content is refused.
+* a program by its spec, an agent's file also by the place that its path means;
+* a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
+  write: whoever made the archive wrote them too;
+* a game file outside the run also by its path: its owner may edit it.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ def check_game(run: Path, file: Path) -> None:
 
 def check_programs(run: Path, config: Mapping[str, Any]) -> None:
     """Refuse to start the programs that a run names, unless the user has trusted it."""
-    _check(run, {f"the program {spec}": _of_program(spec) for spec in programs_of(config)})
+    _check(run, {f"the program {spec}": [_of_program(spec)] for spec in programs_of(config)})
 
 
 def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
     """Trust the programs and the game file of a run, now and later."""
-    keys = [*map(_of_program, programs_of(config)), *([_of_game(run, file)] if file else [])]
+    keys = [*map(_of_program, programs_of(config)), *(_of_game(run, file) if file else [])]
     _REMEMBERED.update(keys)
     for key in keys:
         try:
@@ -66,8 +67,9 @@ def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
             continue  # this process remembers; the next one asks again
 
 
-def _check(run: Path, wanted: Mapping[str, str]) -> None:
-    unknown = [what for what, key in wanted.items() if not _known(key)]
+def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
+    """Each thing that is wanted has keys, one of which must be known."""
+    unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
     if unknown:
         why = f"{run} was not trained here by you and would run {' and '.join(unknown)}"
         raise Untrusted(f"{why}: if you trust its author, add --trust once")
@@ -82,20 +84,28 @@ def _known(key: str) -> bool:
 
 
 def _of_program(spec: str) -> str:
-    return _hash(b"program", spec.encode(errors="surrogateescape"))
+    """The key of a spec; of `file:PATH.py:NAME` with the place that the path means here."""
+    name, _, rest = spec.partition(":")
+    place = str(Path(rest.partition(".py")[0]).resolve()) if name == "file" else ""
+    return _hash(b"program", spec.encode(errors="surrogateescape"), place.encode(errors="surrogateescape"))
 
 
-def _of_game(run: Path, file: Path) -> str:
+def _of_game(run: Path, file: Path) -> list[str]:
+    """The keys of a game file: its content and, outside the run, its path."""
     home, file = run.resolve(), file.resolve()
     if not file.is_relative_to(home):
-        return _hash(b"game", str(file).encode(errors="surrogateescape"))
-    parts = [b"game of a run", str(file.relative_to(home)).encode(errors="surrogateescape")]
+        return [_hash(b"path", _name(file)), _hash(b"code", read_bytes(file))]
+    parts = [b"code", read_bytes(file)]
     for path in sorted(home.rglob("*")):
         name = path.relative_to(home)
         own = str(name) in OWN_FILES or name.parts[0] in OWN_FOLDERS
-        if path.is_file() and (path == file or not own):
-            parts += [str(name).encode(errors="surrogateescape"), read_bytes(path)]
-    return _hash(*parts)
+        if path != file and path.is_file() and not own:
+            parts += [_name(name), read_bytes(path)]
+    return [_hash(*parts)]
+
+
+def _name(path: Path) -> bytes:
+    return str(path).encode(errors="surrogateescape")
 
 
 def _hash(*parts: bytes) -> str:

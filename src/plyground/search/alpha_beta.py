@@ -22,9 +22,8 @@ from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
 from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
-from plyground.search.arrays import Doubles, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
+from plyground.search.arrays import WIN, Doubles, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
 
-WIN = 1000.0  # a win with the first action; each ply later is worth one less, so that wins come soon and losses late
 TIE = 1e-9
 AT_LEAST, AT_MOST, EXACT = np.uint64(1), np.uint64(2), np.uint64(3)  # what a value in the table is
 BOUND = np.uint64(3)  # the bits of a key in the table that say it; 0 in an empty entry

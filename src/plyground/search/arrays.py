@@ -18,6 +18,8 @@ Longs = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
 
+WIN = 1000.0  # a win with the first action; each ply (or turn) later is worth one less: wins come soon, losses late
+
 
 class Roots(NamedTuple):
     """The positions to search."""

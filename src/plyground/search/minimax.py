@@ -41,10 +41,7 @@ class Minimax:
             raise InvalidValue(f"minimax follows captures for 0 to {DEEPEST} plies more, not {quiescence}")
         if not 0 <= table <= LARGEST_TABLE:
             raise InvalidValue(f"minimax remembers up to 2**{LARGEST_TABLE} positions, not 2**{table}")
-        if game.rules.hidden or game.rules.CHANCE:
-            raise InvalidValue(f"minimax needs a game without chance in which nothing is hidden; {game} is not one")
-        if "evaluate" not in game.rules.compiled:
-            raise InvalidValue(f"minimax needs a game that defines `evaluate`; {game} does not")
+        check_searchable(game)
         if quiescence and "loudness" not in game.rules.compiled:
             raise InvalidValue(
                 f"quiescence needs a game that says which actions are loud (`loudness`); {game} does not"
@@ -110,6 +107,14 @@ class Minimax:
                 new_scratch(self.game),
             )
         return self._buffers.own
+
+
+def check_searchable(game: Game) -> None:
+    """Refuse games that alpha-beta cannot search."""
+    if game.rules.hidden or game.rules.CHANCE:
+        raise InvalidValue(f"minimax needs a game without chance in which nothing is hidden; {game} is not one")
+    if "evaluate" not in game.rules.compiled:
+        raise InvalidValue(f"minimax needs a game that defines `evaluate`; {game} does not")
 
 
 class Buffers(NamedTuple):

@@ -56,7 +56,7 @@ class NetworkSearch:
         self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
         self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
         self._schedules = dict[int, Tensor]()
-        self._simulate: Callable[[], object] | None = None
+        self._captured: Callable[[], object] | None = None  # one simulation in every tree
 
     def _check_room(self, game: Game) -> None:
         if not is_gpu(self.on.name):
@@ -79,18 +79,22 @@ class NetworkSearch:
     def begin(self, states: Tensor, rngs: Tensor) -> None:
         """Plant a tree for each state, and let the network evaluate the roots."""
         self._plant(states, rngs)
-        if self._simulate is None:
-            schedule = self._schedule(FIRST_ROUND if self.config.seconds else self.config.simulations or ROOM)
-            self._simulate = repeatable(self.on.name, lambda: self.simulate(schedule))
+        if self._captured is None:
+            self._capture()
             self._plant(states, rngs)
-        self._simulate()
+        self.advance(0)
 
     def advance(self, done: int) -> None:
         """One simulation in every tree, after `done` of them. By time, FIRST_ROUND simulations are a round."""
-        assert self._simulate is not None
         if done and done % FIRST_ROUND == 0 and self.settings.gumbel and self.config.seconds:
             self.on.on.run(self.kernels.begin_rounds, self.n, self.trees, self.settings)
-        self._simulate()
+        (self._captured or self._capture())()
+
+    def _capture(self) -> Callable[[], object]:
+        """One simulation, on a GPU as a captured graph."""
+        schedule = self._schedule(FIRST_ROUND if self.config.seconds else self.config.simulations or ROOM)
+        self._captured = repeatable(self.on.name, lambda: self.simulate(schedule))
+        return self._captured
 
     def finish(self) -> Result:
         """What was found so far, as tensors that the next call overwrites."""

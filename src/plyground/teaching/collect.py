@@ -34,8 +34,9 @@ from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
+from plyground.teaching.bulk import MOST_TOP, hash_of
 from plyground.teaching.dataset import Writer, numbered_lines
-from plyground.teaching.lines import MOST_TOP, Fault, Lines, hash_of
+from plyground.teaching.lines import Fault, Lines
 
 BLOCK = 2000  # lines that are written together
 TASK = 32  # games that a process plays at a time
@@ -52,8 +53,8 @@ class Collect:
 
     game: str = "chess"
     """a game's name, with settings as name:key=value, or a path to its .py file"""
-    games: int = 50
-    """games of the teacher against itself"""
+    games: int = 1000
+    """games of the teacher against itself; one of chess gives about 64 positions"""
     teacher: str = ""
     """minimax, solver, or a scorer of the game such as window (empty: the first that the game has)"""
     depth: int = 2

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from plyground.errors import InvalidValue, shorten
-from plyground.runs import files
+from plyground.errors import InvalidValue, plain_os_errors, shorten
 from plyground.teaching.dataset import numbered_lines
 from plyground.teaching.lines import Fault, Lines
 
@@ -35,7 +34,7 @@ def convert(source: Path, target: Path, lines: Lines) -> int:
     if target.exists():
         raise InvalidValue(f"{target} exists already: name another file")
     part, count = target.with_name(f"{target.name}.part"), 0
-    with files.plain_os_errors(f"write {target}"):
+    with plain_os_errors(f"write {target}"):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             with _open(part, "wt", target) as out:
@@ -87,7 +86,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _from_csv(source: Path, lines: Lines) -> Iterator[str]:
     """NDJSON lines of a CSV file."""
-    with files.plain_os_errors(f"read {source}"), _open(source, "rt", source) as file:
+    with plain_os_errors(f"read {source}"), _open(source, "rt", source) as file:
         rows = csv.DictReader(file)
         missing = [name for name in lines.fields if name not in (rows.fieldnames or ())]
         if missing:

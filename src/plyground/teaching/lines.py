@@ -102,8 +102,7 @@ class Lines:
         if self.bulk is not None:
             self.bulk.read([text for _, text in lines], found, kept)
         faults = self._read_one_by_one(lines, np.flatnonzero(~kept), found, kept)
-        rows = found.view(np.uint8).reshape(len(found), self.dtype.itemsize)  # zeros between fields stay zeros
-        return rows[kept].reshape(-1).view(self.dtype), sorted(faults)
+        return found[kept], sorted(faults)
 
     def _read_one_by_one(
         self, lines: Sequence[tuple[int, bytes]], rows: NDArray[np.int64], found: Records, kept: NDArray[np.bool_]
@@ -112,7 +111,8 @@ class Lines:
         faults: list[Fault] = []
         good: list[tuple[int, dict[str, Any]]] = []  # row, fields
         states = np.repeat(self.game.blank, len(rows))
-        for row in rows.tolist():
+        places: list[int] = rows.tolist()
+        for row in places:
             number, text = lines[row]
             try:
                 fields = self._fields(text)

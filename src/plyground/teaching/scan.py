@@ -4,6 +4,9 @@ Accepted is a line that is byte for byte in the form that `lines.py` writes, and
 `lines.py`, which reads all forms of JSON and says what is wrong: this file need not be clever, only strict.
 """
 
+# Compiled code mixes the integers of Python and numpy:
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportReturnType=false
+
 from __future__ import annotations
 
 import numpy as np
@@ -75,49 +78,49 @@ def scan(text: Bytes, at: int, words: Bytes, sizes: Longs, found: Records, valid
 
 
 @njit
-def skip(text: Bytes, at: int, word: Bytes, size: int) -> np.int64:
+def skip(text: Bytes, at: int, word: Bytes, size: int) -> int:
     if at < 0 or at + size > len(text):
-        return np.int64(-1)
+        return -1
     for k in range(size):
         if text[at + k] != word[k]:
-            return np.int64(-1)
-    return np.int64(at + size)
+            return -1
+    return at + size
 
 
 @njit
-def read_text(text: Bytes, at: int, place: Longs) -> np.int64:
+def read_text(text: Bytes, at: int, place: Longs) -> int:
     """Plain ASCII up to a quote, which is not passed; `place` [2] is where it begins and ends."""
     if at < 0:
-        return np.int64(-1)
+        return -1
     place[0] = at
     while at < len(text) and text[at] != QUOTE:
         if text[at] == ESCAPE or not 32 <= text[at] < 127:
-            return np.int64(-1)
+            return -1
         at += 1
     place[1] = at
-    return np.int64(at)
+    return at
 
 
 @njit
-def read_integer(text: Bytes, at: int) -> tuple[np.int64, np.int64]:
+def read_integer(text: Bytes, at: int) -> tuple[int, int]:
     value, begin = np.int64(0), at
     if at < 0:
-        return value, np.int64(-1)
+        return value, -1
     while at < len(text) and 0 <= np.int64(text[at]) - NOUGHT <= 9 and value <= LARGEST:
         value, at = 10 * value + np.int64(text[at]) - NOUGHT, at + 1
     plain = at > begin and value <= LARGEST and (text[begin] != NOUGHT or at == begin + 1)
-    return value, np.int64(at if plain else -1)
+    return value, (at if plain else -1)
 
 
 @njit
-def read_float(text: Bytes, at: int) -> tuple[np.float64, np.int64]:
+def read_float(text: Bytes, at: int) -> tuple[float, int]:
     """A decimal number whose digits and power of ten are exact in 64 bits: dividing rounds once, as Python does."""
     negative = 0 <= at < len(text) and text[at] == MINUS
     begin = at + 1 if negative else at
     whole, at = read_integer(text, begin)
     value, digits, power = np.float64(whole), at - begin, 0
     if at < 0:
-        return 0.0, np.int64(-1)
+        return 0.0, -1
     if at < len(text) and text[at] == DOT:
         first = at + 1
         at = first
@@ -125,7 +128,7 @@ def read_float(text: Bytes, at: int) -> tuple[np.float64, np.int64]:
             value, at = 10.0 * value + (np.int64(text[at]) - NOUGHT), at + 1
         digits, power = digits + at - first, at - first
         if at == first:
-            return 0.0, np.int64(-1)
+            return 0.0, -1
     if at + 1 < len(text) and text[at] == SMALL_E and text[at + 1] == MINUS:
         first = at + 2
         exponent = 0
@@ -134,15 +137,15 @@ def read_float(text: Bytes, at: int) -> tuple[np.float64, np.int64]:
             exponent, at = 10 * exponent + np.int64(text[at]) - NOUGHT, at + 1
         power += exponent
         if at == first:
-            return 0.0, np.int64(-1)
+            return 0.0, -1
     if digits > DIGITS or power >= len(TENS):
-        return 0.0, np.int64(-1)
+        return 0.0, -1
     value /= TENS[power]
-    return (-value if negative else value), np.int64(at)
+    return (-value if negative else value), at
 
 
 @njit
-def read_list(text: Bytes, at: int, out: Ints) -> np.int64:
+def read_list(text: Bytes, at: int, out: Ints) -> int:
     """Integers up to the end of a list, which is not passed; -1 behind them."""
     count = 0
     while at >= 0 and count < len(out):
@@ -153,37 +156,37 @@ def read_list(text: Bytes, at: int, out: Ints) -> np.int64:
         count += 1
         if at < len(text) and text[at] == END_OF_LIST:
             out[count:] = -1
-            return np.int64(at)
+            return at
         at = next_item(text, at)
-    return np.int64(-1)
+    return -1
 
 
 @njit
-def read_policy(text: Bytes, at: int, top: Ints, out: Doubles) -> np.int64:
+def read_policy(text: Bytes, at: int, top: Ints, out: Doubles) -> int:
     """A probability for each action of `top`, in the same order, up to the end of the object."""
     out[:] = 0.0
     for k in range(len(top)):
         if at < 0 or at >= len(text) or text[at] != QUOTE:
-            return np.int64(-1)
+            return -1
         action, at = read_integer(text, at + 1)
         if action != top[k] or at < 0 or at + 3 >= len(text):
-            return np.int64(-1)
+            return -1
         if text[at] != QUOTE or text[at + 1] != COLON or text[at + 2] != SPACE:
-            return np.int64(-1)
+            return -1
         out[k], at = read_float(text, at + 3)
         if at < 0 or at >= len(text):
-            return np.int64(-1)
+            return -1
         if text[at] == END_OF_OBJECT:
             return np.int64(at if k + 1 == len(top) or top[k + 1] < 0 else -1)
         at = next_item(text, at)
-    return np.int64(-1)
+    return -1
 
 
 @njit
-def next_item(text: Bytes, at: int) -> np.int64:
+def next_item(text: Bytes, at: int) -> int:
     """The place behind a comma and a space."""
     more = at + 1 < len(text) and text[at] == COMMA and text[at + 1] == SPACE
-    return np.int64(at + 2 if more else -1)
+    return at + 2 if more else -1
 
 
 # ---- what the rules say ----
@@ -266,7 +269,7 @@ def same_actions(valid: Ints, legal: Ints, numbers: Ints) -> bool:
 
 
 @njit
-def place_of(ascending: Ints, number: int) -> np.int64:
+def place_of(ascending: Ints, number: int) -> int:
     """Where a number is in a list, or -1."""
     low, high = 0, len(ascending)
     while low < high:

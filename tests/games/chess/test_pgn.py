@@ -82,8 +82,55 @@ def test_games_go_on_after_an_unclaimed_repetition() -> None:
     shuffle = "Nf3 Nf6 Ng1 Ng8 " * 3 + "e4"
     (record,) = pgn.read(shuffle)
     assert len(record.actions) == 13
-    with pytest.raises(pg.InvalidText, match="the game is over"):
-        pgn.read(shuffle, pg.load("chess"))
+    assert record.note == ""
+
+
+def test_moves_after_a_draw_by_counting_are_left_out_and_said() -> None:
+    """People play on where nobody notices a fifth occurrence; the rules end the game there."""
+    shuffle = "Nf3 Nf6 Ng1 Ng8 "
+    (record,) = pgn.read(shuffle * 6 + "e4 e5 1-0")
+    last = list(record.positions())[-1]
+    assert (len(record.actions), last.reason) == (16, "fifth occurrence")
+    assert record.note == "a draw (fifth occurrence) before 9. Nf3: 10 moves from there on left out"
+    assert (record.result, pgn.write(record).split()[-1]) == ("1-0", "1/2-1/2")
+    (record,) = pgn.read(shuffle * 2 + "e4", pg.load("chess"))
+    assert record.note == "a draw (third occurrence) before 5. e4: one move from there on left out"
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ('[Result "1-0"]\n\n1. e4', "1-0"),
+        ('[Result "0-1"]\n\n1. e4\n[Event "next"]\n*', "0-1"),
+        ('[Result "1/2-1/2"]\n\n1. e4 *', "1/2-1/2"),
+        ('[Result "1-0"]\n\n1. e4 0-1', "0-1"),
+        ('[Result "won"]\n\n1. e4', "*"),
+    ],
+)
+def test_the_result_of_the_tag_counts_where_none_ends_the_moves(text: str, result: str) -> None:
+    record = pgn.read(text)[0]
+    assert record.result == result
+    written = pgn.write(record)
+    assert f'[Result "{result}"]' in written
+    assert written.split()[-1] == result
+
+
+def test_en_passant_may_be_written_behind_the_move() -> None:
+    moves = "1. e4 a6 2. e5 d5 3. exd6"
+    plain = pgn.read(moves)[0].actions
+    for spelling in ("e.p.", " e.p.", "e.p.!?", "ep"):
+        assert pgn.read(f"{moves}{spelling} c5")[0].actions[:-1] == plain
+
+
+@pytest.mark.parametrize("variant", ["Standard", "standard", "Chess", "From Position", ""])
+def test_chess_by_its_usual_names_is_read(variant: str) -> None:
+    assert len(pgn.read(f'[Variant "{variant}"]\n\n1. e4 *')[0].actions) == 1
+
+
+@pytest.mark.parametrize("variant", ["Atomic", "Chess960", "Three-check"])
+def test_other_variants_are_refused(variant: str) -> None:
+    with pytest.raises(pg.InvalidText, match=f"game 2 of the PGN is of the variant '{variant}', which is not read; ch"):
+        pgn.read(f'1. d4 *\n\n[Variant "{variant}"]\n\n1. e4 *')
 
 
 def test_written_games_are_read_alike_by_python_chess_and_by_us() -> None:

@@ -90,7 +90,8 @@ def test_random_games_agree_with_python_chess(variant: pg.Game, beginning: str) 
             seen += 1
             if position.over or (seen >= POSITIONS and not FULL_SPEED):
                 break
-            compare_san(position, board)
+            if seen % 3 == 0 or not FULL_SPEED:  # about 40,000 moves
+                compare_san(position, board)
             name = rng.choice(position.names())
             position = position.play(name)
             board.push_uci(name)

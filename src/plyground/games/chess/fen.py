@@ -4,6 +4,9 @@ They know the form that `text.py` writes and no other; whatever else `text.py` c
 messages about what is wrong. `tests/games/chess/test_fen.py` compares the two.
 """
 
+# Compiled code mixes the integers of Python and numpy:
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportReturnType=false
+
 from __future__ import annotations
 
 import numpy as np
@@ -63,39 +66,39 @@ def read_position(text: Bytes, state: State) -> bool:
 
 
 @njit
-def read_pieces(text: Bytes, state: State) -> np.int64:
+def read_pieces(text: Bytes, state: State) -> int:
     """Put the pieces of a FEN on an empty board; returns the place of the next field, -1 if there is none."""
     rank, file = 7, 0
     for at in range(len(text)):
         sign = text[at]
         kind = KIND[sign]
         if sign == SPACE:
-            return np.int64(at + 1)
+            return at + 1
         if sign == SLASH:
             rank, file = rank - 1, 0
         elif kind < 0:
             file += np.int64(sign) - NOUGHT
         if kind >= 0:
             if not (rank >= 0 and 0 <= file < 8):
-                return np.int64(-1)
+                return -1
             bit = ONE << np.uint64(8 * rank + file)
             state["pieces"][kind % 6] |= bit
             state["sides"][kind // 6] |= bit
             file += 1
-    return np.int64(-1)
+    return -1
 
 
 @njit
-def read_number(text: Bytes, at: int) -> tuple[np.int64, np.int64]:
+def read_number(text: Bytes, at: int) -> tuple[int, int]:
     """A number of at most four digits and the place behind it; -1 without one."""
     value, digits = np.int64(0), 0
     while at < len(text) and 0 <= np.int64(text[at]) - NOUGHT <= 9 and digits < 5:
         value, digits, at = 10 * value + np.int64(text[at]) - NOUGHT, digits + 1, at + 1
-    return (value if 0 < digits < 5 else np.int64(-1)), np.int64(at)
+    return (value if 0 < digits < 5 else -1), at
 
 
 @njit
-def write_position(state: State, out: Bytes) -> np.int64:
+def write_position(state: State, out: Bytes) -> int:
     """The FEN of a position; returns its length."""
     at = write_pieces(state, out)
     out[at], out[at + 1], out[at + 2] = SPACE, B if state["to_move"] else W, SPACE
@@ -116,7 +119,7 @@ def write_position(state: State, out: Bytes) -> np.int64:
 
 
 @njit
-def write_pieces(state: State, out: Bytes) -> np.int64:
+def write_pieces(state: State, out: Bytes) -> int:
     at = np.int64(0)
     for row in range(8):
         empty = 0
@@ -139,32 +142,32 @@ def write_pieces(state: State, out: Bytes) -> np.int64:
 
 
 @njit
-def write_gap(empty: int, out: Bytes, at: int) -> np.int64:
+def write_gap(empty: int, out: Bytes, at: int) -> int:
     if empty:
         out[at] = NOUGHT + empty
         at += 1
-    return np.int64(at)
+    return at
 
 
 @njit
-def write_square(square: int, out: Bytes, at: int) -> np.int64:
+def write_square(square: int, out: Bytes, at: int) -> int:
     """A square's name, or a dash for none; returns the place behind it."""
     if square < 0:
         out[at] = DASH
-        return np.int64(at + 1)
+        return at + 1
     out[at], out[at + 1] = A + square % 8, NOUGHT + 1 + square // 8
-    return np.int64(at + 2)
+    return at + 2
 
 
 @njit
-def write_number(value: int, out: Bytes, at: int) -> np.int64:
+def write_number(value: int, out: Bytes, at: int) -> int:
     size, rest = 1, value // 10
     while rest:
         size, rest = size + 1, rest // 10
     for k in range(size):
         out[at + size - 1 - k] = NOUGHT + value % 10
         value //= 10
-    return np.int64(at + size)
+    return at + size
 
 
 # ---- what `problems` looks for ----
@@ -222,19 +225,19 @@ def en_passant_is_sound(state: State) -> bool:
 
 
 @njit
-def write_action(state: State, action: int, out: Bytes) -> np.int64:
+def write_action(state: State, action: int, out: Bytes) -> int:
     """The UCI move; returns its length."""
     if action >= board.QUEENING_ACTIONS:
         start, end = board.promotion_squares(action, state["to_move"])
         at = write_square(np.int64(end), out, write_square(np.int64(start), out, 0))
         out[at] = LESSER[(action - board.QUEENING_ACTIONS) % 3]
-        return np.int64(at + 1)
+        return at + 1
     start, end = np.uint64(action >> 6), np.uint64(action & 63)
     at = write_square(np.int64(end), out, write_square(np.int64(start), out, 0))
     if state["pieces"][board.PAWNS] >> start & ONE != ZERO and ONE << end & board.LAST_RANKS != ZERO:
         out[at] = Q
         at += 1
-    return np.int64(at)
+    return at
 
 
 CODEC = TextCodec(LONGEST, read_position, write_position, is_sound, write_action)

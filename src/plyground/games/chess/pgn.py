@@ -19,11 +19,13 @@ TOKEN = re.compile(
       | (?P<tag>\[\s*[A-Za-z0-9_]+\s*"(?:[^"\\\n]|\\.)*"\s*\])
       | (?P<open>\() | (?P<close>\))
       | (?P<result>1-0 | 0-1 | 1/2-1/2 | \*)
-      | (?P<move>[A-Za-z0][A-Za-z0-9+\#=:!?-]*)""",
+      | (?P<move>[A-Za-z0](?:e\.p\.|[A-Za-z0-9+\#=:!?-])*)""",
     re.VERBOSE | re.MULTILINE,
 )
 TAG = re.compile(r'\[\s*(\w+)\s*"((?:[^"\\]|\\.)*)"\s*\]')
 LINE = 80
+STANDARD = ("standard", "chess", "normal", "from position")
+"""what a tag `Variant` says of chess by the usual rules, in small letters"""
 
 
 @dataclass
@@ -34,6 +36,8 @@ class Record:
     actions: list[int] = field(default_factory=list[int])
     tags: dict[str, str] = field(default_factory=dict[str, str])
     result: str = "*"
+    note: str = ""
+    """a sentence where moves were left out: those that people played on with after a draw by the rules"""
 
     def positions(self) -> Iterator[Position]:
         """Every position from the first to the last."""
@@ -58,7 +62,7 @@ def read(source: str, game: Game | None = None) -> list[Record]:
     """Every game of a PGN text, or one error that names game, move and position.
 
     Games between people continue after a third occurrence that nobody claims: unless another game is given, only the
-    automatic draws end one.
+    automatic draws end one. Moves after such a draw are left out, and `note` says so.
     """
     rules = game or load("chess", draws="automatic")
     records: list[Record] = []
@@ -67,7 +71,7 @@ def read(source: str, game: Game | None = None) -> list[Record]:
     for kind, token in _tokens(source.removeprefix("\ufeff")):
         if kind == "tag":
             if moves:  # the last game had no result
-                records.append(_record(rules, tags, moves, "*", len(records) + 1))
+                records.append(_record(rules, tags, moves, "", len(records) + 1))
                 tags, moves = {}, []
             name, value = TAG.fullmatch(token).groups()  # type: ignore[union-attr]
             tags[name] = re.sub(r"\\(.)", r"\1", value)
@@ -77,7 +81,7 @@ def read(source: str, game: Game | None = None) -> list[Record]:
             records.append(_record(rules, tags, moves, token, len(records) + 1))
             tags, moves = {}, []
     if tags or moves:
-        records.append(_record(rules, tags, moves, "*", len(records) + 1))
+        records.append(_record(rules, tags, moves, "", len(records) + 1))
     return records
 
 
@@ -102,21 +106,37 @@ def _tokens(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str, number: int) -> Record:
-    """Play the moves of one game."""
+    """Play the moves of one game; `result` is what stands at their end."""
+    variant = tags.get("Variant", "").strip()
+    if variant and variant.lower() not in STANDARD:
+        usual = "chess by the usual rules has no such tag, or one of: Standard, Chess, Normal, From Position"
+        raise InvalidText(
+            f"game {number} of the PGN is of the variant {shorten(variant)!r}, which is not read; {usual}"
+        )
     try:
         start = game.position(tags.get("FEN", "startpos"))
     except InvalidText as error:
         raise InvalidText(f"game {number} of the PGN begins from an impossible position: {error}") from error
-    record, position = Record(start, [], tags, result), start
-    for move in moves:
+    record, position = Record(start, [], tags, _result(result, tags)), start
+    for place, move in enumerate(moves):
+        turn = f"{int(position.state['move_number'])}{('.', '...')[position.to_move]} {shorten(move)}"
+        if position.outcome == Outcome.DRAW and position.reason != "stalemate":
+            left_out = "one move" if place + 1 == len(moves) else f"{len(moves) - place} moves"
+            record.note = f"a draw ({position.reason}) before {turn}: {left_out} from there on left out"
+            break
         try:
             action = position.action(move)
         except IllegalAction as error:
-            turn = f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}"
-            raise InvalidText(f"game {number} of the PGN, move {turn} {shorten(move)}: {error}") from error
+            raise InvalidText(f"game {number} of the PGN, move {turn}: {error}") from error
         record.actions.append(action)
         position = position.play(action)
     return record
+
+
+def _result(written: str, tags: Mapping[str, str]) -> str:
+    """The result at the end of the moves or, where nothing or `*` stands there, that of the tag."""
+    tagged = tags.get("Result", "*")
+    return tagged if written in ("", "*") and tagged in RESULTS.values() else written or "*"
 
 
 # ---- writing ----

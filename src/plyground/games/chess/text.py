@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 
 from plyground.errors import InvalidText, shorten
 from plyground.games.bits import FALLING, LEFT_RIGHT, RISING, UP_DOWN, reach
 from plyground.games.chess import board
+from plyground.games.chess.rules import MAX_LEGAL
 from plyground.games.interface import State
 
 LETTERS = "PNBRQK"  # in the order of the record's `pieces`; small letters are Black's
@@ -17,6 +19,8 @@ RIGHTS = "KQkq"
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}  # where king and rook of a castling right stand
 UCI = True
 TYPING = "a move such as e4, Nf3, O-O or e2e4"
+MOST_PIECES = 16  # of a side, as many as a game begins with
+MOST_MOVES = (27, 8, 13, 14, 27, 10)  # of a pawn (once it is a queen), knight, bishop, rook, queen and king
 ENDINGS = ("", "checkmate", "stalemate", "insufficient material")
 COUNTED = (("third occurrence", "50-move rule"), ("fifth occurrence", "75-move rule"))  # by the setting `draws`
 
@@ -87,21 +91,50 @@ def _place(placed: str, state: State) -> None:
 def problems(state: State) -> list[str]:
     """Everything that keeps an arrangement from being a position of a game, as far as one can easily tell."""
     pieces, sides = _sets(state)
-    found = [problem for side in (0, 1) for problem in _piece_problems(pieces, sides, side)]
+    found = [problem for side in (0, 1) for problem in _piece_problems(_counts(pieces, sides[side]), SIDES[side])]
     found += [f"a pawn stands on {SQUARES[square]}" for square in _squares(pieces[board.PAWNS] & 0xFF000000000000FF)]
-    found += _castling_problems(state, pieces, sides)
-    found += _en_passant_problems(state, pieces, sides)
-    if all((pieces[board.KINGS] & own).bit_count() == 1 for own in sides):
-        mover = int(state["to_move"])
-        if _attackers(pieces, sides, 1 - mover):
-            found.append(f"{SIDES[1 - mover]} is in check, but {SIDES[mover]} is to move")
-        if _attackers(pieces, sides, mover).bit_count() > 2:
-            found.append(f"more than two pieces give check to {SIDES[mover]}")
+    found += _playing_problems(state, pieces, sides)
+    mover = int(state["to_move"])
+    if _has_kings(pieces, sides) and _attackers(pieces, sides, mover).bit_count() > 2:
+        found.append(f"more than two pieces give check to {SIDES[mover]}")
     return found
 
 
-def _piece_problems(pieces: list[int], sides: list[int], side: int) -> list[str]:
-    name, counts = SIDES[side], [(each & sides[side]).bit_count() for each in pieces]
+def limits(state: State) -> list[str]:
+    """What the rules cannot play: a king that is missing or can be taken, rights without their pieces, and more pieces
+    than a game begins with or than MAX_LEGAL moves surely suffice for."""
+    pieces, sides = _sets(state)
+    found = list[str]()
+    for side, name in enumerate(SIDES):
+        counts = _counts(pieces, sides[side])
+        if counts[board.KINGS] != 1:
+            found.append(f"{name} has {counts[board.KINGS]} kings")
+        elif sum(counts) > MOST_PIECES:
+            found.append(f"{name} has {sum(counts)} pieces, but at most {MOST_PIECES} can be played with")
+        elif _piece_problems(counts, name) and sum(map(operator.mul, counts, MOST_MOVES)) > MAX_LEGAL:
+            found.append(f"{name} may have more than {MAX_LEGAL} moves with pieces that promoted pawns do not explain")
+    return found + _playing_problems(state, pieces, sides)
+
+
+def _playing_problems(state: State, pieces: list[int], sides: list[int]) -> list[str]:
+    """Faults that would carry over into moves: wrong rights, and a king that can be taken."""
+    found = _castling_problems(state, pieces, sides) + _en_passant_problems(state, pieces, sides)
+    mover = int(state["to_move"])
+    if _has_kings(pieces, sides) and _attackers(pieces, sides, 1 - mover):
+        found.append(f"{SIDES[1 - mover]} is in check, but {SIDES[mover]} is to move")
+    return found
+
+
+def _has_kings(pieces: list[int], sides: list[int]) -> bool:
+    return all((pieces[board.KINGS] & own).bit_count() == 1 for own in sides)
+
+
+def _counts(pieces: list[int], own: int) -> list[int]:
+    """[6] how many pieces of each kind a side has."""
+    return [(each & own).bit_count() for each in pieces]
+
+
+def _piece_problems(counts: list[int], name: str) -> list[str]:
     usual = {board.KNIGHTS: 2, board.BISHOPS: 2, board.ROOKS: 2, board.QUEENS: 1}
     promoted = sum(max(0, counts[kind] - number) for kind, number in usual.items())
     found = [f"{name} has {counts[board.KINGS]} kings"] if counts[board.KINGS] != 1 else []

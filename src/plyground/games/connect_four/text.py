@@ -65,12 +65,9 @@ def from_array(array: Any, state: State) -> None:
 def problems(state: State) -> list[str]:
     """Everything that keeps an arrangement from being reached in a game."""
     first, second = (int(stones) for stones in state["stones"])
-    floating = [name for name, column in _columns_of(first | second) if (column + 1) & column]
     more = first.bit_count() - second.bit_count()
     won = [_four_in(first), _four_in(second)]
-    found: list[str] = []
-    if floating:
-        found.append(f"a stone floats in column {', '.join(floating)}")
+    found = limits(state)
     if more not in (0, 1):
         found.append(
             f"{first.bit_count()} stones of x against {second.bit_count()} of o (x begins: it has as many or one more)"
@@ -82,6 +79,13 @@ def problems(state: State) -> list[str]:
     if not found and columns(state) is None:
         found.append("no order of moves leads there without ending the game before")
     return found
+
+
+def limits(state: State) -> list[str]:
+    """Stones that float: the next stone of their column has no place."""
+    first, second = (int(stones) for stones in state["stones"])
+    floating = [name for name, column in _columns_of(first | second) if (column + 1) & column]
+    return [f"a stone floats in column {', '.join(floating)}"] if floating else []
 
 
 def columns(state: State) -> str | None:

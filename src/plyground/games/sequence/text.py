@@ -209,6 +209,8 @@ def _read_hands(key: str, value: str, state: State) -> None:
     most = cards.hand_size(int(state["rules"]), int(state["seats"]))
     for seat, part in _parts(key, value, state):
         read = _read_cards(key, part, most)
+        if max((drawn for _, drawn in read), default=0) > cards.MOST_RESHUFFLES:
+            raise InvalidText(f'{key}={shorten(value)}: a card has at most {cards.MOST_RESHUFFLES} "\'" (reshuffles)')
         state["held"][seat] = len(read)
         state["hands"][seat][: len(read)] = [card for card, _ in read]
         state["drawn"][seat][: len(read)] = [drawn for _, drawn in read]
@@ -272,12 +274,10 @@ def problems(state: State) -> list[str]:
     """Everything that keeps a state from being reached in a game."""
     boxed, seats = state["rules"] == cards.BOXED, int(state["seats"])
     dealt = cards.hand_size(int(state["rules"]), seats)
-    found: list[str] = _card_problems(state)
+    found = limits(state) + _card_problems(state)
     for seat in range(seats):
         if state["held"][seat] != dealt and not (boxed and state["reshuffles"] == cards.MOST_RESHUFFLES):
             found.append(f"seat {seat} holds {state['held'][seat]} cards, not {dealt}")
-    if boxed and state["display_size"]:
-        found.append("cards lie face up, which the boxed rules do not know")
     if not boxed and state["deck_size"] and state["display_size"] != cards.SLOTS:
         found.append(f"{state['display_size']} cards lie face up while the deck has some: there are {cards.SLOTS}")
     chips = sum(cell not in (cards.EMPTY, cards.CORNER) for cell in state["cells"])
@@ -287,6 +287,18 @@ def problems(state: State) -> list[str]:
         locked = any(cell == cards.LOCKED + side for cell in state["cells"])
         if locked != (total > 0):
             found.append(f"{SIDES[side]} has {total} sequences and {'some' if locked else 'no'} locked chips")
+    return found
+
+
+def limits(state: State) -> list[str]:
+    """More cards than there are, for which the piles have no room; and cards that the rules do not know."""
+    found = list[str]()
+    sizes = [int(state[name]) for name in ("display_size", "deck_size", "discards_size")]
+    count = sum(sizes) + int(state["held"].sum())
+    if count > cards.ALL_CARDS:
+        found.append(f"{count} cards (there are {cards.ALL_CARDS})")
+    if state["rules"] == cards.BOXED and state["display_size"]:
+        found.append("cards lie face up, which the boxed rules do not know")
     return found
 
 

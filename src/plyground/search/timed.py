@@ -1,0 +1,194 @@
+"""`TimedMinimax`: an agent that searches each position for a time, with iterative deepening."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.kernels.threads import available, over_slices
+from plyground.search.arrays import WIN, Ints, Records, Words
+from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
+from plyground.search.minimax import check_searchable
+
+DEEPEST = 60  # turns
+SEEN = 1 << 16  # marks of positions within turns
+LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
+QUIESCENCE = 24  # plies beyond the depth
+TABLE = 20  # 2**20 entries for each thread: 24 MB
+BETWEEN_LOOKS = 0.002  # seconds of searching between two looks at the clock
+FIRST_NODES, LEAST_NODES = 256, 32  # between the first two looks, and between any two
+PLANS = 10_000  # remembered turns
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found in one position."""
+
+    action: int
+    value: float
+    """for the side to move: `evaluate` in [-1, 1], or beyond 500 a proven win or loss"""
+    depth: int
+    """turns of the last complete iteration"""
+    nodes: int
+    line: list[int]
+    """the principal variation, beginning with the action"""
+    stopped: bool = False
+    """by Ctrl-C"""
+
+    @property
+    def turns(self) -> int:
+        """The number of the turn that ends the game: positive if it is proven to be won, negative if lost, else 0."""
+        return 0 if abs(self.value) < WIN / 2 else int(math.copysign(WIN - abs(self.value) + 1, self.value))
+
+
+class TimedMinimax:
+    """Plays the best action that alpha-beta with iterative deepening finds within `seconds` (whole turns).
+
+    Each position is searched by one thread; several positions are searched at once. The rest of a turn is played as
+    the search planned it, without another search. Ctrl-C ends the search of a single position: the best action so far
+    is played.
+    """
+
+    def __init__(self, game: Game, seconds: float, table: int = TABLE, threads: int | None = None) -> None:
+        if not 0 < seconds < math.inf:
+            raise InvalidValue(f"minimax searches for a positive number of seconds, not {seconds:g}")
+        check_searchable(game)
+        self.game, self.seconds, self.threads, self.entries = game, seconds, threads or available(), 1 << table
+        self.kernels = game.kernels("plyground.search.deepening")
+        self._buffers = threading.local()
+        self._plans: dict[bytes, int] = {}
+
+    def __str__(self) -> str:
+        return f"minimax:time={self.seconds:g}"
+
+    def act(self, states: Records, rngs: Words) -> Ints:
+        actions = np.array([self._plans.pop(fields_of(state), -1) for state in states], np.int32)
+        rows = np.flatnonzero(actions < 0)
+
+        def run(part: slice) -> None:
+            for row in rows[part]:
+                found = self.search(states[row : row + 1])
+                if found.stopped and len(states) > 1:
+                    raise KeyboardInterrupt  # it was meant for the match
+                actions[row] = found.action
+                self._plan(states[row : row + 1], found.line)
+
+        if len(states):
+            over_slices(run, len(rows), self.threads, 1)
+        else:
+            self.search(self.game.fresh, 0.0, depth=1)  # compiles
+        return actions
+
+    def _plan(self, state: Records, line: list[int]) -> None:
+        """Remember the actions of a line that belong to the same turn."""
+        state, side = state.copy(), state["to_move"][0]
+        for now, then in itertools.pairwise(line):
+            self.game.kernels().play_all(state, np.array([now], np.int32), np.zeros(1, np.uint64), self.game.work())
+            if state["to_move"][0] != side or len(self._plans) > PLANS:
+                return
+            self._plans[fields_of(state[0])] = then
+
+    def search(
+        self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
+    ) -> Found:
+        """What is found in a running state [1]; the calling thread searches. Ctrl-C ends the search.
+
+        Without `selective`, the value is that of a plain search of `depth` turns, without quiescence.
+        """
+        told: list[Found] = []
+        try:
+            for found in self.deepen(state, seconds, depth, selective):
+                told.append(found)
+        except KeyboardInterrupt:
+            if not told:
+                raise
+            return replace(told[-1], stopped=True)
+        return told[-1]
+
+    def deepen(
+        self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
+    ) -> Iterator[Found]:
+        """The same while it is searched: whenever an iteration is complete or another action is better, and last."""
+        rules, own = self.game.rules, self._own_buffers()
+        if state["outcome"][0]:
+            raise InvalidValue(f"a search needs a running game; this one is over: {shorten(rules.text(state[0]))!r}")
+        quiescence = QUIESCENCE if selective and "loudness" in rules.compiled else 0
+        limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
+        run, nodes, start, told = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
+        end = start + (self.seconds if seconds is None else seconds)
+        self.kernels.begin_search(state, own.stack, own.memory)
+        while not run["finished"] and (start < end or run["action"] < 0):
+            self.kernels.search_on(nodes, limits, own.stack, own.memory)
+            now = time.perf_counter()
+            rate = nodes / max(now - start, 1e-6)
+            nodes, start = max(LEAST_NODES, int(rate * min(BETWEEN_LOOKS, end - now))), now
+            news = (int(run["completed"]), int(run["action"]))
+            if news != told and news[1] >= 0:
+                yield own.found()
+            told = news
+        yield own.found()
+
+    def forget(self) -> None:
+        """Empty the calling thread's table: the next search begins as the first did."""
+        self._own_buffers().memory.table["bound"] = 0
+        self._own_buffers().memory.history[:] = 0
+
+    def _own_buffers(self) -> Buffers:
+        """The calling thread's buffers, allocated on its first search."""
+        if not hasattr(self._buffers, "own"):
+            self._buffers.own = Buffers(new_stack(self.game), new_memory(self.game, self.entries))
+        return self._buffers.own
+
+
+def fields_of(state: np.void) -> bytes:
+    """All that a record holds, without the gaps between its fields, which a copy does not keep."""
+    return b"".join(state[name].tobytes() for name in state.dtype.names or ())
+
+
+class Buffers(NamedTuple):
+    """The arrays of one thread."""
+
+    stack: Stack
+    memory: Memory
+
+    def found(self) -> Found:
+        run = self.memory.progress[0]
+        line = self.memory.line[: run["line"]].tolist()
+        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
+
+
+def new_stack(game: Game) -> Stack:
+    states = np.zeros(LEVELS, game.rules.STATE)
+    searched = game.rules.SEARCHED
+    word = np.uint64 if states.itemsize % 8 == 0 and searched.itemsize % 8 == 0 else np.uint8
+    return Stack(
+        states=states,
+        words=states.view(word).reshape(LEVELS, -1),
+        head_words=searched.itemsize // np.dtype(word).itemsize,
+        nodes=np.zeros(LEVELS, NODE),
+        actions=np.empty((LEVELS, game.rules.MAX_LEGAL), np.int32),
+        ranks=np.zeros((LEVELS, game.rules.MAX_LEGAL), np.int64),
+        lines=np.zeros((LEVELS, LEVELS), np.int32),
+    )
+
+
+def new_memory(game: Game, entries: int) -> Memory:
+    return Memory(
+        table=np.zeros(entries, ENTRY),
+        seen=np.zeros(SEEN, np.uint64),
+        killers=np.full((LEVELS, 2), -1, np.int32),
+        history=np.zeros((2, game.rules.NUM_ACTIONS), np.int64),
+        line=np.zeros(LEVELS, np.int32),
+        progress=np.zeros(1, PROGRESS),
+        rng=np.zeros(1, np.uint64),
+        work=game.work(),
+    )

@@ -1,0 +1,170 @@
+"""Every command and learner with 1, 2 and 4 threads and several hash seeds: the same output and the same files.
+
+Each variant is a process of its own, `python -m torture.determinism CASES SEED THREADS`, that prints a digest for each
+case. The rules split any batch of MIN_ROWS rows among threads there, instead of 8,192. Gradients are sums whose order
+depends on torch's own number of threads: that is a setting of a run (`threads`), and so part of the case here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from torture import MOST_FINDINGS, Deadline, Report
+
+ROOT = Path(__file__).parents[2]
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+VARIANTS = ((1, "0"), (2, "1"), (4, "2"), (1, "3"))  # threads, PYTHONHASHSEED
+MIN_ROWS = 4
+TIME_STAMP = re.compile(rb'"ts": "[^"]*"')  # of a dataset's line
+GROUP = 6  # cases of one process, which takes seconds to start
+SHORT = 60.0  # seconds below which only QUICK is compared, in two variants
+QUICK = ("match connect_four", "match sequence", "train tabular 1")
+
+COMMANDS = {
+    "perft connect_four": "perft connect_four --depth 6 --divide",
+    "perft chess": "perft chess --depth 3 --divide",
+    "perft paco_sako": "perft paco_sako --depth 3",
+    "match connect_four": "match connect_four minimax:depth=3 punisher --games 40 --seed SEED --json",
+    "match chess": "match chess greedy random --games 8 --seed SEED --json",
+    "match paco_sako": "match paco_sako greedy random --games 8 --seed SEED --json",
+    "match sequence": "match sequence window greedy --games 20 --seed SEED --json",
+    "match boxed": "match sequence:rules=boxed,seats=4 greedy random --games 12 --seed SEED --json",
+    "match trained": "match connect_four trained greedy --games 40 --seed SEED --json",
+    "match chess trained": "match chess trained random --games 4 --seed SEED --json",
+    "sprt": "match connect_four greedy random --sprt 0 50 --games 200 --seed SEED --json",
+    "ladder": f"ladder {ROW} random greedy minimax:depth=2 --games 20 --seed SEED --json",
+    "solve": "solve 4453 --json",
+    "grade": "grade greedy --number 40 --games 2 --seed SEED --json",
+    "check": f"check {ROW} --seed SEED",
+    "games": "games",
+    "collect": "teach collect --game connect_four --games 6 --seed SEED --teacher minimax --out FOLDER/lines.ndjson",
+}
+SETTINGS: dict[str, Any] = {
+    "game": ROW, "cycles": 2, "games_per_cycle": 60, "num_envs": 16, "eval_games": 8, "eval_opponents": ("random",),
+}  # fmt: skip
+LEARNERS: dict[str, dict[str, Any]] = {
+    "dqn": {"network": "32", "buffer_size": 2000, "learning_starts": 64, "batch_size": 64},
+    "reinforce": {"network": "32+value", "rollout_length": 9},
+    "a2c": {"network": "32+value", "rollout_length": 4},
+    "ppo": {"network": "32+value", "rollout_length": 6, "batch_size": 32},
+    "tabular": {"epsilon": 0.3},
+    "imitation": {"game": "connect_four", "epochs": 1, "batch_size": 64, "network": "b1c8"},
+}
+CASES = (*COMMANDS, *(f"train {name} {threads}" for name in LEARNERS for threads in (1, 2)))
+
+
+# ---- one variant ----
+
+
+def main() -> None:
+    """Print the digest of each case as JSON; argv: cases as JSON, seed, threads."""
+    cases, seed, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    os.sched_getaffinity = lambda _: set(range(threads))  # whatever this machine has
+    from plyground.kernels import threads as rule_threads
+
+    rule_threads.CHUNK = MIN_ROWS
+    found: dict[str, str] = {}
+    for case in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            work = _learned if case.startswith("train ") else _printed
+            found[case] = hashlib.sha256(work(case, seed, Path(folder))).hexdigest()
+    print(json.dumps(found))
+
+
+def _printed(case: str, seed: str, folder: Path) -> bytes:
+    """What a command prints and writes."""
+    from plyground import cli
+
+    words = [word.replace("FOLDER", str(folder)).replace("SEED", seed) for word in COMMANDS[case].split()]
+    out, before = io.StringIO(), sys.argv
+    sys.argv = ["plyground", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            cli.main()
+    finally:
+        sys.argv = before
+    files = [TIME_STAMP.sub(b"", path.read_bytes()) for path in sorted(folder.rglob("*.ndjson"))]
+    text = out.getvalue().replace(str(folder), "")
+    assert files or text, f"{case} prints nothing"
+    return b"\0".join([text.encode() if case != "collect" else b"", *files])
+
+
+def _learned(case: str, seed: str, folder: Path) -> bytes:
+    """The last checkpoint and the metrics of a small run."""
+    from plyground.learners import LEARNERS as KINDS
+    from plyground.learners.training import train
+    from plyground.teaching.collect import Collect, collect
+    from resumed import begin, contents, silent
+
+    _, name, threads = case.split()
+    kind = KINDS[name].config
+    settings = SETTINGS | {"seed": int(seed), "threads": int(threads)} | LEARNERS[name]
+    if name == "imitation":
+        settings["data"] = (str(folder / "lines.ndjson"),)
+        source = Collect(game="connect_four", games=8, teacher="minimax", seed=int(seed))
+        collect(source, folder / "lines.ndjson", lambda *_: None)
+    known = {field.name for field in fields(kind)}
+    config = kind(**{key: value for key, value in settings.items() if key in known})
+    learner, run = begin(folder / "run", config)
+    with run:
+        train(learner, run, silent)
+    found = contents(folder / "run")
+    state = json.loads(found.pop("state"))
+    state["config"].pop("data", None)  # in a folder of its own
+    return repr([sorted(found.items()), json.dumps(state, sort_keys=True).replace(str(folder), "")]).encode()
+
+
+# ---- the proof ----
+
+
+def run(seed: int, seconds: float) -> Report:
+    """Compare the variants on groups of cases, in an order that the seed determines, until the time is over."""
+    deadline, compared, findings = Deadline(seconds), 0, list[str]()
+    rng, cases, number = random.Random(seed), list[str](), 0
+    while compared == 0 or (not deadline.over() and len(findings) < MOST_FINDINGS):
+        if not cases:
+            cases = list(QUICK) if seconds < SHORT else rng.sample(CASES, len(CASES))
+            number = rng.randrange(1000)
+        group, cases = cases[:GROUP], cases[GROUP:]
+        first: dict[str, str] = {}
+        for threads, hash_seed in VARIANTS[:2] if seconds < SHORT else VARIANTS:
+            found = variant(group, number, threads, hash_seed)
+            if isinstance(found, str):
+                findings.append(found)
+                break
+            first = first or found
+            compared += len(group)
+            findings += [
+                f"{case!r} (seed {number}) differs with {threads} threads and PYTHONHASHSEED={hash_seed}"
+                for case in group
+                if found[case] != first[case]
+            ]
+    return Report("determinism", compared, findings[:MOST_FINDINGS], deadline.passed)
+
+
+def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str] | str:
+    """{case: digest}, or what went wrong."""
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment["OMP_NUM_THREADS"] = str(threads)  # torch in agents
+    line = [sys.executable, "-m", "torture.determinism", json.dumps(cases), str(seed), str(threads)]
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"{cases} (seed {seed}, {threads} threads) end with code {done.returncode}: {done.stderr[-1500:]}"
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main()
