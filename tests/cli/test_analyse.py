@@ -106,3 +106,13 @@ def test_bad_input_is_one_sentence(command, arguments: list[str], message: str) 
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_a_game_is_played_with_the_best_moves_explained(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table before each move of the person; none after the last."""
+    lines = iter(["4", "quit"])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+    code, out, _ = command("play", "connect_four", "greedy", "--position", "112233", "--explain")
+    assert code == 0
+    assert out.count("principal variation") == 1
+    assert "wins in 1 move" in out

@@ -32,6 +32,7 @@ from plyground.search.analysis import Analysis, MoveAnalysis, analyse
 Answer = TypeVar("Answer")
 SIMULATIONS, WITH_NETWORK = 10_000, 400  # for each position
 SHORT = 8  # plies of a principal variation in a table
+EXPLAINED = 5  # moves in the table of `play --explain`
 LIVE_ROWS = 12  # moves in the live table
 WORST = 5  # mistakes that are shown with their positions
 
@@ -75,6 +76,17 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
         console.print(board(position))
         console.print(moves_table(found))
     _end(stopped)
+
+
+class Explainer:
+    """The best moves of a position with what a search says of them, for `play --explain`."""
+
+    def __init__(self, game: Game) -> None:
+        self.growing = make_searcher(game, "search", None, None).growing()
+
+    def show(self, position: Position) -> None:
+        *_, last = analyse(self.growing, position, seeds(0, 1))
+        console.print(moves_table(add_scores(last, solve(position)), EXPLAINED))
 
 
 def moves_table(found: Analysis, rows: int = 0) -> Group:
@@ -167,7 +179,7 @@ def _plural(count: int, name: str) -> str:
 
 
 def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:
-    """The last answer of a search, and whether Ctrl-C has ended it; before the first answer, Ctrl-C ends the command."""
+    """The last answer of a search, and whether Ctrl-C has ended it. Before the first one Ctrl-C ends the command."""
     found = list[Answer]()
     try:
         for each in answers:

@@ -282,6 +282,7 @@ def play(
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
     seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    explain: bool = False,
 ) -> None:
     """Play against an agent in the terminal.
 
@@ -290,6 +291,7 @@ def play(
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices
+        explain: before each of your moves, show what a tree search says of the best ones
     """
     from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
@@ -299,7 +301,7 @@ def play(
     begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
     start, agent = rules.position(position, begun), pg.agent(opponent, rules)
     stop_at_once(agent)
-    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun)
+    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
 
 
 def bench(

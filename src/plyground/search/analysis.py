@@ -213,9 +213,8 @@ def best_edge(tree: Tree, node: int) -> int:
     if not len(rows):
         return -1
     edges, below = tree.edges[rows], tree.nodes[tree.edges["child"][rows]]
-    same_side, known = below["side"] == here["side"], below["proven"] != OPEN
-    turned: Any = np.where(same_side, below["proven"], 2 * DRAWN - below["proven"])  # for the side to move here
-    proven = np.where(known, turned, OPEN)
+    opponents = (below["side"] != here["side"]) & (below["proven"] != OPEN)
+    proven: Any = below["proven"] + 2 * opponents * (DRAWN - below["proven"])  # for the side to move in this node
     visits, distance = edges["visits"].astype(np.int64), below["distance"].astype(np.int64)
     if here["proven"] == OPEN:
         rank = np.where(proven == LOST, -1, visits)
