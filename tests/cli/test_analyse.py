@@ -108,6 +108,7 @@ def test_bad_input_is_one_sentence(command, arguments: list[str], message: str) 
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_game_is_played_with_the_best_moves_explained(command, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table before each move of the person; none after the last."""
     lines = iter(["4", "quit"])
