@@ -160,7 +160,7 @@ from numba.core import event
 from plyground import cli
 from plyground.cli import play
 run = play.run
-def counted(session):
+def counted(session, explainer):
     with event.install_recorder("numba:compile") as found:
         run(session)
     print("compiled:", len(found.buffer))

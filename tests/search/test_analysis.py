@@ -13,7 +13,8 @@ from conftest import ROOT
 from plyground.errors import InvalidValue
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.rng import seeds
-from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, analyse
+from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, Tree, analyse, best_edge, describe
+from plyground.search.tree_arrays import DRAWN, EDGE, LOST, NODE, OPEN, WON
 from plyground.search.tree_config import SearchConfig
 
 pytestmark = pytest.mark.compiled
@@ -130,3 +131,33 @@ def test_a_limit_by_time_ends_the_search(four: pg.Game, selection: str) -> None:
 def test_a_finished_game_has_nothing_to_analyse(four: pg.Game) -> None:
     with pytest.raises(InvalidValue, match=r"an analysis needs a running game; FIRST_WINS in .*: go back a move"):
         analysed(four.position("1212121"), simulations=10)
+
+
+def test_what_the_search_would_play_comes_first_whatever_its_visits(four: pg.Game) -> None:
+    growing, position = GrowingTree(four, SearchConfig(100)), four.start()
+    growing.begin(position.states, seeds(0, 1))
+    growing.simulate(100)
+    found = growing.finish()
+    for action in position.legal():
+        found.chosen[0] = action
+        assert describe(growing, position, found, 0.0).moves[0].action == action
+
+
+@pytest.mark.parametrize(
+    ("proven", "children", "best"),
+    [
+        (OPEN, [(9, WON, 0), (3, OPEN, 0), (5, OPEN, 0)], 2),  # the most visited, but no loss
+        (WON, [(9, LOST, 4), (3, LOST, 2), (20, OPEN, 0)], 1),  # the soonest win
+        (LOST, [(9, WON, 1), (3, WON, 3), (5, WON, 2)], 1),  # the latest loss
+        (DRAWN, [(20, WON, 1), (3, DRAWN, 0), (5, DRAWN, 0)], 2),
+        (OPEN, [(0, OPEN, 0)] * 3, -1),
+    ],
+)
+def test_a_line_goes_on_with_the_best_edge(proven: int, children: list[tuple[int, int, int]], best: int) -> None:
+    """A root and three children, where the opponent moves: visits, what is proven for the opponent, distance."""
+    nodes, edges = np.zeros(4, NODE), np.zeros(3, EDGE)
+    nodes[0]["count"], nodes[0]["proven"] = 3, proven
+    for k, (visits, result, distance) in enumerate(children):
+        edges[k]["visits"], edges[k]["child"] = visits, k + 1
+        nodes[k + 1]["proven"], nodes[k + 1]["distance"], nodes[k + 1]["side"] = result, distance, 1
+    assert best_edge(Tree(None, nodes, edges), 0) == best
