@@ -103,7 +103,8 @@ def test_bytecode_is_neither_executed_nor_written(
     foreign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    game = shutil.copy(EXAMPLE, foreign / "evil.py")
+    game = foreign / "evil.py"
+    shutil.copy(EXAMPLE, game)
     trust_run(foreign)
     game_of(foreign)
     check_trusted(foreign)
