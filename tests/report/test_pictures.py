@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from matplotlib.patches import Circle
 
 import plyground as pg
 from plyground.games.scene import Cell, Item, Scene, row
+from plyground.report.analysis import GameAnalysis, PlyAnalysis
 from plyground.report.figures import BLUE, ORANGE, new_figure, save_figure
-from plyground.report.pictures import MARK, draw_board, draw_scene
+from plyground.report.pictures import MARK, draw_board, draw_scene, save_values
 
 
 def drawn(scene: Scene) -> tuple[dict[str, tuple[float, float]], list[Circle]]:
@@ -77,3 +79,15 @@ def test_signs_stand_where_the_items_of_moves_would_come_to_lie() -> None:
         draw_board(axes, pg.load(word).start(), {move: f"<{move}>" for move in moves})
         found = {text.get_text(): text.get_position() for text in axes.texts}
         assert {move: found[f"<{move}>"] for move in moves} == moves
+
+
+def test_the_values_of_a_game_are_drawn_with_its_mistakes(tmp_path: Path) -> None:
+    """An unfinished analysis of one ply, and a solved game; the worst mistakes carry their moves."""
+    good = PlyAnalysis(1, "●", "4", "4", ["4"], 0.1, 1, 0.0, "", "", "")
+    bad = PlyAnalysis(2, "○", "1", "4", ["4"], 0.9, 1, 0.8, "blunder", "", "")
+    path = tmp_path / "values.svg"
+    save_values(path, GameAnalysis("connect_four", [good, bad], 5))
+    written = path.read_text(encoding="utf-8")
+    assert all(f"<!-- {text} -->" in written for text in ("blunder", "solver", "1", "value for the first side"))
+    save_values(path, GameAnalysis("chess", [replace(good, exact=None)], 5))
+    assert "<!-- solver -->" not in path.read_text(encoding="utf-8")

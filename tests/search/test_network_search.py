@@ -19,7 +19,14 @@ from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.networks import make_network
-from plyground.search.network_search import NetworkSearch, evaluator_of, q_evaluator, search_records
+from plyground.search.analysis import analyse
+from plyground.search.network_search import (
+    GrowingNetworkTree,
+    NetworkSearch,
+    evaluator_of,
+    q_evaluator,
+    search_records,
+)
 from plyground.search.tree_arrays import LOST, OPEN, WON, Result
 from plyground.search.tree_config import SearchConfig
 
@@ -142,3 +149,21 @@ def test_trees_too_large_for_the_memory_are_refused_with_the_numbers(three: pg.G
     view = View(three, "planes")
     with pytest.raises(InvalidValue, match=r"need .* GB, where .* GB are free"):
         NetworkSearch(view, constant(view), config(simulations=100_000_000), 1000)
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_an_analysis_with_a_network_is_the_search_of_the_agent(three: pg.Game, selection: str) -> None:
+    """Searched in pieces, with the network's priors; by time it goes in rounds."""
+    settings, view = config(selection=selection), View(three, "", device="cpu")
+    found = run(three, three.start().states, settings)
+    tree = GrowingNetworkTree(NetworkSearch(view, constant(view), settings, 1))
+    *_, last = analyse(tree, three.start(), np.arange(1, dtype=np.uint64), every=0.0)
+    by_action = {move.action: move for move in last.moves}
+    assert [by_action[action].visits for action in found.actions[0]] == list(found.visits[0])
+    assert [by_action[action].prior for action in found.actions[0]] == [float(prior) for prior in found.priors[0]]
+    assert last.moves[0].action == found.chosen[0]
+    timed = config(selection=selection, simulations=0, seconds=0.05)
+    tree = GrowingNetworkTree(NetworkSearch(view, constant(view), timed, 1))
+    *_, last = analyse(tree, three.start(), np.arange(1, dtype=np.uint64))
+    assert last.simulations > 0
+    assert last.moves[0].line[0] == last.moves[0].name

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
+from plyground.search.analysis import Growing, GrowingTree
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
@@ -58,6 +59,10 @@ class SearchAgent:
         check_running(self.game, states)
         return self.searcher.search(states, rngs)
 
+    def growing(self) -> Growing:
+        """The same search of one position, step by step, for an analysis."""
+        return GrowingTree(self.game, self.config)
+
 
 class ReusingSearchAgent(SearchAgent):
     """The same, with a tree for each game that is kept between its moves."""
@@ -95,6 +100,12 @@ class NetworkSearchAgent:
             self._searches.clear()
             self._searches[len(states)] = NetworkSearch(self.view, self.evaluator, self.config, len(states))
         return search_records(self._searches[len(states)], states, rngs)
+
+    def growing(self) -> Growing:
+        """The same search of one position, step by step, for an analysis."""
+        from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
+
+        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, self.config, 1))
 
 
 def check_running(game: Game, states: NDArray[np.void]) -> None:

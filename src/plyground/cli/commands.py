@@ -131,6 +131,57 @@ def solve(
     terminal.show_solved(start, rules.rules.solve(start, seconds), json)
 
 
+def analyse(
+    words: Annotated[Words, shown_as("[GAME]", "see `plyground games`")] = NO_WORDS,
+    game: GameOption = "",
+    *,
+    position: str = "startpos",
+    moves: Annotated[str, hint("MOVES", "none")] = "",
+    file: Annotated[Path | None, hint("FILE", "none")] = None,
+    number: int = 1,
+    agent: Annotated[str, hint("SEARCH", "search")] = "search",
+    sims: Annotated[int | None, hint("INT", "10000; 400 with a network")] = None,
+    time: Annotated[float | None, hint("FLOAT", "no limit")] = None,
+    seed: int = 0,
+    picture: NoPath = None,
+    json: bool = False,
+) -> None:
+    """Analyse a position, or each move of a game (--moves, --file), by tree search.
+
+    Args:
+        position: the position, or where the moves begin, in the game's own text
+        moves: a game as its moves: 4453, or 'e4 e5 Nf3'
+        file: a game from a file: a PGN, or what `save FILE` has written in play
+        number: which game of that file
+        agent: the search: search:net=trained, search:run=DIR, search:leaf=random, ...
+        sims: simulations for each position
+        time: seconds for each position
+        seed: the same seed gives the same analysis, unless time limits it
+        picture: write the value over the plies of the game to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.cli import analyse as display
+    from plyground.play.saved import read_file, read_moves
+
+    spec, _ = game_first(words, game, "analyse [GAME]")
+    _check_picture(picture)
+    rules = pg.load(spec)
+    start, actions = rules.position(position), list[int]()
+    if moves and file:
+        raise InvalidValue("analyse takes --moves or --file, not both")
+    if file:
+        start, actions = read_file(file, rules, number)
+    elif moves:
+        actions = read_moves(start, moves)
+    if picture and not (moves or file):
+        raise InvalidValue("the picture shows the values of a game: name one by --moves or --file")
+    searcher = display.make_searcher(rules, agent, sims, time)
+    if moves or file:
+        display.analyse_game(searcher, start, actions, seed, json, picture)
+    else:
+        display.analyse_position(searcher, start, seed, json)
+
+
 def grade(
     words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
     game: GameOption = "",
@@ -231,6 +282,7 @@ def play(
     side: Literal["first", "second"] = "first",
     position: str = "startpos",
     seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    explain: bool = False,
 ) -> None:
     """Play against an agent in the terminal.
 
@@ -239,6 +291,7 @@ def play(
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices
+        explain: before each of your moves, show what a tree search says of the best ones
     """
     from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
@@ -248,7 +301,7 @@ def play(
     begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
     start, agent = rules.position(position, begun), pg.agent(opponent, rules)
     stop_at_once(agent)
-    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun)
+    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
 
 
 def bench(
@@ -316,4 +369,4 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-COMMANDS = {each.__name__: each for each in (games, perft, match, play, solve, grade, ladder, bench, check)}
+COMMANDS = {each.__name__: each for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check)}

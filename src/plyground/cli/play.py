@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from plyground.agents.agent import Agent, Learning
+from plyground.cli.analyse import Explainer
 from plyground.cli.terminal import board, console
 from plyground.play.session import Event, Session
 from plyground.position import Position
@@ -21,8 +22,9 @@ HELP = """  moves      list the legal moves
   quit       leave (also Ctrl-C and Ctrl-D)"""
 
 
-def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
-    """Games between a person and an agent, until the person quits."""
+def play(start: Position, agent: Agent, name: str, side: int, seed: int, explain: bool = False) -> None:
+    """Games between a person and an agent, until the person quits; `explain`: with an analysis before each move."""
+    explainer = Explainer(start.game) if explain else None
     session = Session(start, agent, name, side, seed)
     session.prepare()
     board(start, start.seat)
@@ -30,7 +32,7 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
     _say(f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.")
     _say(f"Type {typing}; or: {COMMANDS}.")
     try:
-        run(session)
+        run(session, explainer)
     except KeyboardInterrupt:
         if not isinstance(agent, Learning):  # an agent that learns saves first, as at any other end
             _say("Good-bye.")
@@ -40,14 +42,14 @@ def play(start: Position, agent: Agent, name: str, side: int, seed: int) -> None
     _say("Good-bye.")
 
 
-def run(session: Session) -> None:
+def run(session: Session, explainer: Explainer | None = None) -> None:
     """Read lines and print events until the person quits."""
     events = session.begin()
     written = Path()  # the file that this game was saved to
     while True:
         while session.agent_to_move:
             events += session.reply()
-        _show(session, events)
+        _show(session, events, explainer)
         typed = _ask(session.prompt)
         if typed is None:
             return
@@ -61,8 +63,8 @@ def run(session: Session) -> None:
                 written = _write(event, written)
 
 
-def _show(session: Session, events: list[Event]) -> None:
-    """What the agent plays, the board where it has changed, and the answers."""
+def _show(session: Session, events: list[Event], explainer: Explainer | None) -> None:
+    """What the agent plays, the board where it has changed, with an analysis if asked for, and the answers."""
     for event in events:
         if event.kind == "played" and event.name != "you":
             _say(f"{event.name} plays {event.text}")
@@ -70,6 +72,8 @@ def _show(session: Session, events: list[Event]) -> None:
             _say(event.text)
     if any(event.kind in ("began", "played", "taken_back") for event in events):
         console.print(board(session.position, session.seat, session.actions[-1] if session.actions else -1))
+        if explainer and not session.over:
+            explainer.show(session.position)
     for event in events:
         if event.kind == "ended":
             _say(event.text)

@@ -310,6 +310,8 @@ class Rules:
     write_record: Function | None = _optional("a function", file="record")
     """`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN;
     otherwise a plain list of actions"""
+    read_records: Function | None = _optional("a function", file="record")
+    """`read_records(text, game) -> [(start, actions)]`: the games of a text in that format"""
 
     # ---- learning ----
     evaluate: Function | None = _optional("a compiled function", file="evaluate")

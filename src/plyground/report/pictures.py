@@ -1,4 +1,4 @@
-"""Pictures of positions, drawn from their scenes, and of ladders. Needs matplotlib (the extra `learn`)."""
+"""Pictures of positions (drawn from scenes), ladders and analysed games. Needs matplotlib (the extra `learn`)."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -15,11 +15,14 @@ from plyground.arena.grade import Mistake
 from plyground.arena.ladder import Ladder
 from plyground.games.scene import Item, Scene, Zone
 from plyground.position import Position
-from plyground.report.figures import BLUE, ORANGE, label, new_figure, save_figure
+from plyground.report.analysis import GameAnalysis
+from plyground.report.figures import BLUE, GREEN, GREY, ORANGE, label, new_figure, save_figure
 
 FRAME, HOLE = "#dfe6ee", "#ffffff"
 LEAST_WIDTH = 6  # columns that a picture has room for
 INK, MARK = "#222222", "#c0392b"
+MISTAKES = {"inaccuracy": (GREEN, "^"), "mistake": (ORANGE, "s"), "blunder": (MARK, "X")}  # colour and marker
+NAMED = 8  # mistakes whose moves are written beside them: the worst
 PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
 SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 
@@ -45,6 +48,28 @@ def save_ladder(path: Path, ladder: Ladder) -> None:
     axes.set_yticks(range(len(names)), [names[index] for index in order])
     title = f"{ladder.game}: {ladder.games} games for each two"
     label(axes, grid="x", xlabel="Elo, the mean of all is 0", title=title)
+    save_figure(path, figure)
+
+
+def save_values(path: Path, analysis: GameAnalysis) -> None:
+    """The value after each ply of a game for the first side, with its mistakes."""
+    plies, last = analysis.plies, max(2, len(analysis.plies))
+    figure = new_figure(max(7.0, 2.0 + 0.14 * last), 4.2)
+    axes = figure.add_subplot()
+    axes.axhline(0.0, color=GREY, linewidth=1)
+    axes.plot([each.ply for each in plies], [each.value for each in plies], color=BLUE, marker=".", label="search")
+    exact = [(each.ply, each.exact) for each in plies if each.exact is not None]
+    if exact:
+        axes.step([ply for ply, _ in exact], [value for _, value in exact], where="mid", color=GREY, label="solver")
+    for name, (colour, marker) in MISTAKES.items():
+        of_kind = [each for each in plies if each.mistake == name]
+        if of_kind:
+            places, values = [each.ply for each in of_kind], [each.value for each in of_kind]
+            axes.scatter(places, values, color=colour, marker=marker, s=50, zorder=3, label=name)
+    for each in analysis.worst()[:NAMED]:
+        axes.annotate(each.played, (each.ply, each.value), (0, 7), textcoords="offset points", ha="center", fontsize=8)
+    axes.set(xlim=(0.5, last + 0.5), ylim=(-1.15, 1.15))
+    label(axes, legend=True, xlabel="ply", ylabel="value for the first side", title=analysis.game)
     save_figure(path, figure)
 
 

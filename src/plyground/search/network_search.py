@@ -24,6 +24,7 @@ from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.networks import Valued
+from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS, check_memory, edges_per_node, tree_bytes
@@ -55,7 +56,7 @@ class NetworkSearch:
         self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
         self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
         self._schedules = dict[int, Tensor]()
-        self._simulate: Callable[[], object] | None = None
+        self._captured: Callable[[], object] | None = None  # one simulation in every tree
 
     def _check_room(self, game: Game) -> None:
         if not is_gpu(self.on.name):
@@ -66,20 +67,45 @@ class NetworkSearch:
     def search(self, states: Tensor, rngs: Tensor) -> Result:
         """What the search finds in states [n, bytes of STATE]; tensors that the next search overwrites. Random numbers
         come from `rngs` [n], which advance."""
-        self._begin(states, rngs)
+        self.begin(states, rngs)
         limit = self.config.simulations or ROOM
-        if self._simulate is None:
-            schedule = self._schedule(FIRST_ROUND if self.config.seconds else limit)
-            self._simulate = repeatable(self.on.name, lambda: self.simulate(schedule))
-            self._begin(states, rngs)
-        self._simulate()  # the root
         if self.config.seconds:
-            self._until(time.perf_counter() + self.config.seconds * len(states), limit, self._simulate)
+            self._until(time.perf_counter() + self.config.seconds * len(states), limit)
         else:
-            self._repeat(limit, self._simulate)
-        self.on.on.run(self.kernels.finish_all, self.n, self.trees, self.settings, self.result)
+            self._repeat(limit)
         rngs.copy_(self._memory["rngs"])
+        return self.finish()
+
+    def begin(self, states: Tensor, rngs: Tensor) -> None:
+        """Plant a tree for each state, and let the network evaluate the roots."""
+        self._plant(states, rngs)
+        if self._captured is None:
+            self._capture()
+            self._plant(states, rngs)
+        self.advance(0)
+
+    def advance(self, done: int) -> None:
+        """One simulation in every tree, after `done` of them. By time, FIRST_ROUND simulations are a round."""
+        if done and done % FIRST_ROUND == 0 and self.settings.gumbel and self.config.seconds:
+            self.on.on.run(self.kernels.begin_rounds, self.n, self.trees, self.settings)
+        (self._captured or self._capture())()
+
+    def _capture(self) -> Callable[[], object]:
+        """One simulation, on a GPU as a captured graph."""
+        schedule = self._schedule(FIRST_ROUND if self.config.seconds else self.config.simulations or ROOM)
+        self._captured = repeatable(self.on.name, lambda: self.simulate(schedule))
+        return self._captured
+
+    def finish(self) -> Result:
+        """What was found so far, as tensors that the next call overwrites."""
+        self.on.on.run(self.kernels.finish_all, self.n, self.trees, self.settings, self.result)
         return self.result
+
+    def first_tree(self) -> Tree:
+        """The first tree, in the CPU's memory."""
+        types = {"states": self.view.game.rules.STATE, "nodes": NODE, "edges": EDGE}
+        arrays = {name: self._memory[name][0].cpu().numpy() for name in types}
+        return Tree(**{name: arrays[name].reshape(-1).view(dtype) for name, dtype in types.items()})
 
     def simulate(self, schedule: Tensor) -> None:
         """One simulation in every tree."""
@@ -90,26 +116,24 @@ class NetworkSearch:
         others = self.view.action_outputs, self.settings
         self.on.run_rows(self.kernels.expand_and_back_up_all, self.n, (self.trees, logits, values), others)
 
-    def _begin(self, states: Tensor, rngs: Tensor) -> None:
+    def _plant(self, states: Tensor, rngs: Tensor) -> None:
         rows = self.on.rows(states)
         self._memory["rngs"].copy_(rngs)
         roots = self.on.words(rows, self.view.game.rules.STATE.alignment)
         self.on.on.run(self.kernels.plant_all, self.n, self.trees, roots)
 
-    def _repeat(self, simulations: int, simulate: Callable[[], object]) -> None:
+    def _repeat(self, simulations: int) -> None:
         for done in range(simulations):
             if done % LOOKS == 0 and self._all_proven():
                 break
-            simulate()
+            self.advance(done)
 
-    def _until(self, end: float, most: int, simulate: Callable[[], object]) -> None:
+    def _until(self, end: float, most: int) -> None:
         """Rounds of sequential halving in the same trees, until the time is over."""
         done = 0
         while done < most and not self._all_proven() and (not done or time.perf_counter() < end):
-            if done and done % FIRST_ROUND == 0 and self.settings.gumbel:
-                self.on.on.run(self.kernels.begin_rounds, self.n, self.trees, self.settings)
-            for _ in range(LOOKS):
-                simulate()
+            for k in range(LOOKS):
+                self.advance(done + k)
             done += LOOKS
 
     def _all_proven(self) -> bool:
@@ -193,3 +217,25 @@ def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result
     found = search.search(search.on.from_records(states), own)
     rngs[:] = own.cpu().numpy()
     return Result._make(each.cpu().numpy().copy() for each in found)
+
+
+class GrowingNetworkTree:
+    """The tree of one position, for an analysis (`search/analysis.py`)."""
+
+    def __init__(self, search: NetworkSearch) -> None:
+        self.search, self.game, self.config = search, search.view.game, search.config
+
+    def begin(self, states: Records, rngs: Rngs) -> None:
+        self.done = 0
+        self.search.begin(self.search.on.from_records(states), torch.from_numpy(rngs.copy()).to(self.search.on.device))
+
+    def simulate(self, count: int) -> None:
+        for _ in range(count):
+            self.search.advance(self.done)
+            self.done += 1
+
+    def finish(self) -> Result:
+        return Result._make(each.cpu().numpy().copy() for each in self.search.finish())
+
+    def tree(self) -> Tree:
+        return self.search.first_tree()

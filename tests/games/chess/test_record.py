@@ -13,5 +13,7 @@ def test_a_resigned_game_keeps_its_result_players_and_moves() -> None:
     assert game.rules.write_record is not None
     written = game.rules.write_record(start, actions, ("you", "greedy"), pg.Outcome.SECOND_WINS)
     (record,) = pgn.read(written)
+    assert game.rules.read_records is not None
+    assert game.rules.read_records(written, game) == [(start, actions)]
     assert (record.actions, record.result) == (actions, "0-1")
     assert (record.tags["White"], record.tags["Black"]) == ("you", "greedy")

@@ -1,10 +1,11 @@
-"""A game of chess as a PGN file."""
+"""Games of chess as PGN files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
 
+from plyground.game import Game
 from plyground.games.chess import pgn
 from plyground.games.interface import Outcome
 from plyground.position import Position
@@ -14,3 +15,8 @@ def write_record(start: Position, actions: Sequence[int], players: tuple[str, st
     """The game as PGN, dated today; `outcome` counts where the rules have not ended the game (a resignation)."""
     tags = {"Date": f"{date.today():%Y.%m.%d}", "White": players[0], "Black": players[1]}
     return pgn.write(pgn.Record(start, list(actions), tags, pgn.RESULTS[outcome]))
+
+
+def read_records(text: str, game: Game) -> list[tuple[Position, list[int]]]:
+    """The games of a PGN: first positions and actions."""
+    return [(record.start, record.actions) for record in pgn.read(text, game)]

@@ -1,0 +1,198 @@
+"""The command `analyse`: a live table while a search goes on, and what it has found when it ends or is stopped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from plyground import specs
+from plyground.agents.agent import make
+from plyground.agents.search import NEEDS, can_search_trees
+from plyground.cli import terminal
+from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.terminal import board, console, say
+from plyground.errors import InvalidValue, command, shorten
+from plyground.game import Game
+from plyground.games.rng import seeds
+from plyground.position import Position
+from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, solve
+from plyground.report.analysis import analyse_game as analyses_of_game
+from plyground.search.analysis import Analysis, MoveAnalysis, analyse
+
+Answer = TypeVar("Answer")
+SIMULATIONS, WITH_NETWORK = 10_000, 400  # for each position
+SHORT = 8  # plies of a principal variation in a table
+EXPLAINED = 5  # moves in the table of `play --explain`
+LIVE_ROWS = 12  # moves in the live table
+WORST = 5  # mistakes that are shown with their positions
+
+
+def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
+    """The search agent of a spec, with the limits of the command line."""
+    if not can_search_trees(game):
+        raise InvalidValue(f"an analysis needs {NEEDS}; {game} is not one")
+    name, options = specs.split(spec)
+    if name != "search":
+        raise InvalidValue(
+            f"--agent of an analysis is a tree search, such as search:net=trained, not {shorten(spec)!r}"
+        )
+    if simulations is not None:
+        options["sims"] = str(simulations)
+    if seconds is not None:
+        options["time"] = f"{seconds:g}"
+    if not {"sims", "time"} & options.keys():
+        options["sims"] = str(WITH_NETWORK if {"net", "run"} & options.keys() else SIMULATIONS)
+    return make(specs.join(name, options), game)
+
+
+# ---- one position ----
+
+
+def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -> None:
+    """Search a position and show its moves; Ctrl-C ends the search and shows what was found."""
+    live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal and not as_json else None
+
+    def show(each: Analysis) -> None:
+        if live:
+            live.update(moves_table(add_scores(each, scores), LIVE_ROWS), refresh=True)
+
+    scores = solve(position)
+    with live or nullcontext():
+        last, stopped = _last(analyse(agent.growing(), position, seeds(seed, 1)), show)
+    found = add_scores(last, scores)
+    if as_json:
+        print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
+    else:
+        console.print(board(position))
+        console.print(moves_table(found))
+    _end(stopped)
+
+
+class Explainer:
+    """The best moves of a position with what a search says of them, for `play --explain`."""
+
+    def __init__(self, game: Game) -> None:
+        self.growing = make_searcher(game, "search", None, None).growing()
+
+    def show(self, position: Position) -> None:
+        *_, last = analyse(self.growing, position, seeds(0, 1))
+        console.print(moves_table(add_scores(last, solve(position)), EXPLAINED))
+
+
+def moves_table(found: Analysis, rows: int = 0) -> Group:
+    """The moves of a position, what the search would play first; 0 rows: all."""
+    solved = any(move.words for move in found.moves)
+    columns = ["move", "prior", "visits", "value", *(["solver"] if solved else []), "principal variation"]
+    table = Table(*columns, title=f"{found.side} moves", title_justify="left")
+    shown = found.moves[: rows or None]
+    for number, move in enumerate(shown):
+        cells = [move.name, f"{move.prior:.1%}", f"{move.visits:,}", _value(move)]
+        cells += [move.words] * solved
+        table.add_row(*cells, " ".join(move.line[:SHORT]), style="" if number else "bold")
+    left = len(found.moves) - len(shown)
+    more = f", {left} more moves" if left else ""
+    proven = f", proven: a {found.proven}" if found.proven else ""
+    rate = found.simulations / max(found.seconds, 1e-9)
+    line = f"{found.simulations:,} simulations in {found.seconds:.1f} s ({rate:,.0f} a second){proven}{more}"
+    return Group(table, Text(line))
+
+
+def _value(move: MoveAnalysis) -> str:
+    if move.proven == "draw":
+        return "draw"
+    if move.proven:
+        return f"{move.proven} in {move.plies} {'ply' if move.plies == 1 else 'plies'}"
+    return "-" if move.value is None else f"{move.value:+.2f}"
+
+
+# ---- a game ----
+
+
+def analyse_game(
+    agent: Any, start: Position, actions: Sequence[int], seed: int, as_json: bool, picture: Path | None
+) -> None:
+    """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
+    with terminal.progress(len(actions), "plies", hide=as_json) as advance:
+
+        def show(each: GameAnalysis) -> None:
+            last = each.plies[-1]
+            advance(last.ply, title=f"{last.side} {last.played} {last.mistake}")
+
+        found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
+    if as_json:
+        worst = [each.ply for each in found.worst()]
+        print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
+    else:
+        show_game(found, start.game)
+    if picture:
+        from plyground.report.pictures import save_values
+
+        save_values(picture, found)
+        print(f"wrote {picture}", file=sys.stderr)
+    _end(stopped)
+
+
+def show_game(found: GameAnalysis, game: Game) -> None:
+    """All plies, then the worst mistakes with the command that analyses each."""
+    sides = game.rules.SIDES
+    solved = any(each.words for each in found.plies)
+    columns = ["ply", "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
+    table = Table(*columns, title=str(game), title_justify="left")
+    for each in found.plies:
+        lost = f"{each.lost:.2f}" if each.lost >= 0.005 else ""
+        exact = [f"{each.exact:+d}" if each.exact else "" if each.exact is None else "0"] * solved
+        better = each.best if each.mistake else ""
+        style = "bold" if each.mistake == "blunder" else ""
+        cells = [str(each.ply), each.side, each.played, f"{each.value:+.2f}", *exact, lost, each.mistake, better]
+        table.add_row(*cells, style=style)
+    console.print(table)
+    limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
+    say(f"{len(found.plies)} of {found.length} plies. Lost of a value between -1 and 1: {limits}.")
+    counts = {side: [each for each in found.worst() if each.side == side] for side in sides}
+    for side, mistakes in counts.items():
+        number = ", ".join(f"{_plural(sum(each.mistake == name for each in mistakes), name)}" for name in THRESHOLDS)
+        say(f"{side}: {number}")
+    for each in found.worst()[:WORST]:
+        _show_mistake(each, game)
+
+
+def _show_mistake(each: PlyAnalysis, game: Game) -> None:
+    exact = f" ({each.words})" if each.words else ""
+    say(f"\nply {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
+    say(f"  better: {' '.join(each.line[:SHORT])}")
+    say(f"  {command('analyse', game, '--position', each.position)}")
+
+
+def _plural(count: int, name: str) -> str:
+    several = {"inaccuracy": "inaccuracies"}.get(name, f"{name}s")
+    return f"{count} {name if count == 1 else several}"
+
+
+def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:
+    """The last answer of a search, and whether Ctrl-C has ended it. Before the first one Ctrl-C ends the command."""
+    found = list[Answer]()
+    try:
+        for each in answers:
+            found[:] = [each]
+            show(each)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        return found[0], True
+    return found[0], False
+
+
+def _end(stopped: bool) -> None:
+    if stopped:
+        say_stopped("this is what was found so far")
+        sys.exit(130)

@@ -1,0 +1,224 @@
+"""What a tree search finds in one position, as plain data, again and again while the search goes on.
+
+`analyse` grows one tree, a few milliseconds at a time, and describes it: each legal move with its prior, visits, value
+and principal variation. With a limit by simulations its last answer is the answer of the agent with the same settings.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.position import Position
+from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
+from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
+from plyground.search.tree_memory import new_result, new_trees, words_of
+from plyground.search.tree_search import FIRST_ROUND, TreeSearch
+
+PATIENCE = 0.05  # seconds of search between two looks at the clock; Ctrl-C waits no longer
+EVERY = 0.25  # seconds between two answers
+LONGEST_LINE = 20  # plies of a principal variation
+RESULTS = {OPEN: "", LOST: "loss", DRAWN: "draw", WON: "win"}
+
+
+@dataclass(frozen=True)
+class MoveAnalysis:
+    """One legal move; values are for the side to move."""
+
+    name: str
+    action: int
+    prior: float
+    """the probability that the network gives it; without a network all are equal"""
+    visits: int
+    value: float | None
+    """-1 to 1; None: no simulation has tried it"""
+    proven: str
+    """win, draw or loss; empty: nothing is proven"""
+    plies: int | None
+    """of the proven win or loss, this move included"""
+    line: list[str]
+    """the principal variation, which begins with this move"""
+    exact: int | None = None
+    """the solver's score, in a solved game"""
+    words: str = ""
+    """that score in words"""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A position, and its moves: what the search would play first, then by visits."""
+
+    position: str
+    side: str
+    """the side to move"""
+    value: float
+    """of the first move, for the side to move"""
+    proven: str
+    simulations: int
+    seconds: float
+    moves: list[MoveAnalysis]
+
+
+class Tree(NamedTuple):
+    """A tree in the CPU's memory."""
+
+    states: Any  # [M] of STATE
+    nodes: Any  # [M] of NODE
+    edges: Any  # [E] of EDGE
+
+
+class Growing(Protocol):
+    """The tree of one position, which grows."""
+
+    game: Game
+    config: SearchConfig
+
+    def begin(self, states: Records, rngs: Rngs) -> None:
+        """Plant a tree for states [1]."""
+        ...
+
+    def simulate(self, count: int) -> None:
+        """Up to `count` simulations, at least one; none after the root is proven."""
+        ...
+
+    def finish(self) -> Result:
+        """What was found so far; the search may go on."""
+        ...
+
+    def tree(self) -> Tree: ...
+
+
+class GrowingTree:
+    """A tree without a network."""
+
+    def __init__(self, game: Game, config: SearchConfig) -> None:
+        self.game, self.config = game, config
+        self.search = TreeSearch(game, config, threads=1)
+        self.work, self.round = game.work(), 0
+        self.trees: Trees = new_trees(game, 1, self.search.nodes)
+
+    def begin(self, states: Records, rngs: Rngs) -> None:
+        self.round = FIRST_ROUND if self.config.seconds else self.config.simulations
+        self.trees.rngs[:] = rngs
+        self.search.kernels.begin_all(self.trees, words_of(states), self.search.settings, self.work)
+
+    def simulate(self, count: int) -> None:
+        kernels, settings = self.search.kernels, self.search.settings
+        if settings.gumbel and self.config.seconds:
+            if self.trees.counters["simulations"][0] >= self.round:
+                self.round *= 2
+                kernels.begin_rounds(self.trees, settings)
+            count = min(count, self.round - int(self.trees.counters["simulations"][0]))
+        kernels.simulate_all(self.trees, count, self._schedule(), settings, self.work)
+
+    def _schedule(self) -> Ints:
+        """Sequential halving's, which PUCT does not read."""
+        return halving_schedule(self.config.considered, self.round if self.search.settings.gumbel else 1)
+
+    def finish(self) -> Result:
+        result = new_result(self.game, 1)
+        self.search.kernels.finish_all(self.trees, self.search.settings, result)
+        return result
+
+    def tree(self) -> Tree:
+        return Tree(self.trees.states[0], self.trees.nodes[0], self.trees.edges[0])
+
+
+# ---- one position ----
+
+
+def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVERY) -> Iterator[Analysis]:
+    """The analysis so far every `every` seconds, and at last that of the whole search."""
+    if position.over:
+        text = shorten(position.text)
+        raise InvalidValue(f"an analysis needs a running game; {position.outcome} in {text!r}: go back a move")
+    config, begun = growing.config, time.perf_counter()
+    end, most = begun + (config.seconds or math.inf), config.simulations or MOST_SIMULATIONS
+    growing.begin(position.states, rngs)
+    due, chunk, found = begun, 1, growing.finish()
+    while not found.proven[0] and found.simulations[0] < most:
+        before = time.perf_counter()
+        growing.simulate(min(chunk, most - int(found.simulations[0])))
+        done, found = int(found.simulations[0]), growing.finish()
+        now = time.perf_counter()
+        rate = (int(found.simulations[0]) - done) / max(now - before, 1e-6)
+        chunk = max(1, min(4 * chunk, int(rate * min(PATIENCE, (config.seconds or math.inf) / 10))))
+        if now >= end:
+            break
+        if now >= due:
+            due = now + every
+            yield describe(growing, position, found, now - begun)
+    yield describe(growing, position, found, time.perf_counter() - begun)
+
+
+def describe(growing: Growing, position: Position, found: Result, seconds: float) -> Analysis:
+    """The tree so far as plain data."""
+    tree, rules = growing.tree(), growing.game.rules
+    count, first = int((found.actions[0] >= 0).sum()), int(tree.nodes[0]["first"])
+    moves = [_describe_move(growing.game, tree, found, k, first + k) for k in range(count)]
+    chosen = int(found.chosen[0])
+    moves.sort(key=lambda move: (move.action != chosen, move.proven == "loss", -move.visits, -(move.value or 0.0)))
+    best = moves[0].value
+    proven = int(found.proven[0])
+    return Analysis(
+        position=position.text,
+        side=rules.SIDES[position.to_move],
+        value=float(proven - DRAWN) if proven else float(found.values[0]) if best is None else best,
+        proven=RESULTS[proven],
+        simulations=int(found.simulations[0]),
+        seconds=seconds,
+        moves=moves,
+    )
+
+
+def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> MoveAnalysis:
+    """The k-th legal move, that of an edge of the root."""
+    proven, visits = int(found.action_proven[0, k]), int(found.visits[0, k])
+    names = principal_variation(game, tree, edge)
+    return MoveAnalysis(
+        name=names[0],
+        action=int(found.actions[0, k]),
+        prior=float(found.priors[0, k]),
+        visits=visits,
+        value=float(found.action_values[0, k]) if visits else None,
+        proven=RESULTS[proven],
+        plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
+        line=names,
+    )
+
+
+def principal_variation(game: Game, tree: Tree, edge: int) -> list[str]:
+    """The names of the move of an edge of the root and of the best play after it, as far as the tree knows it."""
+    node, names = 0, list[str]()
+    while edge >= 0 and len(names) < LONGEST_LINE:
+        names.append(game.rules.action_name(tree.states[node], int(tree.edges[edge]["action"])))
+        node = int(tree.edges[edge]["child"])
+        edge = best_edge(tree, node) if node >= 0 else -1
+    return names
+
+
+def best_edge(tree: Tree, node: int) -> int:
+    """The edge that a search would play in a node: the soonest win or the latest loss where that is proven, otherwise
+    the most visited one that is no proven loss, of equally visited ones the best; -1: none was tried."""
+    here = tree.nodes[node]
+    rows = np.arange(int(here["first"]), int(here["first"]) + int(here["count"]))
+    rows = rows[tree.edges["visits"][rows] > 0]
+    if not len(rows):
+        return -1
+    edges, below = tree.edges[rows], tree.nodes[tree.edges["child"][rows]]
+    opponents = (below["side"] != here["side"]) & (below["proven"] != OPEN)
+    proven: Any = below["proven"] + 2 * opponents * (DRAWN - below["proven"])  # for the side to move in this node
+    visits, distance = edges["visits"].astype(np.int64), below["distance"].astype(np.int64)
+    if here["proven"] == OPEN:
+        rank = np.where(proven == LOST, -1, visits)
+    else:
+        preferred: Any = {WON: -distance, LOST: distance, DRAWN: visits}[int(here["proven"])]
+        rank = np.where(proven == here["proven"], preferred, -(2**31))
+    return int(rows[np.lexsort((edges["value"], rank))[-1]])

@@ -1,0 +1,119 @@
+"""The command `analyse`: tables, JSON, pictures, Ctrl-C and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from plyground.cli import analyse as display
+from plyground.cli import terminal
+
+pytestmark = pytest.mark.compiled
+THREE = str(ROOT / "examples" / "three_in_a_row.py")
+FEW = ("--sims", "200")
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal.console, "_width", 200)
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_position_is_shown_with_its_moves_and_the_solver_beside(command) -> None:
+    code, out, _ = command("analyse", "connect_four", "--position", "112233", *FEW)
+    assert code == 0
+    assert "principal variation" in out
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line[:1] == "│"]
+    assert len(rows) == 7
+    assert (rows[0][0], rows[0][3:5]) == ("4", ["win in 1 ply", "wins in 1 move"])
+    assert "proven: a win" in out
+
+
+def test_a_position_as_json_has_every_move(command) -> None:
+    code, out, _ = command("analyse", THREE, "--position", "startpos", *FEW, "--json")
+    found = json.loads(out)
+    assert (code, found["stopped"], found["simulations"], len(found["moves"])) == (0, False, 200, 9)
+    first = found["moves"][0]
+    assert {"name", "prior", "visits", "value", "proven", "line", "exact"} <= first.keys()
+    assert sum(move["visits"] for move in found["moves"]) == 200
+    assert first["exact"] is None, "three in a row has no solver"
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_game_is_shown_with_its_mistakes_the_worst_first(command, tmp_path: Path) -> None:
+    picture = tmp_path / "values.png"
+    code, out, err = command("analyse", "--position", "112233", "--moves", "756", *FEW, "--picture", str(picture))
+    assert code == 0
+    assert "inaccuracy from 0.1, mistake from 0.2, blunder from 0.3" in out
+    assert "ply 1: ● 7, blunder: lost" in out
+    assert out.index("ply 1: ●") < out.index("better: 4")
+    assert "analyse connect_four --position" in out, "the command that looks at the mistake"
+    assert f"wrote {picture}" in err
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    file.write_text("1122337", encoding="utf-8")
+    code, out, _ = command("analyse", "connect_four", "--file", str(file), "--json", *FEW)
+    found = json.loads(out)
+    assert code == 0
+    assert (found["length"], len(found["plies"]), found["stopped"]) == (7, 7, False)
+    assert found["worst"] == sorted(found["worst"], key=lambda ply: -found["plies"][ply - 1]["lost"])
+    assert 7 in found["worst"]
+
+
+@pytest.mark.parametrize("arguments", [("--position", "4453"), ("--moves", "4453")])
+def test_ctrl_c_shows_what_was_found_so_far(
+    command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    def interrupted(name: str) -> None:
+        whole = getattr(display, name)
+
+        def search(*given: Any) -> Iterator[Any]:
+            yield next(iter(whole(*given)))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(display, name, search)
+
+    interrupted("analyse")
+    interrupted("analyses_of_game")
+    code, out, err = command("analyse", *arguments, "--json", *FEW)
+    assert (code, json.loads(out)["stopped"]) == (130, True)
+    assert "stopped; this is what was found so far" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sims", "0"], "sims of the agent search is a whole number of at least 1, not 0"),
+        (["--time", "-1"], "time of the agent search is a number of seconds above 0, not -1"),
+        (["--position", "1212121"], "an analysis needs a running game; FIRST_WINS in"),
+        (["sequence"], "an analysis needs a game without chance in which nothing is hidden; sequence is not one"),
+        (["--agent", "greedy"], "--agent of an analysis is a tree search, such as search:net=trained, not 'greedy'"),
+        (["--agent", f"search:run={ROOT}/src/plyground/trained/chess"], "has learned chess, not connect_four"),
+        (["--moves", "4", "--file", "x"], "analyse takes --moves or --file, not both"),
+        (["--picture", "a.png"], "the picture shows the values of a game: name one by --moves or --file"),
+    ],
+)
+def test_bad_input_is_one_sentence(command, arguments: list[str], message: str) -> None:
+    code, _, err = command("analyse", *arguments)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_game_is_played_with_the_best_moves_explained(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table before each move of the person; none after the last."""
+    lines = iter(["4", "quit"])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+    code, out, _ = command("play", "connect_four", "greedy", "--position", "112233", "--explain")
+    assert code == 0
+    assert out.count("principal variation") == 1
+    assert "wins in 1 move" in out

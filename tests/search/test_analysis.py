@@ -1,0 +1,132 @@
+"""Analysis of one position: the same search as the agent's, what it proves is true, and it can be stopped."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.errors import InvalidValue
+from plyground.games.connect_four.solver.solver import perfect
+from plyground.games.rng import seeds
+from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, analyse
+from plyground.search.tree_config import SearchConfig
+
+pytestmark = pytest.mark.compiled
+THREE = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+@pytest.fixture(scope="module")
+def three() -> pg.Game:
+    return pg.load(THREE)
+
+
+@pytest.fixture(scope="module")
+def four() -> pg.Game:
+    return pg.load("connect_four")
+
+
+def analysed(position: pg.Position, every: float = 10.0, **settings: Any) -> list[Analysis]:
+    return list(analyse(GrowingTree(position.game, SearchConfig(**settings)), position, seeds(0, 1), every))
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_an_analysis_is_the_search_of_the_agent_with_the_same_settings(four: pg.Game, selection: str) -> None:
+    """Visits, priors and values of each move, though it is searched in pieces."""
+    position = four.position("4453")
+    agent: Any = pg.agent(f"search:sims=700,leaf=random,select={selection}", four)
+    found = agent.search(position.states.copy(), seeds(0, 1))
+    analysis = analysed(position, simulations=700, selection=selection)[-1]
+    by_action = {move.action: move for move in analysis.moves}
+    assert sorted(by_action) == list(found.actions[0])
+    for action, visits, value, prior in zip(
+        found.actions[0], found.visits[0], found.action_values[0], found.priors[0], strict=True
+    ):
+        move = by_action[int(action)]
+        assert (move.visits, move.prior) == (visits, pytest.approx(float(prior)))
+        assert move.value is None if not visits else move.value == pytest.approx(float(value))
+    assert analysis.moves[0].action == found.chosen[0]
+    assert analysis.simulations == 700
+
+
+def test_moves_are_sorted_by_what_the_search_would_play_and_then_by_visits(four: pg.Game) -> None:
+    moves = analysed(four.start(), simulations=500)[-1].moves
+    visits = [move.visits for move in moves]
+    assert moves[0].name == "4"
+    assert visits == sorted(visits, reverse=True)
+
+
+def test_a_principal_variation_is_legal_play_that_begins_with_its_move(four: pg.Game) -> None:
+    position = four.position("4453")
+    for move in analysed(position, simulations=3000)[-1].moves:
+        assert move.line[0] == move.name
+        assert 1 <= len(move.line) <= LONGEST_LINE
+        here = position
+        for name in move.line:
+            here = here.play(name)
+
+
+def test_the_line_of_a_proven_win_ends_with_the_win_after_so_many_plies(three: pg.Game) -> None:
+    """After a move at the edge against the centre, whatever is played."""
+    position, proven = three.start().play("b2").play("a2"), 0
+    for first in position.legal():
+        here = position.play(first)
+        best = analysed(here, simulations=4000, exploration=4.0)[-1]
+        if best.proven not in ("win", "loss"):
+            continue
+        move, end = best.moves[0], here
+        for name in move.line:
+            end = end.play(name)
+        assert end.over
+        assert len(move.line) == move.plies
+        proven += 1
+    assert proven
+
+
+def test_proven_moves_of_connect_four_have_the_values_of_the_solver(four: pg.Game) -> None:
+    """A late position: every move is proven, or nearly."""
+    rng, checked = np.random.default_rng(4), 0
+    for _ in range(6):
+        position = four.start()
+        for _ in range(26):
+            after = position.play(int(rng.choice(position.legal())))
+            position = position if after.over else after
+        scores = perfect().move_scores(position.states)[0]
+        for move in analysed(position, simulations=5000)[-1].moves:
+            if move.proven:
+                assert {"win": 1, "draw": 0, "loss": -1}[move.proven] == np.sign(scores[move.action])
+                checked += 1
+    assert checked > 5
+
+
+def test_values_are_for_the_side_to_move(four: pg.Game) -> None:
+    assert analysed(four.position("112233"), simulations=200)[-1].value == 1.0  # 4 wins at once
+    threatened = analysed(four.position("1122337"), simulations=200)[-1]
+    assert (threatened.side, threatened.moves[0].name) == (four.rules.SIDES[1], "4")
+
+
+def test_answers_come_while_the_search_goes_on(four: pg.Game) -> None:
+    """The first after a moment; each has more simulations than the one before."""
+    found = analysed(four.start(), every=0.0, simulations=2000)
+    counts = [each.simulations for each in found]
+    assert counts[0] < 10
+    assert counts == sorted(counts)
+    assert counts[-1] == 2000
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_a_limit_by_time_ends_the_search(four: pg.Game, selection: str) -> None:
+    begun = time.perf_counter()
+    last = analysed(four.start(), simulations=0, seconds=0.1, selection=selection)[-1]
+    assert last.seconds > 0.09
+    assert time.perf_counter() - begun < 10
+    assert last.simulations > 64  # more than one round
+
+
+def test_a_finished_game_has_nothing_to_analyse(four: pg.Game) -> None:
+    with pytest.raises(InvalidValue, match=r"an analysis needs a running game; FIRST_WINS in .*: go back a move"):
+        analysed(four.position("1212121"), simulations=10)
