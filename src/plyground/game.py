@@ -61,20 +61,21 @@ def module_of_file(word: str, what: str) -> ModuleType:
     if not specs.exists(word) or not path.is_file():
         raise InvalidValue(f"no {what} {shorten(word)!r}: there is no such file")
     stem = "".join(c if c.isalnum() else "_" for c in path.stem)
-    version = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:12]
+    source = path.read_bytes()
+    version = hashlib.sha256(str(path.resolve()).encode() + source).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
     with _LOCK:
-        return sys.modules[name] if name in sys.modules else _run_file(name, path, what)
+        return sys.modules[name] if name in sys.modules else _run_file(name, path, source, what)
 
 
-def _run_file(name: str, path: Path, what: str) -> ModuleType:
+def _run_file(name: str, path: Path, source: bytes, what: str) -> ModuleType:
+    """Run the text of a file: bytecode that lies beside it could be of another text, and none is written there."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # compiled code imports its functions from there
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source, str(spec.origin), "exec", dont_inherit=True), vars(module))  # noqa: S102 (the text that was hashed)
     except Exception as error:
         del sys.modules[name]
         if isinstance(error, Error):

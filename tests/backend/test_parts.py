@@ -85,3 +85,19 @@ def test_a_tensor_of_another_shape_is_refused_by_name() -> None:
 def test_a_part_that_is_missing_is_refused_by_name() -> None:
     with pytest.raises(Error, match=r"the checkpoint lacks part\.x"):
         parts.restore("part", {"x": torch.zeros(4)}, {}, {})
+
+
+@pytest.mark.parametrize("name", ["exp_avg", "exp_avg_sq"])
+def test_an_optimizer_of_other_shapes_is_refused(name: str) -> None:
+    """Its step would read and write beyond the tensors."""
+    part = everything()
+    part["network"](torch.ones(1, 2)).sum().backward()
+    part["optimizer"].step()
+    arrays: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
+    parts.dump("all", part, arrays, plain)
+    whole = arrays.pop(f"all.optimizer.0.{name}")
+    with pytest.raises(Error, match=r"optimizer does not fit weights of the shape \(3, 2\)"):
+        parts.restore("all", everything(), arrays, plain)
+    with pytest.raises(Error, match=r"optimizer does not fit weights of the shape \(3, 2\)"):
+        parts.restore("all", everything(), {**arrays, f"all.optimizer.0.{name}": whole[:1]}, plain)

@@ -358,3 +358,10 @@ def test_the_version_and_the_defaults_are_told_once(command) -> None:
         assert code == 0
         assert "None" not in words, name
         assert not re.search(r"\(default:[^()]*\) \(default", words), name
+
+
+@pytest.mark.parametrize("words", ["runs unpack {here} {long}", "train tabular connect_four --out {long}"])
+def test_a_name_that_no_file_can_have_is_one_sentence(words: str, command) -> None:
+    code, _, err = command(*words.format(here=__file__, long=5000 * "a").split())
+    assert code == 2
+    assert err.startswith("plyground: no file can have the name 'aaa")

@@ -106,3 +106,11 @@ def test_profiles_say_in_a_comment_what_they_are() -> None:
         path = Path(pipeline.__file__).parents[1] / "runs" / "profiles" / f"{name}.toml"
         assert path.read_text(encoding="utf-8").startswith("# "), name
         assert read_toml(path)
+
+
+def test_a_run_has_no_stages(tmp_path: Path) -> None:
+    """Its game file would be imported without being trusted."""
+    (tmp_path / "config.toml").write_text(STAGES)
+    for name in (tmp_path, tmp_path / "config.toml"):
+        with pytest.raises(Error, match="is no run"):
+            pipeline.make_train(["train", "--profile", str(name)])

@@ -281,6 +281,27 @@ def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monke
         saving.load(new_learner(learner.config), checkpoint)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("time_by_part", 1.0), ("notes", 0), ("rollbacks", "x"), ("best", []), ("step", None)]
+)
+def test_counters_of_other_types_are_refused(tmp_path: Path, name: str, value: Any) -> None:
+    learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
+    setattr(learner.state, name, value)
+    with run:
+        checkpoint = saving.save(learner, run, 0)
+    with pytest.raises(Error, match=f"{name} of .*state.json is"):
+        saving.load(new_learner(learner.config), checkpoint)
+
+
+def test_actions_that_the_game_does_not_have_are_refused(tmp_path: Path) -> None:
+    learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
+    learner.replay.time, learner.replay.actions[0, 0] = 1, 9
+    with run:
+        checkpoint = saving.save(learner, run, 0)
+    with pytest.raises(Error, match=r"holds actions that .*three_in_a_row\.py does not have"):
+        saving.load(new_learner(learner.config), checkpoint)
+
+
 def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     weights = {name: values.numpy() for name, values in learner.q_network.state_dict().items()}

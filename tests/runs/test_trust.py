@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import py_compile
 import shutil
+import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import pytest
 
@@ -76,9 +80,40 @@ def test_code_among_the_files_of_plyground_counts_too(foreign: Path, name: str) 
     (foreign / "config.toml").write_text(to_toml({"game": name}))
     trust_run(foreign)
     check_trusted(foreign)
+    (foreign / name).with_name("helper.py").write_text("")
+    with pytest.raises(Untrusted):
+        check_trusted(foreign)
+    (foreign / name).with_name("helper.py").unlink()
     (foreign / name).write_text(EVIL)
     with pytest.raises(Untrusted):
         game_of(foreign)
+
+
+def test_what_plyground_writes_itself_needs_no_new_trust(foreign: Path) -> None:
+    shutil.copy(EXAMPLE, foreign / "evil.py")
+    trust_run(foreign)
+    own = "checkpoints/12/manifest.json", "checkpoints/12/network.safetensors", "games/12.txt", "verify.md", "lock"
+    for name in (*own, "tensorboard/events.out.tfevents.1.host.2.0"):
+        (foreign / name).parent.mkdir(parents=True, exist_ok=True)
+        (foreign / name).touch()
+    check_trusted(foreign)
+
+
+def test_bytecode_is_neither_executed_nor_written(
+    foreign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    game = foreign / "evil.py"
+    shutil.copy(EXAMPLE, game)
+    trust_run(foreign)
+    game_of(foreign)
+    check_trusted(foreign)
+    (foreign / "other.py").write_text(EXAMPLE.read_text() + "print('executed')\n")
+    cached = importlib.util.cache_from_source(str(game))
+    py_compile.compile(str(foreign / "other.py"), cached, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+    game.write_text(game.read_text() + "# another version\n")
+    pg.load(game)
+    assert "executed" not in capsys.readouterr().out
 
 
 def test_own_runs_need_no_trust_even_after_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +150,10 @@ def test_programs_are_found_wherever_specs_are_named() -> None:
     config = {"opponents": ("0.3 self", "0.7 uci:/a b/c"), "eval_opponents": ["uci:x,elo=3"], "other": "uci:y", "n": 3}
     assert programs_of(config) == ["uci:/a b/c", "uci:x,elo=3", "uci:y"]
     assert programs_of({"opponents": ["1 file:a.py:Net"]}) == ["file:a.py:Net"], "its file is code"
+    for weight in ("\t1", "\n1", "\u00a01"):
+        assert programs_of({"opponents": [f"{weight} uci:x"]}) == ["uci:x"], "float() reads such a weight"
+    two = "file:evil.py:X,weights=a uci:stockfish"
+    assert programs_of({"eval_opponents": [two]}) == [two, "uci:stockfish"], "the last words alone may be trusted"
 
 
 def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

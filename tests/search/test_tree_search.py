@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,12 +208,17 @@ def test_scripted_agents_may_play_from_leaves(connect_four: pg.Game) -> None:
         TreeSearch(connect_four, SearchConfig(leaf="nobody"))
 
 
-def test_bad_input_is_refused_in_a_sentence(connect_four: pg.Game) -> None:
+def test_bad_input_is_refused_in_a_sentence(connect_four: pg.Game, tmp_path: Path) -> None:
     with pytest.raises(
         InvalidValue, match=r"1 search trees of .* nodes of connect_four need .* GB, where .* GB are free"
     ):
         TreeSearch(connect_four, SearchConfig(simulations=100_000_000), threads=1)
-    with pytest.raises(InvalidValue, match="needs a game that defines `evaluate`; paco_sako does not: use leaf=random"):
-        TreeSearch(pg.load("paco_sako"), SearchConfig(leaf="evaluate"))
+    plain = tmp_path / "plain.py"
+    row = (ROOT / "examples" / "three_in_a_row.py").read_text(encoding="utf-8")
+    plain.write_text(row.replace("def evaluate(", "def worth("), encoding="utf-8")
+    with pytest.raises(
+        InvalidValue, match=r"needs a game that defines `evaluate`; .*plain.py does not: use leaf=random"
+    ):
+        TreeSearch(pg.load(str(plain)), SearchConfig(leaf="evaluate"))
     with pytest.raises(InvalidValue, match="without a network"):
         TreeSearch(connect_four, SearchConfig(leaf="network"))

@@ -85,11 +85,16 @@ def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> N
 def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
     """Adam keeps two tensors and a step for each parameter, once it has made a step."""
     slots: dict[int, dict[str, Tensor]] = {}
+    weights = [each for group in part.param_groups for each in group["params"]]
     for key, values in saved.items():
         place, _, slot = key.partition(".")
         if slot:
             tensor = torch.from_numpy(values.copy())
             slots.setdefault(int(place), {})[slot] = tensor.reshape(()) if slot == "step" else tensor
+    for place, found in slots.items():  # torch's fused step checks no shapes
+        shape, given = weights[place].shape, {slot: tensor.shape for slot, tensor in found.items()}
+        if given != {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}:
+            raise InvalidValue(f"the checkpoint's optimizer does not fit weights of the shape {tuple(shape)}")
     part.load_state_dict({**part.state_dict(), "state": slots})
     for group, rate in zip(part.param_groups, _found("rates", saved), strict=True):
         group["lr"] = rate

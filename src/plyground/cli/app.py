@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import re
@@ -20,7 +21,7 @@ import plyground
 from plyground.cli.commands import COMMANDS
 from plyground.cli.ctrl_c import say_stopped
 from plyground.cli.grammar import game_files, refuse_old_forms
-from plyground.errors import Error, command, install
+from plyground.errors import Error, command, install, shorten
 
 LEARNING = {
     "train": "Train an agent: LEARNER [GAME], or --profile alone.",
@@ -63,6 +64,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
         _explain_fault_of_game(error, unchecked)
         raise
 

@@ -17,6 +17,7 @@ from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
 from plyground.runs.directory import steps_of
+from plyground.runs.files import is_file
 from plyground.runs.settings import build
 from plyground.teaching.collect import Collect
 
@@ -36,6 +37,8 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     name = training.option(arguments, "--profile")
     table = training.read_profile(name) if name else {}
     if name and COLLECT in table:
+        if is_file(training.run_of(name) / "config.toml"):
+            raise InvalidValue(f"{name} is no run, which has one learner; a profile with stages has another file name")
         check_stages(name, table)
         if arguments[1:2] and not arguments[1].startswith("-"):
             how = command("train", "--profile", name)

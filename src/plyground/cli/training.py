@@ -106,10 +106,15 @@ def read_profile(name: str) -> dict[str, Any]:
     return directory.read_config(Path(name)) if is_file(Path(name) / "config.toml") else profile(name)
 
 
+def run_of(name: str) -> Path:
+    """The run that a profile names, if it is one: by its folder, or by its config.toml."""
+    place = Path(name)
+    return place.parent if place.name == "config.toml" else place
+
+
 def _check_profile(name: str, trusted: bool) -> None:
     """Refuse a profile that is a run of somebody else and names a game file or programs, unless it is trusted."""
-    place = Path(name)
-    run = place.parent if place.name == "config.toml" else place
+    run = run_of(name)
     if name and is_file(run / "config.toml"):
         if trusted:
             directory.trust_run(run)

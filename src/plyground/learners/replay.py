@@ -216,6 +216,8 @@ class ReplayBuffer:
                 shape = tuple(values.shape)
                 raise InvalidValue(f"the replay buffer's {name} is {values.dtype} of shape {shape}, not of this run")
             ring[: self.filled] = values.reshape(self.filled, *ring.shape[1:]).to(ring.device)
+        if not ((self.actions >= 0) & (self.actions < self.game.num_actions)).all():
+            raise InvalidValue(f"the replay buffer holds actions that {self.game} does not have")
         self.rng[:] = state["rng"]
         if self.tree is not None:
             self.tree.tree.copy_(torch.from_numpy(state["tree"].copy()))

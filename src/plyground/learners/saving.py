@@ -7,13 +7,14 @@ tensors in groups (one safetensors file each) and everything else as JSON; `load
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any, Protocol
+from dataclasses import asdict, is_dataclass
+from typing import Any, Protocol, get_type_hints
 
-from plyground.backend.parts import Arrays, Parts, dump, restore
+from plyground.backend.parts import Arrays, Parts, Stateful, dump, restore
 from plyground.errors import InvalidValue
 from plyground.runs.directory import Checkpoint, Run
 from plyground.runs.files import DamagedFile
+from plyground.runs.records import fit
 from plyground.runs.settings import differences
 
 GROUPS = {"network": "network", "table": "table", "replay": "replay", "games": "replay", "rollout": "replay"}
@@ -68,6 +69,9 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
             arrays |= {f"{prefix}{key}": values for key, values in checkpoint.tensors(group).items()}
     for name, part in learner.parts().items():
         try:
+            if is_dataclass(part) and not isinstance(part, type | Stateful):
+                for field, hint in get_type_hints(type(part)).items():
+                    fit(state["parts"][name][field], hint, f"{field} of {checkpoint.path}/state.json")
             restore(name, part, arrays, state.get("parts", {}))
         except NOT_SAVED_SO as error:
             raise DamagedFile(f"{checkpoint.path} does not hold {name} as it was saved: {error!r}") from error

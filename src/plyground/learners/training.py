@@ -98,7 +98,7 @@ def train(learner: Learner, run: Run, emit: Emit, stop: Callable[[], bool] = lam
 def save(learner: Learner, run: Run) -> None:
     """Write a checkpoint, best.json, and remove the checkpoints that are not to be kept."""
     state, config = learner.state, learner.config
-    if not state.best:
+    if "step" not in state.best:
         state.best = {"step": state.step, "previous": None, "match": None}
     saving.save(learner, run, state.step)
     run.write("best.json", json.dumps(state.best, indent=1) + "\n")

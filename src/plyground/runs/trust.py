@@ -22,12 +22,13 @@ from plyground.errors import Error, InvalidValue
 from plyground.kernels.private import cache_folder, is_ours
 from plyground.runs.files import read_bytes, write_whole
 
-PROGRAM = re.compile(r"(?:\S+\s+)?((?:uci|file):.*)", re.DOTALL)  # an agent spec, with a weight or without
-OWN_FILES = {
-    *("config.toml", "metrics.jsonl", "best.json", "lock", "report.md", "curves.png"),
-    *("examples.bin", "held_out.safetensors"),
-}
-OWN_FOLDERS = {"checkpoints", "games", "tensorboard"}
+PROGRAMS = ("uci:", "file:")  # how the specs of agents begin that are programs or code
+OWN_FILES = re.compile(
+    r"config\.toml|metrics\.jsonl|best\.json|lock|report\.md|curves\.png|verify\.(md|png)"
+    r"|examples\.bin|held_out\.safetensors|checkpoints/\.?\d+(\.partial)?/\w+\.(json|safetensors)"
+    r"|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
+)
+"""the files of a run that Plyground writes"""
 _REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
 
 
@@ -38,8 +39,9 @@ class Untrusted(Error):
 def programs_of(config: Mapping[str, Any]) -> list[str]:
     """The specs in a run's settings that start programs."""
     lists = (cast("list[Any]", value) if isinstance(value, list | tuple) else [value] for value in config.values())
-    texts = [text for each in lists for text in each]
-    return [found[1] for text in texts if isinstance(text, str) and (found := PROGRAM.fullmatch(text))]
+    texts = [text for each in lists for text in each if isinstance(text, str)]
+    found = [spec for text in texts for spec in (text, text.partition(" ")[2])]  # without a weight, and with one
+    return [spec for spec in found if spec.startswith(PROGRAMS)]
 
 
 def check_game(run: Path, file: Path) -> None:
@@ -98,8 +100,7 @@ def _of_game(run: Path, file: Path) -> list[str]:
     parts = [b"code", read_bytes(file)]
     for path in sorted(home.rglob("*")):
         name = path.relative_to(home)
-        own = str(name) in OWN_FILES or name.parts[0] in OWN_FOLDERS
-        if path != file and path.is_file() and not own:
+        if path != file and path.is_file() and not OWN_FILES.fullmatch(name.as_posix()):
             parts += [_name(name), read_bytes(path)]
     return [_hash(*parts)]
 

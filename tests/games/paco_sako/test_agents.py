@@ -120,7 +120,7 @@ def test_undo_takes_back_the_whole_unfinished_turn(
 def test_hint_and_mistakes(paco_sako: pg.Game, typed: Callable[[pg.Position, str], str]) -> None:
     start = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
     shown = typed(start, "hint e5 c4 f7 f5")
-    assert "Paco Ŝako: Lc4 Pf7 Pf5. greedy would play Lc4" in shown
+    assert "Paco Ŝako: Lc4 Pf7 Pf5. minimax:depth=4 would play Lc4" in shown
     assert "'e5' is not legal here; legal: Lc4" in shown
     assert "8/5c2/8" not in shown, "the board is there for the eye"
     assert "You win (Paco Ŝako)!" in shown
