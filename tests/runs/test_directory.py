@@ -380,6 +380,18 @@ def test_a_full_disk_at_the_start_is_one_error(tmp_path: Path, monkeypatch: pyte
         create(tmp_path / "run", {})
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_while_metrics_are_written_is_one_error(tmp_path: Path) -> None:
+    run = create(tmp_path / "run", {})
+    run._metrics.close()
+    run._metrics = Path("/dev/full").open("wb")  # noqa: SIM115  (the run closes it)
+    with pytest.raises(Error, match=r"cannot write .*metrics\.jsonl: No space left on device"):
+        run.log({"event": "cycle", "step": 1})
+    with pytest.raises(Error, match=r"cannot write .*metrics\.jsonl: No space left on device"):
+        run.close()
+    open_run(run.path).close()  # nobody holds it any more
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
 def test_a_path_that_is_too_long_is_one_error(name: str) -> None:
     with pytest.raises(Error, match="is no run directory"):

@@ -35,6 +35,8 @@ def run(seed: int, seconds: float) -> Report:
         played, given_up, finding = try_engine(game, f"{seed} {cases}")
         moves, faults = moves + played, faults + given_up
         findings += [finding] if finding else []
+        if cases == 1:
+            memory = resident()  # the game is compiled by now
     if threading.active_count() > threads:
         findings.append(f"{threading.active_count() - threads} threads are left behind")
     if resident() - memory > MOST_MEMORY:

@@ -153,8 +153,11 @@ class Run(AbstractContextManager["Run"]):
                 raise
 
     def close(self) -> None:
-        self._metrics.close()
-        self._lock.close()
+        try:
+            with plain_os_errors(f"write {self.path / 'metrics.jsonl'}"):  # what a full disk has refused before
+                self._metrics.close()
+        finally:
+            self._lock.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -163,8 +166,9 @@ class Run(AbstractContextManager["Run"]):
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Append one line to the metrics; NaN and infinity become null."""
-        self._metrics.write(json.dumps(_plain(record), ensure_ascii=False).encode() + b"\n")
-        self._metrics.flush()
+        with plain_os_errors(f"write {self.path / 'metrics.jsonl'}"):
+            self._metrics.write(json.dumps(_plain(record), ensure_ascii=False).encode() + b"\n")
+            self._metrics.flush()
 
     # ---- checkpoints ----
 
