@@ -59,9 +59,7 @@ def test_winning_chains_win(paco_sako: pg.Game) -> None:
 
 @pytest.mark.compiled
 def test_a_search_that_reaches_its_limit_says_so(paco_sako: pg.Game) -> None:
-    states = paco_sako.blank.copy()  # more pieces than `position` accepts: no encoder has room for them
-    paco_sako.rules.parse("N1S1s1Ss/SpS1P1Sp/S1sp1SP1/ppS1S3/1H1S1S2/1pHPHs1s/KDpppppp/2sSSSSk w 0 - - -", states[0])
-    crowded = pg.Position(paco_sako, states)
+    crowded = paco_sako.position("N1S1s1Ss/SpS1P1Sp/S1sp1SP1/ppS1S3/1H1S1S2/1pHPHs1s/KDpppppp/2sSSSSk w 0 - - -")
     assert not analysis.chains(crowded).complete
     assert not analysis.count_turn(crowded).complete
     assert not analysis.turns(crowded).complete

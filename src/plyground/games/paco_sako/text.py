@@ -304,13 +304,6 @@ def problems(state: State) -> list[str]:
     return found
 
 
-def limits(state: State) -> list[str]:
-    """More pieces than a game begins with: encoders have no room for them."""
-    every = [*cells(state), (int(state["hand"][0]), int(state["hand"][1]))]
-    counts = [sum(cell[side] != 0 for cell in every) for side in (0, 1)]
-    return [f"{SIDES[side]} has {count} pieces, more than 16" for side, count in enumerate(counts) if count > 16]
-
-
 def _wrong_pieces(side: int, all_cells: Iterable[Cell]) -> list[str]:
     """A side keeps its sixteen pieces; pawns become others."""
     kinds = [cell[side] for cell in all_cells if cell[side]]
