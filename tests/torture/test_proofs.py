@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import mmap
 import subprocess
 import sys
 import tempfile
@@ -73,10 +74,11 @@ def test_texts_finds(read: Callable[[str], Any], finding: str, monkeypatch: pyte
 
 
 def test_resources_finds_memory_that_grows() -> None:
-    kept: list[bytes] = []
+    kept: list[mmap.mmap] = []
 
     def leak() -> int:
-        kept.append(b"x" * (4 << 20))
+        kept.append(mmap.mmap(-1, 4 << 20))  # new pages; an object might lie in memory that earlier tests have freed
+        kept[-1].write(b"x" * (4 << 20))
         return 1
 
     assert resources.growth(leak, 0.0)[1] > resources.MOST_GROWTH
