@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import ROOT
 from plyground.errors import InvalidValue
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.rng import seeds
@@ -18,17 +17,6 @@ from plyground.search.tree_arrays import DRAWN, EDGE, LOST, NODE, OPEN, WON
 from plyground.search.tree_config import SearchConfig
 
 pytestmark = pytest.mark.compiled
-THREE = str(ROOT / "examples" / "three_in_a_row.py")
-
-
-@pytest.fixture(scope="module")
-def three() -> pg.Game:
-    return pg.load(THREE)
-
-
-@pytest.fixture(scope="module")
-def four() -> pg.Game:
-    return pg.load("connect_four")
 
 
 def analysed(position: pg.Position, every: float = 10.0, **settings: Any) -> list[Analysis]:
@@ -36,10 +24,10 @@ def analysed(position: pg.Position, every: float = 10.0, **settings: Any) -> lis
 
 
 @pytest.mark.parametrize("selection", ["puct", "gumbel"])
-def test_an_analysis_is_the_search_of_the_agent_with_the_same_settings(four: pg.Game, selection: str) -> None:
+def test_an_analysis_is_the_search_of_the_agent_with_the_same_settings(connect_four: pg.Game, selection: str) -> None:
     """Visits, priors and values of each move, though it is searched in pieces."""
-    position = four.position("4453")
-    agent: Any = pg.agent(f"search:sims=700,leaf=random,select={selection}", four)
+    position = connect_four.position("4453")
+    agent: Any = pg.agent(f"search:sims=700,leaf=random,select={selection}", connect_four)
     found = agent.search(position.states.copy(), seeds(0, 1))
     analysis = analysed(position, simulations=700, selection=selection)[-1]
     by_action = {move.action: move for move in analysis.moves}
@@ -54,15 +42,15 @@ def test_an_analysis_is_the_search_of_the_agent_with_the_same_settings(four: pg.
     assert analysis.simulations == 700
 
 
-def test_moves_are_sorted_by_what_the_search_would_play_and_then_by_visits(four: pg.Game) -> None:
-    moves = analysed(four.start(), simulations=500)[-1].moves
+def test_moves_are_sorted_by_what_the_search_would_play_and_then_by_visits(connect_four: pg.Game) -> None:
+    moves = analysed(connect_four.start(), simulations=500)[-1].moves
     visits = [move.visits for move in moves]
     assert moves[0].name == "4"
     assert visits == sorted(visits, reverse=True)
 
 
-def test_a_principal_variation_is_legal_play_that_begins_with_its_move(four: pg.Game) -> None:
-    position = four.position("4453")
+def test_a_principal_variation_is_legal_play_that_begins_with_its_move(connect_four: pg.Game) -> None:
+    position = connect_four.position("4453")
     for move in analysed(position, simulations=3000)[-1].moves:
         assert move.line[0] == move.name
         assert 1 <= len(move.line) <= LONGEST_LINE
@@ -88,11 +76,11 @@ def test_the_line_of_a_proven_win_ends_with_the_win_after_so_many_plies(three: p
     assert proven
 
 
-def test_proven_moves_of_connect_four_have_the_values_of_the_solver(four: pg.Game) -> None:
+def test_proven_moves_of_connect_four_have_the_values_of_the_solver(connect_four: pg.Game) -> None:
     """A late position: every move is proven, or nearly."""
     rng, checked = np.random.default_rng(4), 0
     for _ in range(6):
-        position = four.start()
+        position = connect_four.start()
         for _ in range(26):
             after = position.play(int(rng.choice(position.legal())))
             position = position if after.over else after
@@ -104,15 +92,15 @@ def test_proven_moves_of_connect_four_have_the_values_of_the_solver(four: pg.Gam
     assert checked > 5
 
 
-def test_values_are_for_the_side_to_move(four: pg.Game) -> None:
-    assert analysed(four.position("112233"), simulations=200)[-1].value == 1.0  # 4 wins at once
-    threatened = analysed(four.position("1122337"), simulations=200)[-1]
-    assert (threatened.side, threatened.moves[0].name) == (four.rules.SIDES[1], "4")
+def test_values_are_for_the_side_to_move(connect_four: pg.Game) -> None:
+    assert analysed(connect_four.position("112233"), simulations=200)[-1].value == 1.0  # 4 wins at once
+    threatened = analysed(connect_four.position("1122337"), simulations=200)[-1]
+    assert (threatened.side, threatened.moves[0].name) == (connect_four.rules.SIDES[1], "4")
 
 
-def test_answers_come_while_the_search_goes_on(four: pg.Game) -> None:
+def test_answers_come_while_the_search_goes_on(connect_four: pg.Game) -> None:
     """The first after a moment; each has more simulations than the one before."""
-    found = analysed(four.start(), every=0.0, simulations=2000)
+    found = analysed(connect_four.start(), every=0.0, simulations=2000)
     counts = [each.simulations for each in found]
     assert counts[0] < 10
     assert counts == sorted(counts)
@@ -120,21 +108,21 @@ def test_answers_come_while_the_search_goes_on(four: pg.Game) -> None:
 
 
 @pytest.mark.parametrize("selection", ["puct", "gumbel"])
-def test_a_limit_by_time_ends_the_search(four: pg.Game, selection: str) -> None:
+def test_a_limit_by_time_ends_the_search(connect_four: pg.Game, selection: str) -> None:
     begun = time.perf_counter()
-    last = analysed(four.start(), simulations=0, seconds=0.1, selection=selection)[-1]
+    last = analysed(connect_four.start(), simulations=0, seconds=0.1, selection=selection)[-1]
     assert last.seconds > 0.09
     assert time.perf_counter() - begun < 10
     assert last.simulations > 64  # more than one round
 
 
-def test_a_finished_game_has_nothing_to_analyse(four: pg.Game) -> None:
+def test_a_finished_game_has_nothing_to_analyse(connect_four: pg.Game) -> None:
     with pytest.raises(InvalidValue, match=r"an analysis needs a running game; FIRST_WINS in .*: go back a move"):
-        analysed(four.position("1212121"), simulations=10)
+        analysed(connect_four.position("1212121"), simulations=10)
 
 
-def test_what_the_search_would_play_comes_first_whatever_its_visits(four: pg.Game) -> None:
-    growing, position = GrowingTree(four, SearchConfig(100)), four.start()
+def test_what_the_search_would_play_comes_first_whatever_its_visits(connect_four: pg.Game) -> None:
+    growing, position = GrowingTree(connect_four, SearchConfig(100)), connect_four.start()
     growing.begin(position.states, seeds(0, 1))
     growing.simulate(100)
     found = growing.finish()

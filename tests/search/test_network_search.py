@@ -34,11 +34,6 @@ THREE = str(ROOT / "examples" / "three_in_a_row.py")
 SIMULATIONS = 12 if SIMULATED else 48
 
 
-@pytest.fixture(scope="module")
-def three() -> pg.Game:
-    return pg.load(THREE)
-
-
 def constant(view: View) -> Any:
     """A network that says the same of every state."""
     logits = torch.linspace(-1.0, 1.0, view.outputs, device=view.device)

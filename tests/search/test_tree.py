@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import ROOT, TINY
+from conftest import TINY
 from plyground.games.interface import NO_WORK, RUNNING, value_for
 from plyground.search import tree
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Trees
@@ -20,18 +20,12 @@ from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_trees, words_of
 
 pytestmark = pytest.mark.compiled
-THREE = str(ROOT / "examples" / "three_in_a_row.py")
 
 
 PLAIN = {
     "from plyground.kernels.uncounted import uncounted_body, uncounted_loop": "uncounted_body = uncounted_loop = plain",
     "from numba import njit": "plain = njit = lambda function: function",
 }
-
-
-@pytest.fixture(scope="module")
-def three() -> pg.Game:
-    return pg.load(THREE)
 
 
 @functools.cache

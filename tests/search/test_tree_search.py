@@ -21,12 +21,6 @@ from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_search import TreeSearch
 
 pytestmark = pytest.mark.compiled
-THREE = str(ROOT / "examples" / "three_in_a_row.py")
-
-
-@pytest.fixture(scope="module")
-def three() -> pg.Game:
-    return pg.load(THREE)
 
 
 @pytest.fixture(scope="module")
