@@ -28,6 +28,8 @@ CHESS = [
     ["--replay-ratio", "4"],
     ["--truncation-penalty", "0.2"],
     ["--opponents", "1 random"],
+    ["--shaping-coef", "1"],
+    ["--shaping-coef", "1", "--gamma", "0.97", "--n-step", "4"],
 ]
 PACO_SAKO = [
     [],
@@ -37,6 +39,8 @@ PACO_SAKO = [
     ["--bootstrap", "next"],
     ["--truncation-penalty", "0.2"],
     ["--learning-rate", "0.0002", "--target-update-interval", "1000"],
+    ["--shaping-coef", "1"],
+    ["--network", "b4c64-pairs", "--learning-rate", "0.0005"],
 ]
 VARIANTS = {"chess": CHESS, "paco_sako": PACO_SAKO}
 
