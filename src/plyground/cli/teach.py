@@ -104,7 +104,7 @@ def verify(
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher
-        trust: use the game file that it names, although it was not trained here; remembered
+        trust: use its positions and the game file that it names, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)

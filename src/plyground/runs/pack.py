@@ -132,7 +132,7 @@ def slim(run: Path, folder: Path) -> None:
     with create(folder, read_config(run)) as made:
         made.save(checkpoint.step, checkpoint.identity, {"network": network}, {}, checkpoint.fingerprints)
         made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
-    for name in ("lock", "metrics.jsonl"):
+    for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
         (folder / name).unlink()
 
 
