@@ -19,7 +19,7 @@ from tyro.conf import FlagCreatePairsOff
 
 import plyground
 from plyground.cli.commands import COMMANDS
-from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.ctrl_c import say_stopped, second_ends
 from plyground.cli.grammar import game_files, refuse_old_forms
 from plyground.errors import Error, command, install, shorten
 
@@ -47,7 +47,8 @@ def main() -> None:
     try:
         refuse_old_forms(arguments)
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        _run(arguments)
+        with second_ends():
+            _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
