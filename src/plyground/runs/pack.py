@@ -83,7 +83,8 @@ def unpack(source: Path, run: Path) -> list[int]:
 
 def _hidden(name: str) -> bool:
     """Whether a file or one of its folders is hidden; such files belong to other programs."""
-    return any(part.startswith(".") and not part.startswith("..") for part in PurePosixPath(name).parts)
+    parts = PurePosixPath(name).parts
+    return any(part.startswith(".") and part != ".." for part in parts) and "\\" not in name  # such a name is refused
 
 
 def _check(source: Path, entries: Sequence[zipfile.ZipInfo], run: Path) -> None:
