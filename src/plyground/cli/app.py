@@ -10,6 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import make_dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -32,6 +33,7 @@ LEARNING = {
     "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
+SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
 MEANING = "Teach machines to play board games; watch, measure and play them."
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
@@ -47,7 +49,7 @@ def main() -> None:
     try:
         refuse_old_forms(arguments)
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        with second_ends():
+        with second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
             _run(arguments)
         sys.stdout.flush()
     except Error as error:
