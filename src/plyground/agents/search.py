@@ -79,10 +79,10 @@ class NetworkSearchAgent:
     """Plays what a tree search chooses with a network that evaluates leaves."""
 
     def __init__(self, network: Any, config: SearchConfig) -> None:
-        from plyground.search.network_search import evaluator_of
+        from plyground.search.network_search import NetworkEvaluator
 
         self.game, self.config, self.view = network.game, config, network.view
-        self.evaluator = evaluator_of(network.view, network.network)
+        self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
     def __str__(self) -> str:
