@@ -13,9 +13,9 @@ mixed with search values, positions from random openings, opponents besides the 
 Metrics, as moving averages: `policy_loss` (cross-entropy of the improved policy), `kl` (its divergence from the
 network's policy: what is left to learn), `agreement` (share of positions where both prefer the same action),
 `value_error` (mean absolute difference from the target), `entropy` of the network's policy over legal actions,
-`gradient` (its norm before clipping); of the newest searches `proven` (share of positions with a proven result) and
-`correction` (mean absolute difference between the network's value and the search's). Times: `search` without network,
-`network` and `encoding`, `update`; on a GPU a search is one captured graph, all of it `search`.
+`gradient` (its norm before clipping), `proven` (share of the newest searches that proved their position). Times by
+part: `search` (trees), `network` (their evaluations), `encoding`, `update`; on a GPU a search is one captured graph,
+all of it `search`.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -70,7 +70,7 @@ class AlphaZero(NetworkConfig, RunConfig):
     buffer_size: Count = 100_000
     """plies in the replay buffer"""
     learning_starts: Count = 4000
-    """plies played before the first update"""
+    """plies of finished games before the first update"""
     replay_ratio: Annotated[float, Bounds(0, 10_000)] = 4.0
     """plies sampled for each ply played"""
     gamma: Share = 1.0
@@ -132,6 +132,7 @@ class SearchResults:
         self.actions = torch.zeros(shape, dtype=kind, device=device)  # [rows, N, E]; 0 where there is none
         self.policy = torch.zeros(shape, dtype=torch.float16, device=device)  # [rows, N, E]; 0 where there is none
         self.values = torch.zeros(replay.actions.shape, device=device)  # [rows, N] for the side to move
+        self.ended = 0  # plies of games that have ended since the buffer was empty: only those are sampled
 
     @timed("replay")
     def write(self, found: Result) -> None:
@@ -166,9 +167,11 @@ class SearchResults:
 
     def state(self) -> dict[str, Any]:
         """Only the rows in use."""
-        return {name: ring[: self.replay.filled].flatten(1) for name, ring in self._rings().items()}
+        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self._rings().items()}
+        return {**rows, "ended": self.ended}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
+        self.ended = state["ended"]
         for name, ring in self._rings().items():
             used, values = ring[: len(state[name])], torch.from_numpy(state[name].copy())
             if tuple(values.shape) != tuple(used.flatten(1).shape) or values.dtype != ring.dtype:
@@ -203,7 +206,7 @@ class AlphaZeroLearner:
         """One ply in every environment, then the updates that these plies allow."""
         config, state = self.config, self.state
         self.play()
-        if len(self.replay) < max(config.learning_starts, config.batch_size):
+        if self.found.ended < max(config.learning_starts, config.batch_size):
             return {}
         self.model.schedule_learning_rate(state)
         state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
@@ -218,12 +221,14 @@ class AlphaZeroLearner:
     def play(self) -> None:
         """One ply in every environment: the action that the search chooses, or an opponent's. Opponents' positions are
         searched too, and learned from."""
-        found = self.search_positions()
+        found, counts = self.search_positions(), self.games.results.counts
         self.found.write(found)
+        before = counts["plies"]
         ply = self.games.step(found.chosen.clone(), self.model.snapshot_agents())
         ends_result = (ply.actions != found.chosen) | (found.proven != OPEN)
         self.replay.add(ply, usable=torch.zeros_like(ends_result), explored=ends_result)
         self.replay.mark_ended(ply)
+        self.found.ended += counts["plies"] - before
         self.state.plies += len(ply.actions)
 
     @timed("search")
@@ -260,7 +265,8 @@ class AlphaZeroLearner:
                 "entropy": entropy_of(log_probs, legal),
             }
             means = {name: (targets.weights * each).sum() / total for name, each in rows.items()}
-            return to_floats({**means, "gradient": gradient, **self.search_metrics()})
+            proven = (self.search.result.proven != OPEN).float().mean()
+            return to_floats({**means, "gradient": gradient, "proven": proven})
 
     def sample(self) -> Targets:
         """A minibatch of positions, each under a random symmetry."""
@@ -279,11 +285,6 @@ class AlphaZeroLearner:
         weights = replay.at(replay.usable, indices).float()
         return Targets(states, outputs.clamp(max=view.outputs - 1), policy, values, weights)
 
-    def search_metrics(self) -> dict[str, Tensor]:
-        """Of the newest search."""
-        found = self.search.result
-        return {"proven": (found.proven != OPEN).float().mean()}
-
     # ---- for the training loop ----
 
     def parts(self) -> dict[str, Any]:
@@ -291,7 +292,7 @@ class AlphaZeroLearner:
         own = {**self.model.parts(), "state": self.state, "rng": self.rng}
         if not self.config.save_buffer:
             return {**own, "results": self.games.results}
-        return {**own, **self.games.parts(), "replay": self.replay, "rollout": self.found}
+        return {**own, **self.games.parts(), "replay": self.replay, "search_results": self.found}
 
 
 def self_play_search(config: AlphaZero, view: View, network: Any) -> NetworkSearch:
