@@ -62,7 +62,6 @@ def test_every_test_file_has_a_module() -> None:
 
 ABOUT_MORE: set[str] = {
     "backend/test_seam.py",
-    "games/chess/test_agents.py",
     "games/sequence/test_hidden.py",
     "games/test_lenient.py",
     "games/test_perft.py",

@@ -287,7 +287,7 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
-        words: the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)
+        words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices

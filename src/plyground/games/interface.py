@@ -344,6 +344,9 @@ class Rules:
     """{name: `(state, action) -> score in [-1, 1]`}: teachers for the side to move"""
     AGENTS: Mapping[str, Function] = _agents("a mapping", {})
     """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
+    STRONGEST: str = _agents("a text", "")
+    """the spec of the strongest agent for this game, which `level:10` plays; otherwise tree search or, where something
+    is hidden or drawn by chance, `greedy`"""
     advise: Function | None = _agents("a function")
     """`advise(position) -> str`: advice for a person, or an empty text"""
     solve: Function | None = _agents("a function")

@@ -17,7 +17,8 @@ from plyground.runs.files import DamagedFile
 from plyground.runs.records import fit
 from plyground.runs.settings import differences
 
-GROUPS = {"network": "network", "table": "table", "replay": "replay", "games": "replay", "rollout": "replay"}
+PLAYED = ("replay", "games", "rollout", "search_results")  # parts that grow with what was played
+GROUPS = {"network": "network", "table": "table", **dict.fromkeys(PLAYED, "replay")}
 OTHER_PARTS = "training"  # the group of all other parts
 NOT_SAVED_SO = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError)
 """what torch, numpy and Python raise where a value has another type or shape than `save` writes"""

@@ -111,12 +111,19 @@ class SelfPlay:
             drawn = self.book[self._integers(len(self.book), n).long()]
             self.batch.states.copy_(torch.where(begins[:, None], drawn, self.batch.states))
         elif config.opening_plies:
-            self.batch.begin_games(begins, self._integers(config.opening_plies + 1, n))
+            self.batch.begin_games(begins, self._opening_plies(n))
         if self.specs != [LEARNER]:
             drawn = torch.bucketize(torch.rand(n, generator=self.rng, device=self.device), self.limits)
             earlier = self._integers(max(1, getattr(config, "snapshots", 1)), n)
             for kept, new in ((self.opponent, drawn), (self.snapshot, earlier), (self.side, self._integers(2, n))):
                 kept.copy_(torch.where(begins, new.to(kept.dtype), kept))
+
+    def _opening_plies(self, n: int) -> Tensor:
+        """[N] int32 random plies before a game; none in the share of games that begin at the start."""
+        plies, share = self._integers(self.config.opening_plies + 1, n), getattr(self.config, "opening_share", 1.0)
+        if share < 1:
+            plies *= torch.rand(n, generator=self.rng, device=self.device) < share
+        return plies
 
     def _read_book(self) -> Tensor | None:
         """[openings, bytes] the positions that games begin with, where the config names a file of them."""
