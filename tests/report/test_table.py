@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from plyground.kernels.table import update
 from plyground.learners.config import resolve
 from plyground.learners.tabular import TabularLearner
 from plyground.report import table
@@ -47,6 +46,7 @@ def test_a_table_without_entries_has_words_for_none() -> None:
 
 def test_a_key_that_is_no_state_is_one_error() -> None:
     held = TabularLearner(resolve(short("tabular"))).table
-    update(held.entries, np.full(held.key.words, 2**62 + 7, np.uint64), 1.0, 0.5)
+    key = np.full((1, held.key.words), 2**62 + 7, np.uint64)
+    held.load_state({"keys": key, "values": np.ones(1, np.float32), "visits": np.ones(1, np.uint32)})
     with pytest.raises(DamagedFile, match=r"entry 0 of the table is of no state of .*three_in_a_row\.py: IndexError"):
         table.ranked(held, 3)
