@@ -34,10 +34,8 @@ def test_it_grows_and_keeps_what_it_knows() -> None:
 
 def test_an_entry_without_a_visit_is_refused() -> None:
     table = Table(pg.load(ROW))
-    for target in (1.0, 2.0):
-        update(table.entries, np.full(table.key.words, np.uint64(target)), target, 0.5)
-    state = {name: array.copy() for name, array in table.state().items()}
-    state["visits"][1] = 0
+    keys = np.arange(2 * table.key.words, dtype=np.uint64).reshape(2, -1)
+    state = {"keys": keys, "values": np.zeros(2, np.float32), "visits": np.array([1, 0], np.uint32)}
     with pytest.raises(pg.InvalidValue, match="entry 1 of the table has no visit"):
         table.load_state(state)
 

@@ -62,6 +62,7 @@ def test_the_second_ctrl_c_ends_a_process_that_does_not_react() -> None:
 def test_handlers_that_react_are_left_in_peace() -> None:
     heard: list[int] = []
     before, threads = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number)), threading.active_count()
+    listens = signal.set_wakeup_fd(-1)  # for a command that ran before in this process
     try:
         with second_ends():
             os.kill(os.getpid(), signal.SIGINT)
@@ -71,6 +72,7 @@ def test_handlers_that_react_are_left_in_peace() -> None:
         assert signal.set_wakeup_fd(-1) == -1, "what was there before is there again"
     finally:
         signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(listens)
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from plyground.arena import ladder
 from plyground.cli.training import learner_of
 from plyground.errors import Error
 from plyground.learners import saving
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
 from plyground.learners.lessons import read_held_out
@@ -90,6 +91,7 @@ def make_runs(folder: Path) -> dict[str, Path]:
     configs = {
         "dqn": DQN(game=ROW, **OWN, **network, prioritized_replay=True),
         "tabular": Tabular(game=ROW, **OWN),
+        "alphazero": AlphaZero(game=ROW, **OWN, **network | {"network": "4+value"}, simulations=2),
         "ppo": short("ppo", **OWN),
         "imitation": Imitation(game="connect_four", data=(str(data),), network="4", threads=1, batch_size=8, epochs=1),
     }

@@ -156,7 +156,7 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
-        trust: use its positions and the game file that it names, although it was not trained here; remembered
+        trust: use the game file that it names, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)
@@ -166,7 +166,6 @@ def table(
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table
-    find_checkpoint(run, checkpoint).check_trusted()  # words are made from the positions in its keys
     parts = table_report.ranked(held, top)
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))
