@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import plyground as pg
 from conftest import ROOT
@@ -29,6 +30,16 @@ def test_it_grows_and_keeps_what_it_knows() -> None:
     again.kernels.find_all(again.entries, keys, found)
     assert (again.entries.values[found] == np.arange(len(keys))).all()
     assert table.bytes < 80 * len(table) * 2
+
+
+def test_an_entry_without_a_visit_is_refused() -> None:
+    table = Table(pg.load(ROW))
+    for target in (1.0, 2.0):
+        update(table.entries, np.full(table.key.words, np.uint64(target)), target, 0.5)
+    state = {name: array.copy() for name, array in table.state().items()}
+    state["visits"][1] = 0
+    with pytest.raises(pg.InvalidValue, match="entry 1 of the table has no visit"):
+        table.load_state(state)
 
 
 def test_an_empty_table_is_saved_and_loaded() -> None:

@@ -13,6 +13,7 @@ from tyro.conf import Positional
 
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
+from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.grammar import NO_WORDS, Words, shown_as
 from plyground.cli.terminal import console, progress, say, show_match, titled
 from plyground.cli.training import RunPath
@@ -118,6 +119,7 @@ def evaluate(
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
     game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
     opponents = {spec: make(spec, game) for spec in agents or usual(game)}
+    stop_at_once(agent, *opponents.values())
     for spec, opponent in opponents.items():
         with progress(games, f"{run.name} against {spec}", hide=json) as advance:
             match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
@@ -154,7 +156,7 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
-        trust: use the game file that it names, although it was not trained here; remembered
+        trust: use its positions and the game file that it names, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)
@@ -164,6 +166,7 @@ def table(
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table
+    find_checkpoint(run, checkpoint).check_trusted()  # words are made from the positions in its keys
     parts = table_report.ranked(held, top)
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))

@@ -30,6 +30,7 @@ LEARNERS = {
     "reinforce": LearnerEntry("plyground.learners.reinforce", "Reinforce", "ReinforceLearner", "policy gradient"),
     "a2c": LearnerEntry("plyground.learners.a2c", "A2C", "A2CLearner", "advantage actor-critic"),
     "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
+    "alphazero": LearnerEntry("plyground.learners.alphazero", "AlphaZero", "AlphaZeroLearner", "self-play with search"),
     "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }

@@ -107,6 +107,11 @@ class ReplayBuffer:
             self.tree.set(indices, self.max_priority * usable)
 
     @timed("replay")
+    def mark_ended(self, ply: Transition) -> None:
+        """Learn from all plies of the games that have just ended."""
+        self._mark_games(self.usable, ply.terminated | ply.truncated, ply.lengths, True)
+
+    @timed("replay")
     def mark_decided(self, ply: Transition) -> None:
         """Mark all plies of the games that have just been won: the high-quality part of the buffer."""
         won = ply.terminated & (self.games.field(ply.next_states, "outcome") > 1)  # [N]
@@ -140,16 +145,12 @@ class ReplayBuffer:
     ) -> Sample:
         """Plies with their n-step returns. `decided_share` comes from decided games, `recent_share` from the newest
         rows; `beta` is the exponent of the importance-sampling weights of prioritized replay."""
-        seed = self._next_seed()
         if self.tree is not None:
-            indices, probabilities = self.tree.sample(batch_size, int(seed))
+            indices, probabilities = self.tree.sample(batch_size, int(self._next_seed()))
             weights = (len(self) * probabilities) ** -beta
             weights = (weights / weights.max()).float()
         else:
-            indices = torch.empty(batch_size, dtype=torch.int64, device=self.games.device)
-            shares = SampleShares(float(decided_share), float(recent_share), recent_rows)
-            given = seed, self.newest, self.filled, shares, self.usable, self.decided, indices
-            run_kernel(self.games.name, "replay", "sample_uniform", batch_size, *given)
+            indices = self.draw(batch_size, decided_share, recent_share, recent_rows)
             weights = torch.ones(batch_size, device=self.games.device)
         found = self.n_step_returns(indices, n_step, own_turn, gamma, truncation_penalty)
         return Sample(
@@ -161,6 +162,16 @@ class ReplayBuffer:
             self.at(self.next_states, found.next_indices),
             weights * found.complete * self.at(self.usable, indices),
         )
+
+    def draw(
+        self, batch_size: int, decided_share: float = 0.0, recent_share: float = 0.0, recent_rows: int = 1
+    ) -> Tensor:
+        """[B] indices of usable plies, all equally likely within the parts of the buffer that the shares choose."""
+        indices = torch.empty(batch_size, dtype=torch.int64, device=self.games.device)
+        shares = SampleShares(float(decided_share), float(recent_share), recent_rows)
+        given = self._next_seed(), self.newest, self.filled, shares, self.usable, self.decided, indices
+        run_kernel(self.games.name, "replay", "sample_uniform", batch_size, *given)
+        return indices
 
     def n_step_returns(
         self, indices: Tensor, n_step: int, own_turn: bool, gamma: float, truncation_penalty: float = 0.0

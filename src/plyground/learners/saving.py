@@ -17,7 +17,8 @@ from plyground.runs.files import DamagedFile
 from plyground.runs.records import fit
 from plyground.runs.settings import differences
 
-GROUPS = {"network": "network", "table": "table", "replay": "replay", "games": "replay", "rollout": "replay"}
+PLAYED = ("replay", "games", "rollout", "search_results")  # parts that grow with what was played
+GROUPS = {"network": "network", "table": "table", **dict.fromkeys(PLAYED, "replay")}
 OTHER_PARTS = "training"  # the group of all other parts
 NOT_SAVED_SO = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError)
 """what torch, numpy and Python raise where a value has another type or shape than `save` writes"""
@@ -51,7 +52,9 @@ def save(learner: Saved, run: Run, step: int) -> Checkpoint:
 
 
 def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
-    """Become what was saved; returns the limits that have changed, in words. Identity and config are checked first."""
+    """Become what was saved; returns the limits that have changed, in words. Trust, identity and config are checked
+    first."""
+    checkpoint.check_trusted()
     checkpoint.check(learner.model.identity)
     state = checkpoint.state()
     if "config" not in state:

@@ -19,6 +19,7 @@ from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
 from plyground.backend.games import DeviceGame, fill_selected
+from plyground.backend.parts import restore
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
@@ -91,8 +92,17 @@ class SelfPlay:
         games = {"states": self.batch.states, "rngs": self.batch.rngs, "plies": self.batch.plies}
         return {**games, "opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
 
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        for name, tensor in self.state().items():
+            restore(name, tensor, dict(state), {})
+        limits = {"opponent": len(self.specs), "side": 2, "snapshot": 2**31, "plies": 2**31 - 1}
+        for name, tensor in self.state().items():
+            if name in limits and not ((tensor >= 0) & (tensor < limits[name])).all():
+                low, high = int(tensor.min()), int(tensor.max())
+                raise InvalidValue(f"the games' {name} is from 0 to {limits[name] - 1}, not from {low} to {high}")
+
     def parts(self) -> dict[str, Any]:
-        return {"games": self.state(), "results": self.results}
+        return {"games": self, "results": self.results}
 
     def begin_games(self, begins: Tensor) -> None:
         """New games where `begins` [N]: after a random opening, against an opponent drawn from the mix."""
@@ -101,12 +111,19 @@ class SelfPlay:
             drawn = self.book[self._integers(len(self.book), n).long()]
             self.batch.states.copy_(torch.where(begins[:, None], drawn, self.batch.states))
         elif config.opening_plies:
-            self.batch.begin_games(begins, self._integers(config.opening_plies + 1, n))
+            self.batch.begin_games(begins, self._opening_plies(n))
         if self.specs != [LEARNER]:
             drawn = torch.bucketize(torch.rand(n, generator=self.rng, device=self.device), self.limits)
             earlier = self._integers(max(1, getattr(config, "snapshots", 1)), n)
             for kept, new in ((self.opponent, drawn), (self.snapshot, earlier), (self.side, self._integers(2, n))):
                 kept.copy_(torch.where(begins, new.to(kept.dtype), kept))
+
+    def _opening_plies(self, n: int) -> Tensor:
+        """[N] int32 random plies before a game; none in the share of games that begin at the start."""
+        plies, share = self._integers(self.config.opening_plies + 1, n), getattr(self.config, "opening_share", 1.0)
+        if share < 1:
+            plies *= torch.rand(n, generator=self.rng, device=self.device) < share
+        return plies
 
     def _read_book(self) -> Tensor | None:
         """[openings, bytes] the positions that games begin with, where the config names a file of them."""

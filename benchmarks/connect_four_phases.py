@@ -1,0 +1,86 @@
+"""Connect Four by phases: the share of moves that keep the win/draw/loss value, where moves differ in it.
+
+    python benchmarks/connect_four_phases.py run:DIR search:run=DIR,sims=64 --seed 7
+
+500 positions of random games for each phase, by the plies played; the perfect player solves them once for each seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import plyground as pg
+from plyground.agents.agent import Agent, make
+from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
+from plyground.games.interface import RUNNING
+from plyground.games.rng import seeds
+
+PHASES = ((2, 9), (13, 18), (19, 24), (25, 36))  # plies played, both included
+POSITIONS = 500  # of each phase
+
+
+def positions_of(game: pg.Game, phase: tuple[int, int], seed: int) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
+    """[500] positions, each once, and which moves keep their value [500, 7]."""
+    states, keeps, attempt = np.zeros(0, game.rules.STATE), np.zeros((0, 7), np.bool_), 0
+    low, high = phase
+    while len(states) < POSITIONS:
+        batch = pg.Batch(game, 2 * POSITIONS, seed=seed + 1000 * attempt + low, threads=1)
+        plies = np.random.default_rng(seed + attempt).integers(low, high + 1, len(batch.states))
+        kept = batch.states.copy()
+        for ply in range(1, high + 1):
+            ended = batch.step(batch.random_actions()).terminated
+            plies[ended & (ply <= plies)] = -1  # the game ended before
+            kept[plies == ply] = batch.states[plies == ply]
+        drawn = np.unique(kept[(plies > 0) & (kept["outcome"] == RUNNING)])
+        drawn = drawn[~np.isin(drawn, states)]
+        scores = perfect().move_scores(drawn).astype(np.int64)
+        signs = np.where(scores != NO_MOVE, np.sign(scores), -9)
+        differ = np.where(scores != NO_MOVE, signs, 9).min(1) < signs.max(1)
+        states = np.concatenate([states, drawn[differ]])
+        keeps = np.concatenate([keeps, (signs == signs.max(1, keepdims=True))[differ]])
+        attempt += 1
+    chosen = np.random.default_rng(seed).permutation(len(states))[:POSITIONS]
+    return states[chosen], keeps[chosen]
+
+
+def shares(agent: Agent, positions: list[tuple[NDArray[np.void], NDArray[np.bool_]]]) -> list[float]:
+    """The share of value-keeping moves in each phase."""
+    found: list[float] = []
+    for states, keeps in positions:
+        actions = agent.act(states.copy(), seeds(1, len(states)))
+        found.append(float(keeps[np.arange(len(states)), actions].mean()))
+    return found
+
+
+def all_positions(game: pg.Game, seed: int, folder: Path) -> list[tuple[NDArray[np.void], NDArray[np.bool_]]]:
+    """The positions of all phases, kept in a file: solving takes a minute."""
+    file = folder / f"connect_four_phases_{seed}.npz"
+    if not file.exists():
+        found = [positions_of(game, phase, seed) for phase in PHASES]
+        arrays = {f"{name}{k}": each for k, pair in enumerate(found) for name, each in zip("sk", pair, strict=True)}
+        np.savez(file, **{name: each.view("u1") if name[0] == "s" else each for name, each in arrays.items()})
+    kept = np.load(file)
+    return [(kept[f"s{k}"].view(game.rules.STATE), kept[f"k{k}"]) for k in range(len(PHASES))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("agents", nargs="+")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=Path("."), help="where solved positions are kept")
+    chosen = parser.parse_args()
+    game = pg.load("connect_four")
+    positions = all_positions(game, chosen.seed, chosen.folder)
+    even = [float(keeps.sum(1).mean()) for _, keeps in positions]
+    print("plies " + "  ".join(f"{low}-{high}" for low, high in PHASES), f"(moves that keep: {np.round(even, 2)})")
+    for spec in chosen.agents:
+        found = shares(make(spec, game), positions)
+        print(spec, "  ".join(f"{100 * share:.1f}" for share in found), f"mean {100 * np.mean(found):.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,311 @@
+"""AlphaZero: a network learns what a tree search with that network finds, by playing against itself.
+
+All games advance in lockstep. In every position a Gumbel search chooses the action; its improved policy and its value
+are what the network learns. The replay buffer keeps states, sparse policies (the legal actions only) and values.
+
+The value target mixes the result of the game with the value that the search found in the position. A result counts only
+as far as the search itself played: where an opponent chose another action, or where the search proved a position, the
+search's value of that position stands for the result. The next state's value is negated when the side to move changes.
+
+Differences from Silver et al. 2018: Gumbel search with sequential halving and proofs (docs/search.md), value targets
+mixed with search values, positions from random openings, opponents besides the network itself, no gate by default.
+
+Metrics, as moving averages: `policy_loss` (cross-entropy of the improved policy), `kl` (its divergence from the
+network's policy: what is left to learn), `agreement` (share of positions where both prefer the same action),
+`value_error` (mean absolute difference from the target), `entropy` of the network's policy over legal actions,
+`gradient` (its norm before clipping), `proven` (share of the newest searches that proved their position). Times by
+part: `search` (trees), `network` (their evaluations), `encoding`, `update`; on a GPU a search is one captured graph,
+all of it `search`.
+"""
+
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from plyground.agents.search import NEEDS, can_search_trees
+from plyground.backend.clock import NETWORK, timed
+from plyground.backend.view import View
+from plyground.errors import InvalidValue, shorten
+from plyground.kernels.replay import TRUNCATED
+from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
+from plyground.learners.evaluation import SelfPlayCycle
+from plyground.learners.model import Model, to_floats
+from plyground.learners.replay import ReplayBuffer
+from plyground.learners.rollout import SamplingAgent
+from plyground.learners.selfplay import SelfPlay
+from plyground.learners.state import Metrics, TrainingState
+from plyground.networks import WITH_VALUE, entropy_of, log_probabilities
+from plyground.search.network_search import NetworkEvaluator, NetworkSearch
+from plyground.search.tree_arrays import OPEN, Result
+from plyground.search.tree_config import SearchConfig
+
+METRICS_INTERVAL = 10  # updates between two readings of the metrics
+MOST_EDGES = 64  # actions of a stored policy, the likeliest ones
+LONGEST = 1 << 30  # plies of a return that ends with the game
+
+
+@dataclass(frozen=True)
+class AlphaZero(NetworkConfig, RunConfig):
+    """Train a network by self-play with tree search."""
+
+    network: str = "512-256+value"
+    """hidden sizes of an MLP or a residual net such as b4c64, with a value head: +value"""
+    num_envs: Count = 128
+    """environments: games that are played in parallel"""
+    simulations: Annotated[int, Bounds(2, 100_000)] = 32
+    """simulations of the search in each position"""
+    considered: Annotated[int, Bounds(2, 1024)] = 16
+    """actions among which the search chooses at the root"""
+    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
+    """c_scale of Gumbel search: how far values outweigh the network's policy"""
+    opening_share: Share = 1.0
+    """share of the games that begin after up to `opening_plies` random plies; the others begin at the start"""
+    buffer_size: Count = 100_000
+    """plies in the replay buffer"""
+    learning_starts: Count = 4000
+    """plies of finished games before the first update"""
+    replay_ratio: Annotated[float, Bounds(0, 10_000)] = 4.0
+    """plies sampled for each ply played"""
+    gamma: Share = 1.0
+    """discount of a result, applied each time the turn passes to the other side"""
+    search_value_share: Share = 0.5
+    """share of the search's own value in the value target; the rest is the result of the game"""
+    value_coef: float = 1.0
+    """coefficient of the value loss"""
+    symmetries: bool = True
+    """learn from each position under a random symmetry of the game"""
+    gate: bool = False
+    """play with the best network so far, which the present one replaces when it scores half in a paired match"""
+    save_buffer: bool = True
+    """checkpoints hold the replay buffer and the games: exact resume. Without them it refills after a resume"""
+    learning_rate: float = 1e-3
+    """learning rate of Adam"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.network.endswith(WITH_VALUE):
+            name = shorten(self.network)
+            raise InvalidValue(f"AlphaZero needs a network with a value head: {name}{WITH_VALUE}, not {name}")
+        capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
+        needed = max(self.learning_starts, self.batch_size)
+        if capacity < needed:
+            why = f"buffer_size holds {capacity} plies, but updates begin with {needed}"
+            raise InvalidValue(f"{why}: learning_starts or batch_size")
+
+
+class Targets(NamedTuple):
+    """A minibatch of positions and what the network should say of them."""
+
+    states: Tensor  # [B, bytes]
+    outputs: Tensor  # [B, E] int64 outputs of the network
+    policy: Tensor  # [B, E] their probabilities, which sum to 1
+    values: Tensor  # [B] for the side to move
+    weights: Tensor  # [B] 0: the game has not ended yet
+
+
+def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
+    """[B] the cross-entropy of the target policy; `log_probs` [B, outputs] are minus infinity where not legal."""
+    chosen = log_probs.gather(1, targets.outputs)  # [B, E]
+    return -torch.where(targets.policy > 0, targets.policy * chosen, 0.0).sum(1)
+
+
+def entropy_of_targets(policy: Tensor) -> Tensor:
+    """[B] the entropy of sparse policies [B, E]."""
+    return -torch.special.xlogy(policy, policy).sum(1)
+
+
+class SearchResults:
+    """What the search found for every ply of a replay buffer: a sparse policy and a value."""
+
+    def __init__(self, replay: ReplayBuffer) -> None:
+        rules, device = replay.game.rules, replay.games.device
+        self.replay, self.edges = replay, min(MOST_EDGES, rules.MAX_LEGAL)
+        shape = *replay.actions.shape, self.edges
+        kind = torch.int16 if replay.game.num_actions < 2**15 else torch.int32
+        self.actions = torch.zeros(shape, dtype=kind, device=device)  # [rows, N, E]; 0 where there is none
+        self.policy = torch.zeros(shape, dtype=torch.float16, device=device)  # [rows, N, E]; 0 where there is none
+        self.values = torch.zeros(replay.actions.shape, device=device)  # [rows, N] for the side to move
+        self.ended = 0  # plies of games that have ended since the buffer was empty: only those are sampled
+
+    @timed("replay")
+    def write(self, found: Result) -> None:
+        """Store the results of a search in the row that the replay buffer writes next."""
+        row, policy, actions = self.replay.time % len(self.values), found.policy, found.actions
+        if self.edges < policy.shape[1]:
+            policy, places = policy.topk(self.edges, dim=1)
+            actions = actions.gather(1, places)
+        self.actions[row], self.policy[row], self.values[row] = actions.clamp(min=0), policy, found.values
+
+    def next_values(self, indices: Tensor) -> Tensor:
+        """[B] the value of the states that plies [B] led to, for the side to move there. That of a truncated game was
+        not searched: the value of the ply before stands for it."""
+        replay, values = self.replay, self.values
+        here, plies = replay.at(values, indices), replay.plies
+        kept = replay.at(plies.sides, indices) == replay.at(plies.next_sides, indices)
+        truncated = replay.at(plies.ended, indices) == TRUNCATED
+        following = replay.at(values, (indices + replay.num_envs) % replay.capacity)
+        return torch.where(truncated, torch.where(kept, here, -here), following)
+
+    def value_targets(self, indices: Tensor, gamma: float, search_share: float) -> Tensor:
+        """[B] the result of the game, as far as the search played it, mixed with the search's own value."""
+        replay = self.replay
+        found = replay.n_step_returns(indices, LONGEST, own_turn=False, gamma=gamma)
+        results = found.returns + found.bootstrap_discount * self.next_values(found.next_indices)
+        own = replay.at(self.values, indices)
+        ends_here = replay.at(replay.plies.explored, indices)  # proven, or another action was played
+        return torch.where(ends_here, own, torch.lerp(results, own, search_share))
+
+    def _rings(self) -> dict[str, Tensor]:
+        return {"actions": self.actions, "policy": self.policy, "values": self.values}
+
+    def state(self) -> dict[str, Any]:
+        """Only the rows in use."""
+        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self._rings().items()}
+        return {**rows, "ended": self.ended}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.ended = state["ended"]
+        for name, ring in self._rings().items():
+            used, values = ring[: len(state[name])], torch.from_numpy(state[name].copy())
+            if tuple(values.shape) != tuple(used.flatten(1).shape) or values.dtype != ring.dtype:
+                raise InvalidValue(f"the search results' {name} is {values.dtype} of shape {tuple(values.shape)}")
+            used.copy_(values.reshape(used.shape))
+        if not ((self.actions >= 0) & (self.actions < self.replay.game.num_actions)).all():
+            raise InvalidValue(f"the search results hold actions that {self.replay.game} does not have")
+
+
+class AlphaZeroLearner:
+    """A network with policy and value heads, the search that plays with it, and a replay buffer of what it found."""
+
+    limits = ("cycles", "seconds")
+
+    def __init__(self, config: AlphaZero) -> None:
+        self.config, self.state = config, TrainingState()
+        self.model = Model(config, agent=SamplingAgent)
+        self.view, self.game = self.model.view, self.model.view.game
+        if not can_search_trees(self.game):
+            raise InvalidValue(f"alphazero needs {NEEDS}; {self.game} is not one")
+        self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
+        self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
+        size = config.buffer_size
+        self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed)
+        self.found = SearchResults(self.replay)
+        self.player = self.model.best if config.gate else self.model.network
+        self.evaluator = NetworkEvaluator(self.view, self.player)
+        self.search = self_play_search(config, self.view, self.evaluator)
+        self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
+        self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
+        self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
+
+    def iterate(self) -> Metrics:
+        """One ply in every environment, then the updates that these plies allow."""
+        config, state = self.config, self.state
+        self.play()
+        if self.found.ended < max(config.learning_starts, config.batch_size):
+            return {}
+        self.model.schedule_learning_rate(state)
+        state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
+        metrics: Metrics = {}
+        while state.updates_due >= 1:
+            state.updates_due -= 1
+            metrics = self.update() or metrics
+        return metrics
+
+    # ---- play ----
+
+    def play(self) -> None:
+        """One ply in every environment: the action that the search chooses, or an opponent's. Opponents' positions are
+        searched too, and learned from."""
+        found, counts = self.search_positions(), self.games.results.counts
+        self.found.write(found)
+        before = counts["plies"]
+        ply = self.games.step(found.chosen.clone(), self.model.snapshot_agents())
+        ends_result = (ply.actions != found.chosen) | (found.proven != OPEN)
+        self.replay.add(ply, usable=torch.zeros_like(ends_result), explored=ends_result)
+        self.replay.mark_ended(ply)
+        self.found.ended += counts["plies"] - before
+        self.state.plies += len(ply.actions)
+
+    @timed("search")
+    def search_positions(self) -> Result:
+        """What the search finds in the present positions; the next call overwrites it."""
+        self.evaluator.refresh(self.player)
+        return self.search.search(self.games.batch.states, self.games.batch.rngs)
+
+    # ---- updates ----
+
+    @timed("update")
+    def update(self) -> Metrics:
+        """One gradient step on a minibatch; returns its metrics at every METRICS_INTERVAL-th update."""
+        config, view, state = self.config, self.view, self.state
+        targets = self.sample()
+        legal = view.legal(targets.states)
+        logits, values = self.model.network.with_value(view.observe(targets.states))
+        log_probs = log_probabilities(logits, legal)
+        policy_losses, value_errors = policy_loss(log_probs, targets), values - targets.values
+        total = targets.weights.sum().clamp(min=1)
+        losses = policy_losses + config.value_coef * value_errors.square()
+        self.model.optimizer.zero_grad(set_to_none=True)
+        ((targets.weights * losses).sum() / total).backward()
+        gradient = self.model.step()
+        state.updates += 1
+        if state.updates % METRICS_INTERVAL != 1:
+            return {}
+        with torch.no_grad():
+            best = targets.outputs.gather(1, targets.policy.argmax(1, keepdim=True))[:, 0]
+            rows = {
+                "policy_loss": policy_losses,
+                "kl": policy_losses - entropy_of_targets(targets.policy),
+                "agreement": (log_probs.argmax(1) == best).float(),
+                "value_error": value_errors.abs(),
+                "entropy": entropy_of(log_probs, legal),
+            }
+            means = {name: (targets.weights * each).sum() / total for name, each in rows.items()}
+            proven = (self.search.result.proven != OPEN).float().mean()
+            return to_floats({**means, "gradient": gradient, "proven": proven})
+
+    def sample(self) -> Targets:
+        """A minibatch of positions, each under a random symmetry."""
+        config, view, replay = self.config, self.view, self.replay
+        indices = replay.draw(config.batch_size)
+        states = replay.at(replay.states, indices)
+        actions, policy = replay.at(self.found.actions, indices).long(), replay.at(self.found.policy, indices).float()
+        if config.symmetries and len(self.images) > 1:
+            drawn = torch.randint(len(self.images), (len(indices),), generator=self.rng, device=view.device)
+            view.on.transform(states, drawn.int())
+            actions = self.images[drawn[:, None], actions]
+        outputs = view.action_outputs[view.on.seats(states)[:, None], actions].long()
+        policy = torch.where(outputs < view.outputs, policy, 0.0)
+        policy = policy / policy.sum(1, keepdim=True).clamp(min=1e-6)
+        values = self.found.value_targets(indices, config.gamma, config.search_value_share)
+        weights = replay.at(replay.usable, indices).float()
+        return Targets(states, outputs.clamp(max=view.outputs - 1), policy, values, weights)
+
+    # ---- for the training loop ----
+
+    def parts(self) -> dict[str, Any]:
+        """Everything that a checkpoint holds."""
+        own = {**self.model.parts(), "state": self.state, "rng": self.rng}
+        if not self.config.save_buffer:
+            return {**own, "results": self.games.results}
+        return {**own, **self.games.parts(), "replay": self.replay, "search_results": self.found}
+
+
+def self_play_search(config: AlphaZero, view: View, evaluator: NetworkEvaluator) -> NetworkSearch:
+    """The search that plays: Gumbel search with noise at the root."""
+    how = SearchConfig(
+        simulations=config.simulations,
+        selection="gumbel",
+        leaf="network",
+        considered=config.considered,
+        value_scale=config.value_scale,
+        noise=True,
+    )
+    return NetworkSearch(view, timed(NETWORK)(evaluator), how, config.num_envs)

@@ -1,0 +1,322 @@
+"""AlphaZero: its targets by hand and against exact values, what it refuses, resume, and that it learns."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import make
+from plyground.errors import Error
+from plyground.games.rng import seeds
+from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
+from plyground.learners import saving
+from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner, Targets, entropy_of_targets, policy_loss
+from plyground.learners.config import resolve
+from plyground.learners.training import save, train
+from plyground.networks import log_probabilities
+from plyground.runs.directory import create, newest_whole, read_metrics
+from plyground.search.network_search import NetworkEvaluator, NetworkSearch, search_records
+from plyground.search.tree_arrays import OPEN
+from plyground.search.tree_config import SearchConfig
+from resumed import after_steps, begin, check_resume, silent
+from small_runs import ROW, trained
+
+SMALL: dict[str, Any] = {
+    "game": ROW, "network": "16+value", "num_envs": 8, "simulations": 8, "buffer_size": 400, "learning_starts": 32,
+    "batch_size": 16, "cycles": 9, "games_per_cycle": 20, "eval_games": 4, "threads": 1, "eval_opponents": ("random",),
+}  # fmt: skip
+VARIANTS: dict[str, dict[str, Any]] = {
+    "small": {},
+    "everything": {
+        "opponents": ("0.4 self", "0.3 snapshot", "0.3 greedy"), "snapshot_interval": 1, "snapshots": 2,
+        "opening_plies": 3, "opening_share": 0.5, "gate": True, "game": "connect_four",
+    },
+    "otherwise": {"game": TINY[1], "max_plies": 9, "opponents": ("0.5 self", "0.5 random"), "symmetries": False},
+}  # fmt: skip
+SOLVES: dict[str, Any] = {
+    "network": "256-128+value", "num_envs": 256, "simulations": 16, "opening_plies": 8, "games_per_cycle": 5000,
+    "cycles": 1, "buffer_size": 20_000, "learning_starts": 1000, "batch_size": 512, "learning_rate": 4e-3,
+    "replay_ratio": 8.0,
+}  # fmt: skip
+
+
+def small(**changes: Any) -> AlphaZero:
+    return AlphaZero(**{**SMALL, **changes})
+
+
+def learner_of(**changes: Any) -> AlphaZeroLearner:
+    return AlphaZeroLearner(resolve(small(**changes)))
+
+
+# ---- value targets by hand ----
+
+Ply = tuple[int, int, float, int, bool, float]  # side, next side, reward, ended, explored, the search's value
+
+
+def value_targets(plies: list[Ply], share: float, gamma: float = 1.0) -> list[float]:
+    """The targets of a game of one environment."""
+    learner = learner_of(num_envs=1)
+    replay, stored = learner.replay, learner.replay.plies
+    for row, (side, next_side, reward, ended, explored, value) in enumerate(plies):
+        stored.sides[row], stored.next_sides[row], stored.rewards[row] = side, next_side, reward
+        stored.ended[row], stored.explored[row], learner.found.values[row] = ended, explored, value
+    replay.time = len(plies)
+    return learner.found.value_targets(torch.arange(len(plies)), gamma, share).tolist()
+
+
+def test_the_result_is_negated_for_the_side_that_lost() -> None:
+    plies: list[Ply] = [
+        (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 0.0, RUNS_ON, False, 0.25), (0, 1, 1.0, TERMINATED, False, 0.75),
+    ]  # fmt: skip
+    assert value_targets(plies, 0.0) == [1.0, -1.0, 1.0]
+    assert value_targets(plies, 1.0) == [0.5, 0.25, 0.75]
+    assert value_targets(plies, 0.25) == pytest.approx([0.875, -0.6875, 0.9375])
+    assert value_targets(plies, 0.0, gamma=0.5) == [0.25, -0.5, 1.0]
+
+
+def test_a_side_that_acts_twice_keeps_the_sign() -> None:
+    """Side 0 acts twice, then side 1 wins."""
+    plies: list[Ply] = [
+        (0, 0, 0.0, RUNS_ON, False, 0.5), (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 1.0, TERMINATED, False, 0.5),
+    ]  # fmt: skip
+    assert value_targets(plies, 0.0) == [-1.0, -1.0, 1.0]
+    assert value_targets(plies, 0.0, gamma=0.5) == [-0.5, -0.5, 1.0]
+
+
+def test_a_result_counts_only_as_far_as_the_search_played() -> None:
+    """In the second ply an opponent played something else, or the position was proven: its own value stands there."""
+    plies: list[Ply] = [
+        (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 0.0, RUNS_ON, True, -0.25), (0, 1, 1.0, TERMINATED, False, 0.75),
+    ]  # fmt: skip
+    assert value_targets(plies, 0.0) == [0.25, -0.25, 1.0]
+
+
+@pytest.mark.parametrize(("next_side", "expected"), [(0, [-0.75, 0.75]), (1, [-0.75, 0.75])])
+def test_a_truncated_game_keeps_the_value_of_its_last_search(next_side: int, expected: list[float]) -> None:
+    """Whoever would have moved next."""
+    plies: list[Ply] = [(0, 1, 0.0, RUNS_ON, False, 0.5), (1, next_side, 0.0, TRUNCATED, False, 0.75)]
+    assert value_targets(plies, 0.0) == expected
+
+
+# ---- policy targets ----
+
+
+def test_the_policy_loss_by_hand() -> None:
+    logits, legal = torch.tensor([[0.0, 1.0, 2.0, 9.0]]), torch.tensor([[True, True, True, False]])
+    targets = Targets(torch.zeros(1, 1), torch.tensor([[2, 0, 3]]), torch.tensor([[0.75, 0.25, 0.0]]), *[torch.ones(1)] * 2)
+    log_probs = log_probabilities(logits, legal)
+    total = np.log(1 + np.e + np.e**2)
+    assert policy_loss(log_probs, targets).tolist() == pytest.approx([0.75 * (total - 2) + 0.25 * total])
+    entropy = -0.75 * np.log(0.75) - 0.25 * np.log(0.25)
+    assert entropy_of_targets(targets.policy).tolist() == pytest.approx([entropy])
+
+
+@pytest.mark.parametrize("word", ["connect_four", ROW], ids=["connect_four", "three_in_a_row"])
+def test_targets_belong_to_their_positions(word: str) -> None:
+    """In the positions that are learned from, transformed by symmetries, the policy has only legal actions; and where
+    one wins at once, it wins and the value is 1."""
+    learner = learner_of(game=word, num_envs=64, buffer_size=6400, batch_size=400, max_plies=40)
+    rules, view = learner.game.rules, learner.view
+    while learner.games.results.games < 100:
+        learner.play()
+    targets = learner.sample()
+    assert targets.weights.mean() > 0.9
+    records, legal = view.on.to_records(targets.states), view.legal(targets.states)
+    assert (legal.gather(1, targets.outputs) | (targets.policy == 0)).all()
+    torch.testing.assert_close(targets.policy.sum(1), torch.ones(400))
+    actions, wins = view.action_of(targets.states, targets.outputs.gather(1, targets.policy.argmax(1)[:, None])[:, 0]), 0
+    for record, action, value, weight in zip(records, actions.tolist(), targets.values, targets.weights, strict=True):
+        position = pg.Position(learner.game, np.array([record]).astype(rules.HEAD))
+        won = 2 + position.to_move
+        if weight and any(position.play(each).outcome == won for each in position.legal()):
+            wins += 1
+            assert position.play(action).outcome == won, position.text
+            assert value == 1.0
+    assert wins > 8
+
+
+@functools.cache
+def exact(cells: tuple[int, ...]) -> tuple[int, tuple[bool, ...]]:
+    """Of a running position of three in a row: its value for the side to move, and which actions keep it."""
+    lines = (0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)
+    side, found = 1 + (9 - cells.count(0)) % 2, [-9] * 9
+    for cell in (each for each in range(9) if cells[each] == 0):
+        after = (*cells[:cell], side, *cells[cell + 1 :])
+        won = any(all(after[each] == side for each in line) for line in lines)
+        found[cell] = 1 if won else 0 if 0 not in after else -exact(after)[0]
+    return max(found), tuple(each == max(found) for each in found)
+
+
+def every_position(game: pg.Game) -> tuple[Any, Any]:
+    """All running positions of three in a row that play can reach, and which actions keep their value [N, 9]."""
+    exact.cache_clear()
+    exact((0,) * 9)
+    found, waiting = dict[tuple[int, ...], Any](), [(0,) * 9]
+    while waiting:
+        cells = waiting.pop()
+        if cells in found:
+            continue
+        found[cells] = exact(cells)[1]
+        for cell in (each for each in range(9) if cells[each] == 0):
+            after = game.position("".join(".xo"[each] for each in cells)).play(cell)
+            if not after.over:
+                waiting.append(tuple(after.states["cells"][0].tolist()))
+    states = np.repeat(game.start().states, len(found))
+    states["cells"] = list(found)
+    states["to_move"] = (states["cells"] != 0).sum(1) % 2
+    return states, np.array(list(found.values()))
+
+
+def test_proven_values_are_those_of_perfect_play() -> None:
+    """A wrong sign, or the value of the other side, would be seen here."""
+    learner = learner_of(num_envs=64, buffer_size=6400, batch_size=2000, simulations=32, opening_plies=4)
+    while learner.games.results.games < 300:
+        learner.play()
+    indices = learner.replay.draw(2000)
+    proven = learner.replay.at(learner.replay.plies.explored, indices) & learner.replay.at(learner.replay.usable, indices)
+    values = learner.found.value_targets(indices, 1.0, 0.5)[proven]
+    cells = learner.view.on.to_records(learner.replay.at(learner.replay.states, indices))["cells"][proven.numpy()]
+    right = [exact(tuple(each))[0] for each in cells.tolist()]
+    assert values.tolist() == right
+    assert {*right} == {-1, 0, 1}
+
+
+# ---- play ----
+
+
+def test_the_ply_that_is_played_is_the_one_that_the_search_chose() -> None:
+    learner = learner_of()
+    found = learner.search_positions()
+    states, chosen = learner.view.on.to_records(learner.games.batch.states.clone()), found.chosen.clone()
+    learner.found.write(found)
+    ply = learner.games.step(found.chosen.clone())
+    for state, action, after in zip(states, chosen.tolist(), learner.view.on.to_records(ply.next_states), strict=True):
+        assert (pg.Position(learner.game, state[None]).play(action).states["cells"] == after["cells"]).all()
+
+
+def test_positions_of_opponents_are_learned_from_but_end_the_result() -> None:
+    learner = learner_of(opponents=("1 random",), num_envs=64, buffer_size=6400, simulations=2)
+    for _ in range(12):
+        learner.play()
+    replay = learner.replay
+    assert replay.usable.any()
+    rows = slice(replay.filled)
+    found, chosen = learner.found, replay.actions[rows]
+    best = found.actions[rows].gather(2, found.policy[rows].argmax(2, keepdim=True))[:, :, 0]
+    others = ~replay.plies.explored[rows]
+    assert (chosen[others] == best[others]).float().mean() > 0.4, "what the search chose, apart from its noise"
+    assert replay.plies.explored[rows].float().mean() > 0.3
+
+
+def test_with_a_gate_the_best_network_plays() -> None:
+    learner = learner_of(gate=True)
+    before = learner.search_positions().values.clone()
+    with torch.no_grad():
+        for weights in learner.model.network.parameters():
+            weights.add_(0.3)
+    learner.games.batch.rngs.copy_(learner_of(gate=True).games.batch.rngs)
+    assert learner.search_positions().values.tolist() == before.tolist()
+    learner.model.keep_best()
+    assert learner.search_positions().values.tolist() != before.tolist()
+
+
+def test_a_share_of_the_games_begins_at_the_start() -> None:
+    learner = learner_of(num_envs=400, buffer_size=4000, opening_plies=5, opening_share=0.5)
+    stones = (learner.view.on.to_records(learner.games.batch.states)["cells"] != 0).sum(1)
+    assert 0.4 < (stones == 0).mean() < 0.75, "half of them, and a sixth of the others"
+
+
+# ---- runs ----
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, variant: str) -> None:
+    check_resume(tmp_path, small(**VARIANTS[variant]), 30)
+
+
+def test_without_its_buffer_a_run_resumes_with_weights_optimizer_and_counters(tmp_path: Path) -> None:
+    learner = learner_of(save_buffer=False)
+    with create(tmp_path / "run", {}) as run:
+        for _ in range(30):
+            learner.iterate()
+        save(learner, run)
+    again = learner_of(save_buffer=False)
+    saving.load(again, newest_whole(run.path))
+    assert (again.state.updates, again.state.plies) == (learner.state.updates, 240)
+    for one, other in zip(learner.model.network.parameters(), again.model.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert len(again.replay) == 0
+    assert not list(newest_whole(run.path).path.glob("replay*"))
+    before = again.state.updates
+    for _ in range(3):
+        assert not again.iterate(), "the buffer refills before the next update"
+    assert again.state.updates == before
+    for _ in range(9):
+        again.iterate()
+    assert again.state.updates > before
+
+
+def test_a_run_records_its_metrics_and_its_network_plays(tmp_path: Path) -> None:
+    learner, run = begin(tmp_path / "run", small())
+    with run:
+        train(learner, run, silent, after_steps(learner, 40))
+    cycle = [record for record in read_metrics(run.path) if record["event"] == "cycle"][-1]
+    assert {"policy_loss", "kl", "agreement", "value_error", "entropy", "gradient", "proven"} <= cycle.keys()
+    assert {"search", "network", "update", "replay", "rules"} <= cycle["seconds"].keys()
+    game = learner.game
+    for spec in (f"run:{run.path}", f"search:run={run.path},sims=8"):
+        action = make(spec, game).act(game.start().states, seeds(0, 1))[0]
+        assert 0 <= action < 9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"network": "16"}, r"value head: 16\+value, not 16"),
+        ({"buffer_size": 24}, "buffer_size holds 24 plies, but updates begin with 32"),
+        ({"simulations": 1}, "simulations is a number of at least 2"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        small(**change)
+
+
+def test_games_with_hidden_hands_are_refused() -> None:
+    with pytest.raises(Error, match="alphazero needs a game without chance in which nothing is hidden; sequence"):
+        learner_of(game="sequence")
+
+
+# ---- learning ----
+
+
+def share_kept(actions: Any, keeps: Any) -> float:
+    return float(keeps[np.arange(len(keeps)), actions].mean())
+
+
+def test_three_in_a_row_from_any_position() -> None:
+    """After some seconds nearly perfect without search, and perfect with a search of 64 simulations."""
+    learner = trained("alphazero", **SOLVES)
+    states, keeps = every_position(learner.game)
+    rngs = seeds(1, len(states))
+    assert len(states) == 4520
+    assert share_kept(learner.model.agent().act(states.copy(), rngs), keeps) > 0.97
+    config = SearchConfig(simulations=64, selection="gumbel", leaf="network")
+    search = NetworkSearch(learner.view, NetworkEvaluator(learner.view, learner.model.network), config, len(states))
+    found = search_records(search, states, rngs)
+    assert share_kept(found.chosen, keeps) == 1.0
+    assert (found.proven != OPEN).mean() > 0.5
+
+
+@pytest.mark.slow
+def test_three_in_a_row_from_any_position_without_search() -> None:
+    learner = trained("alphazero", **{**SOLVES, "cycles": 12, "replay_ratio": 16.0})
+    states, keeps = every_position(learner.game)
+    assert share_kept(learner.model.agent().act(states.copy(), seeds(1, len(states))), keeps) == 1.0
