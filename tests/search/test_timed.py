@@ -101,6 +101,15 @@ def test_paco_in_two_turns_is_proven_where_the_exhaustive_search_finds_it(paco_s
 
 
 @pytest.mark.compiled
+def test_a_turn_longer_than_the_stack_proves_nothing(paco_sako: TimedMinimax, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of positions within a turn: where no level is left for the answer, it does not count as lost."""
+    monkeypatch.setattr(timed, "LEVELS", 16)
+    position = paco_sako.game.position("2j4r/pf1E2kp/4E3/5d2/a7/2a1FIaK/2DW1P2/RN6 b 8 - - -")
+    found = TimedMinimax(paco_sako.game, nodes=50_000).search(position.states, depth=3)
+    assert (found.value, found.turns) == (998.0, 3), "Paco in 2"
+
+
+@pytest.mark.compiled
 def test_the_rest_of_a_turn_is_played_as_planned(paco_sako: TimedMinimax, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = TimedMinimax(paco_sako.game, 0.01)
     searches: list[int] = []
