@@ -232,8 +232,8 @@ class Rules:
     UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
     """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
     WORK: np.dtype[np.void] = _record(_always(NO_WORK), lambda rules, own: without_padding(own))
-    """working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose content
-    means nothing between calls"""
+    """working memory: `legal`, `play` and scripted agents may take one more argument, `work`, one such record for each
+    thread, whose content means nothing between calls"""
     mask: Function | None = _optional("a compiled function")
     """`mask(state, mask)` writes the legal mask as `legal` implies it, where a game can do it faster"""
     play_head: Function | None = _optional("a compiled function")

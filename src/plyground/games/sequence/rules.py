@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import below
 from plyground.games.sequence import cards
+from plyground.games.sequence.lines import WORK
+
+__all__ = ["WORK"]  # part of the contract
 
 # ---- what a state is ----
 
