@@ -86,6 +86,14 @@ def test_the_answer_depends_on_the_seed_alone() -> None:
         assert all(np.array_equal(part[0], whole[row]) for part, whole in zip(each, one, strict=True))
 
 
+def test_every_number_of_simulations_ends() -> None:
+    game = pg.load(TINY[0])
+    for simulations in range(1, 40):
+        search = DeterminizedSearch(game, SearchConfig(simulations=simulations), threads=1)
+        found = search.search(game.start(0).states, seeds(0, 1))
+        assert simulations <= found.simulations[0] < simulations + 4
+
+
 def test_a_limit_by_time_is_kept() -> None:
     game = pg.load("sequence")
     config = SearchConfig(simulations=0, seconds=0.02, leaf="window")

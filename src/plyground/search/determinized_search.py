@@ -58,18 +58,17 @@ class Searcher:
 
     def simulate(self, count: int) -> None:
         """About `count` simulations; a deal is played by all candidates."""
-        done, end = self.simulations, self.most
-        if not self.config.seconds:
-            end = self.most * (self.round + 1) // self.rounds  # of the round
-        self.kernels.play_deals(self.trial, min(done + count, end), self.settings, self.work)
-        while self.round + 1 < self.rounds and self._share() >= (self.round + 1) / self.rounds:
+        end = self.most if self.config.seconds else math.ceil(self.most * (self.round + 1) / self.rounds)
+        self.kernels.play_deals(self.trial, min(self.simulations + count, end), self.settings, self.work)
+        while self.round + 1 < self.rounds and self._reached(self.round + 1):
             self.kernels.halve(self.trial)
             self.round += 1
 
-    def _share(self) -> float:
-        """How much of the limit is used."""
-        by_time = (time.perf_counter() - self.begun) / self.config.seconds if self.config.seconds else 0.0
-        return max(by_time, self.simulations / self.most)
+    def _reached(self, rounds: int) -> bool:
+        """Whether so many rounds are over."""
+        if self.config.seconds and (time.perf_counter() - self.begun) * self.rounds >= self.config.seconds * rounds:
+            return True
+        return self.simulations >= math.ceil(self.most * rounds / self.rounds)
 
     def finish(self) -> Result:
         """What was found so far; the search may go on."""
@@ -92,7 +91,7 @@ class Searcher:
         """The whole search of states [1]; a single legal action needs none."""
         self.begin(states, rngs)
         chunk = FIRST if self.config.seconds else self.most
-        while self.trial.progress["count"][0] > 1 and self._share() < 1.0:
+        while self.trial.progress["count"][0] > 1 and not self._reached(self.rounds):
             before, start = self.simulations, time.perf_counter()
             self.simulate(chunk)
             if self.config.seconds:
