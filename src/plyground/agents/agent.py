@@ -152,11 +152,12 @@ def _minimax(game: Game, path: str, options: Options) -> Agent:
 
 
 def _search(game: Game, path: str, options: Options) -> Agent:
-    """tree search, without a network or with one"""
+    """tree search, without a network or with one; where something is hidden, search over determinizations"""
     if "net" in options and "run" in options:
         raise InvalidValue("the agent search takes net=trained or run=DIR, not both")
     if options.get("net", "trained") != "trained":
         raise InvalidValue(f"net of the agent search is trained, not {shorten(options['net'])!r}; run=DIR names a run")
+    search.check_options(game, options)
     if "net" in options and not _pretrained(game).is_dir():
         raise InvalidValue(f"{game} has no pretrained network: leave net=trained out, or name a run by run=DIR")
     source = str(_pretrained(game)) if "net" in options else options.get("run", "")
@@ -235,7 +236,7 @@ AGENTS = {
     "random": Entry(_random, "random"),
     "greedy": Entry(_greedy, "greedy", can_search, SEARCHABLE),
     "minimax": Entry(_minimax, "minimax:depth=3", can_search, SEARCHABLE, MINIMAX_OPTIONS),
-    "search": Entry(_search, "search:sims=1000", search.can_search_trees, search.NEEDS, search.OPTIONS),
+    "search": Entry(_search, "search:sims=1000", options=search.OPTIONS),
     "level": Entry(_level, "level:5", path="N"),
     "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
     "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),

@@ -169,6 +169,8 @@ def analyse(
     start, actions = rules.position(position), list[int]()
     if moves and file:
         raise InvalidValue("analyse takes --moves or --file, not both")
+    if moves or file:
+        display.check_open(rules)
     if file:
         start, actions = read_file(file, rules, number)
     elif moves:
