@@ -13,6 +13,7 @@ import torch
 import plyground as pg
 from conftest import ROOT
 from plyground.agents.agent import Agent, make
+from plyground.agents.search import can_search_trees
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.learners import LEARNERS, saving
@@ -32,8 +33,11 @@ OWN: dict[str, dict[str, Any]] = {
     "reinforce": {"network": "16+value", "rollout_length": 20, **NETWORK},
     "a2c": {"network": "16+value", "rollout_length": 2, **NETWORK},
     "ppo": {"network": "16+value", "rollout_length": 4, "batch_size": 16, **NETWORK},
+    "alphazero": {
+        "network": "16+value", "buffer_size": 2000, "learning_starts": 64, "batch_size": 16, "simulations": 4, **NETWORK
+    },
     "tabular": {},
-}
+}  # fmt: skip
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
 
@@ -50,6 +54,10 @@ def test_fifty_updates(name: str, game: pg.Game) -> None:
     if name == "tabular" and game.rules.hidden and "sequence" not in str(game):
         with pytest.raises(Error, match="hides something from its players"):
             resolve(config)
+        return
+    if name == "alphazero" and not can_search_trees(game):
+        with pytest.raises(Error, match="alphazero needs a game without chance in which nothing is hidden"):
+            new_learner(resolve(config))
         return
     if name == "dqn" and any(len(each.shape) == 3 for each in game.encoders.values()):
         config = replace(config, network="b1c4")
@@ -77,6 +85,10 @@ LEARNS: dict[str, dict[str, Any]] = {
     "reinforce": {"network": "64+value", "rollout_length": 9, "learning_rate": 5e-3},
     "a2c": {"network": "64+value", "rollout_length": 4, "learning_rate": 5e-3, "batch_size": 256},
     "ppo": {"network": "64+value", "rollout_length": 16, "learning_rate": 3e-3, "batch_size": 256},
+    "alphazero": {
+        "network": "64+value", "buffer_size": 20_000, "learning_starts": 500, "batch_size": 128, "simulations": 8,
+        "learning_rate": 5e-3,
+    },
     "tabular": {"epsilon": 0.3, "alpha": 0.3},
 }  # fmt: skip
 
@@ -143,7 +155,7 @@ def test_imitation_lowers_its_loss_on_games_that_it_has_not_seen(tmp_path: Path)
 # ---- the learning rate ----
 
 
-@pytest.mark.parametrize("name", ["dqn", "reinforce", "ppo"])
+@pytest.mark.parametrize("name", ["dqn", "reinforce", "ppo", "alphazero"])
 def test_the_learning_rate_after_a_resume_is_that_of_a_run_that_never_stopped(name: str, tmp_path: Path) -> None:
     """In the second half of a run, where it falls; also between two rollouts."""
     own = {**COMMON, "games_per_cycle": 100, "cycles": 1, **OWN[name]}
