@@ -110,7 +110,9 @@ def test_a_truncated_game_keeps_the_value_of_its_last_search(next_side: int, exp
 
 def test_the_policy_loss_by_hand() -> None:
     logits, legal = torch.tensor([[0.0, 1.0, 2.0, 9.0]]), torch.tensor([[True, True, True, False]])
-    targets = Targets(torch.zeros(1, 1), torch.tensor([[2, 0, 3]]), torch.tensor([[0.75, 0.25, 0.0]]), *[torch.ones(1)] * 2)
+    targets = Targets(
+        torch.zeros(1, 1), torch.tensor([[2, 0, 3]]), torch.tensor([[0.75, 0.25, 0.0]]), *[torch.ones(1)] * 2
+    )
     log_probs = log_probabilities(logits, legal)
     total = np.log(1 + np.e + np.e**2)
     assert policy_loss(log_probs, targets).tolist() == pytest.approx([0.75 * (total - 2) + 0.25 * total])
@@ -131,7 +133,10 @@ def test_targets_belong_to_their_positions(word: str) -> None:
     records, legal = view.on.to_records(targets.states), view.legal(targets.states)
     assert (legal.gather(1, targets.outputs) | (targets.policy == 0)).all()
     torch.testing.assert_close(targets.policy.sum(1), torch.ones(400))
-    actions, wins = view.action_of(targets.states, targets.outputs.gather(1, targets.policy.argmax(1)[:, None])[:, 0]), 0
+    actions, wins = (
+        view.action_of(targets.states, targets.outputs.gather(1, targets.policy.argmax(1)[:, None])[:, 0]),
+        0,
+    )
     for record, action, value, weight in zip(records, actions.tolist(), targets.values, targets.weights, strict=True):
         position = pg.Position(learner.game, np.array([record]).astype(rules.HEAD))
         won = 2 + position.to_move
@@ -180,7 +185,9 @@ def test_proven_values_are_those_of_perfect_play() -> None:
     while learner.games.results.games < 300:
         learner.play()
     indices = learner.replay.draw(2000)
-    proven = learner.replay.at(learner.replay.plies.explored, indices) & learner.replay.at(learner.replay.usable, indices)
+    proven = learner.replay.at(learner.replay.plies.explored, indices) & learner.replay.at(
+        learner.replay.usable, indices
+    )
     values = learner.found.value_targets(indices, 1.0, 0.5)[proven]
     cells = learner.view.on.to_records(learner.replay.at(learner.replay.states, indices))["cells"][proven.numpy()]
     right = [exact(tuple(each))[0] for each in cells.tolist()]
@@ -274,6 +281,25 @@ def test_a_run_records_its_metrics_and_its_network_plays(tmp_path: Path) -> None
     for spec in (f"run:{run.path}", f"search:run={run.path},sims=8"):
         action = make(spec, game).act(game.start().states, seeds(0, 1))[0]
         assert 0 <= action < 9
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "connect_four",
+        f"{TINY[1]}:length=5,resting=forbidden",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("chess", "paco_sako")),
+    ],
+)
+def test_updates_on_other_games(word: str) -> None:
+    """Finite metrics, no illegal action."""
+    learner, metrics = learner_of(game=word, max_plies=20, simulations=4), dict[str, float]()
+    before = [weights.clone() for weights in learner.model.network.parameters()]
+    while learner.state.updates < 50:  # no step raises IllegalAction
+        metrics = {**metrics, **learner.iterate()}
+    assert all(np.isfinite(value) for value in metrics.values())
+    assert len(metrics) == 7
+    assert any(not torch.equal(*pair) for pair in zip(before, learner.model.network.parameters(), strict=True))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,14 @@ ASIDE = ("games", "game.py", "kernels", "backend")  # rules and encoders; kernel
 MAX_FILES, MAX_LINES = 6, 900
 DQN_CONFIG = DQN(game=ROW, network="16", num_envs=8, buffer_size=400, learning_starts=16, batch_size=8, threads=1)
 AZ_CONFIG = AlphaZero(
-    game=ROW, network="16+value", num_envs=8, simulations=4, buffer_size=400, learning_starts=16, batch_size=8, threads=1
+    game=ROW,
+    network="16+value",
+    num_envs=8,
+    simulations=4,
+    buffer_size=400,
+    learning_starts=16,
+    batch_size=8,
+    threads=1,
 )
 
 
