@@ -36,7 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "small": {},
     "everything": {
         "opponents": ("0.4 self", "0.3 snapshot", "0.3 greedy"), "snapshot_interval": 1, "snapshots": 2,
-        "opening_plies": 3, "opening_share": 0.5, "gate": True, "game": "connect_four",
+        "simulations_initial": 3, "opening_plies": 3, "opening_share": 0.5, "gate": True, "game": "connect_four",
     },
     "otherwise": {"game": TINY[1], "max_plies": 9, "opponents": ("0.5 self", "0.5 random"), "symmetries": False},
 }  # fmt: skip
@@ -234,6 +234,13 @@ def test_with_a_gate_the_best_network_plays() -> None:
     assert learner.search_positions().values.tolist() != before.tolist()
 
 
+def test_simulations_grow_with_the_run() -> None:
+    learner, most = learner_of(simulations=20, simulations_initial=4), list[int]()
+    for learner.state.progress in (0.0, 0.5, 1.0):
+        most.append(int(learner.search_positions().simulations.max()))
+    assert most == [4, 12, 20]
+
+
 def test_a_share_of_the_games_begins_at_the_start() -> None:
     learner = learner_of(num_envs=400, buffer_size=4000, opening_plies=5, opening_share=0.5)
     stones = (learner.view.on.to_records(learner.games.batch.states)["cells"] != 0).sum(1)
@@ -307,6 +314,7 @@ def test_updates_on_other_games(word: str) -> None:
     [
         ({"network": "16"}, r"value head: 16\+value, not 16"),
         ({"buffer_size": 24}, "buffer_size holds 24 plies, but updates begin with 32"),
+        ({"simulations_initial": 9}, "simulations_initial is at most simulations, 8, not 9"),
         ({"simulations": 1}, "simulations is a number of at least 2"),
     ],
 )

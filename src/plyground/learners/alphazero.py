@@ -60,7 +60,9 @@ class AlphaZero(NetworkConfig, RunConfig):
     num_envs: Count = 128
     """environments: games that are played in parallel"""
     simulations: Annotated[int, Bounds(2, 100_000)] = 32
-    """simulations of the search in each position"""
+    """simulations of the search in each position, at the end of the run"""
+    simulations_initial: int = 0
+    """simulations at its beginning; they grow linearly (0: always the same number)"""
     considered: Annotated[int, Bounds(2, 1024)] = 16
     """actions among which the search chooses at the root"""
     value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
@@ -93,6 +95,9 @@ class AlphaZero(NetworkConfig, RunConfig):
         if not self.network.endswith(WITH_VALUE):
             name = shorten(self.network)
             raise InvalidValue(f"AlphaZero needs a network with a value head: {name}{WITH_VALUE}, not {name}")
+        if self.simulations_initial > self.simulations:
+            most = self.simulations
+            raise InvalidValue(f"simulations_initial is at most simulations, {most}, not {self.simulations_initial}")
         capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
         needed = max(self.learning_starts, self.batch_size)
         if capacity < needed:
@@ -234,6 +239,8 @@ class AlphaZeroLearner:
     @timed("search")
     def search_positions(self) -> Result:
         """What the search finds in the present positions; the next call overwrites it."""
+        first, last = self.config.simulations_initial or self.config.simulations, self.config.simulations
+        self.search.limit(first + round((last - first) * self.state.progress))
         return self.search.search(self.games.batch.states, self.games.batch.rngs)
 
     # ---- updates ----
