@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("agents", nargs="+")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, default=Path("."), help="where solved positions are kept")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where solved positions are kept")
     chosen = parser.parse_args()
     game = pg.load("connect_four")
     positions = all_positions(game, chosen.seed, chosen.folder)

@@ -39,8 +39,11 @@ OWN: dict[str, dict[str, Any]] = {
     "reinforce": {"network": "16+value", "rollout_length": 9, **NETWORK},
     "a2c": {"network": "16+value", "rollout_length": 2, **NETWORK},
     "ppo": {"network": "16+value", "rollout_length": 4, "batch_size": 16, **NETWORK},
+    "alphazero": {
+        "network": "16+value", "buffer_size": 2000, "learning_starts": 64, "batch_size": 16, "simulations": 4, **NETWORK
+    },
     "tabular": {"key": "exact"},
-}
+}  # fmt: skip
 
 
 def assert_same(results: Callable[[], dict[str, Any]]) -> None:

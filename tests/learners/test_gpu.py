@@ -24,6 +24,7 @@ from plyground.kernels.advantages import compute_advantages
 from plyground.kernels.arrays import Rollout
 from plyground.learners import saving
 from plyground.learners.a2c import A2C
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.lessons import Examples
@@ -33,6 +34,7 @@ from plyground.learners.selfplay import SelfPlay
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
 from plyground.teaching.lines import Lines
+from resumed import new_learner
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(problem()), reason=f"needs a GPU: {problem()}")]
 
@@ -57,9 +59,14 @@ PPO_MIXED = PPO(
 )  # fmt: skip
 CONVOLUTIONS = replace(SMALL, game="connect_four", network="b1c8" if SIMULATED else "b4c64")
 PPO_CONVOLUTIONS = replace(PPO_MIXED, network=f"{CONVOLUTIONS.network}+value")
+ALPHAZERO = AlphaZero(
+    game="connect_four", device="cuda", network="16+value", num_envs=GAMES, simulations=4, buffer_size=GAMES * 30,
+    learning_starts=2 * GAMES, batch_size=2 * GAMES, opponents=("0.5 self", "0.2 snapshot", "0.3 punisher"), threads=1,
+    opening_plies=36, games_per_cycle=10_000, cycles=1,
+)  # fmt: skip
 EVERY = {
     "small": SMALL, "mixed": MIXED, "otherwise": OTHERWISE, "convolutions": CONVOLUTIONS, "ppo": PPO_MIXED,
-    "ppo convolutions": PPO_CONVOLUTIONS,
+    "ppo convolutions": PPO_CONVOLUTIONS, "alphazero": ALPHAZERO,
 }  # fmt: skip
 CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["small", "mixed", "otherwise"])
 
@@ -71,11 +78,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("plyground.backend.games.STAGED", 0)
 
 
-def begun(config: DQN | PPO) -> Any:
-    return PPOLearner(config) if isinstance(config, PPO) else DQNLearner(config)
+def begun(config: DQN | PPO | AlphaZero) -> Any:
+    return new_learner(config)
 
 
-def learned(config: DQN | PPO, steps: int = STEPS) -> Any:
+def learned(config: DQN | PPO | AlphaZero, steps: int = STEPS) -> Any:
     learner = begun(config)
     assert learner.model.view.device_name == "cuda"
     learner.model.snapshots.add(learner.model.network)
@@ -170,7 +177,7 @@ def test_a_ply_that_was_sampled_twice_keeps_its_largest_error() -> None:
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
-def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | PPO) -> None:
+def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | PPO | AlphaZero) -> None:
     through = learned(config)
     first = learned(config, STEPS // 2)
     with create(tmp_path / "run", {}) as run:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import plyground
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN
 from resumed import new_learner
@@ -20,6 +21,16 @@ HOME = Path(plyground.__file__).parent
 ASIDE = ("games", "game.py", "kernels", "backend")  # rules and encoders; kernels; the device seam
 MAX_FILES, MAX_LINES = 6, 900
 DQN_CONFIG = DQN(game=ROW, network="16", num_envs=8, buffer_size=400, learning_starts=16, batch_size=8, threads=1)
+AZ_CONFIG = AlphaZero(
+    game=ROW,
+    network="16+value",
+    num_envs=8,
+    simulations=4,
+    buffer_size=400,
+    learning_starts=16,
+    batch_size=8,
+    threads=1,
+)
 
 
 def called(learner: Any, iterations: int) -> set[CodeType]:
@@ -58,12 +69,16 @@ def last_line(code: CodeType) -> int:
 
 @pytest.mark.parametrize(
     ("config", "iterations", "own"),
-    [(DQN_CONFIG, 1, "learners/dqn.py"), (short("ppo"), 6, "learners/ppo.py")],
-    ids=["dqn", "ppo"],
+    [
+        (DQN_CONFIG, 1, "learners/dqn.py"),
+        (short("ppo"), 6, "learners/ppo.py"),
+        (AZ_CONFIG, 1, "learners/alphazero.py"),
+    ],
+    ids=["dqn", "ppo", "alphazero"],
 )
 def test_an_iteration_is_read_in_few_files(config: Any, iterations: int, own: str) -> None:
     learner = new_learner(resolve(config))
-    for _ in range(5 * iterations):  # compile, and fill the replay buffer
+    for _ in range(12 * iterations):  # compile, and fill the replay buffer
         learner.iterate()
     before = learner.state.updates
     counts = lines_by_file(called(learner, iterations))

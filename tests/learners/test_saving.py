@@ -20,6 +20,7 @@ from plyground.backend.device import Cpu
 from plyground.backend.games import DeviceGame
 from plyground.errors import Error
 from plyground.learners import saving
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
@@ -34,6 +35,7 @@ from small_runs import EVERYTHING, OTHERWISE, ROW, short
 
 COMMON: dict[str, Any] = {"game": ROW, "num_envs": 8, "games_per_cycle": 8, "eval_opponents": ("random",)}
 NETWORK: dict[str, Any] = {**COMMON, "network": "8", "threads": 1, "batch_size": 8, "learning_starts": 16}
+SEARCHING: dict[str, Any] = {**NETWORK, "network": "8+value", "simulations": 4}
 CONFIGS: dict[str, Any] = {
     "dqn": DQN(**NETWORK, buffer_size=2000),
     "dqn, everything": DQN(
@@ -49,6 +51,11 @@ CONFIGS: dict[str, Any] = {
     "ppo, everything": short("ppo", **EVERYTHING, games_per_cycle=20),
     "a2c": short("a2c", **OTHERWISE, games_per_cycle=20),
     "reinforce": short("reinforce", **EVERYTHING, games_per_cycle=20),
+    "alphazero": AlphaZero(**SEARCHING, buffer_size=400),
+    "alphazero, everything": AlphaZero(
+        **{**SEARCHING, "game": "connect_four"}, buffer_size=80, gate=True, opening_plies=3, opening_share=0.5,
+        opponents=("0.4 self", "0.3 snapshot", "0.3 greedy"), snapshot_interval=1,
+    ),
     "tabular": Tabular(**COMMON, opening_plies=2, opponents=("1 self", "1 random")),
     "tabular, sarsa": Tabular(
         **{**COMMON, "game": "sequence", "games_per_cycle": 1}, key="cards", method="sarsa", prior=5.0,
@@ -73,6 +80,8 @@ WORKING_MEMORY = {
     "learner.rollout.games.batch.next_states": "as above",
     "learner.*._rooms": "working memory of a search",
     "learner.*._buffers": "the same",
+    "learner.search": "trees and results, which every search writes anew",
+    "learner.found.replay": "the replay buffer, which is compared itself",
     "learner.scratch": "working memory of the table's kernels",
     "learner.actions": "written in every row before they are played",
     "learner.minibatches": "an iterator that follows from seed, epoch and position",
@@ -248,6 +257,7 @@ def test_the_walk_finds_what_matters() -> None:
         ("dqn", "results", "learner.games.results."),
         ("dqn", "state", "learner.state."),
         ("ppo", "rollout", "learner.rollout."),
+        ("alphazero", "search_results", "learner.found."),
         ("ppo", "best", "learner.rollout.model.best."),
         ("tabular", "table", "learner.table."),
         ("tabular", "best", "learner.model."),

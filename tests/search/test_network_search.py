@@ -70,6 +70,16 @@ def assert_same(one: Result, other: Result) -> None:
 
 
 @pytest.mark.compiled
+def test_a_search_that_is_limited_is_a_search_with_fewer_simulations(three: pg.Game) -> None:
+    states, view = positions(three, 6), View(three, "")
+    search = NetworkSearch(view, constant(view), config(noise=True), 6)
+    for simulations in (7, 20, SIMULATIONS):
+        search.limit(simulations)
+        limited = search_records(search, states, np.arange(6, dtype=np.uint64))
+        assert_same(limited, run(three, states, config(noise=True, simulations=simulations)))
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("selection", ["gumbel", "puct"])
 def test_a_row_searched_alone_is_the_row_of_the_batch(three: pg.Game, selection: str) -> None:
     states = positions(three, 6)

@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from plyground.agents.search import NEEDS, can_search_trees
+from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
@@ -60,7 +60,9 @@ class AlphaZero(NetworkConfig, RunConfig):
     num_envs: Count = 128
     """environments: games that are played in parallel"""
     simulations: Annotated[int, Bounds(2, 100_000)] = 32
-    """simulations of the search in each position"""
+    """simulations of the search in each position, at the end of the run"""
+    simulations_initial: int = 0
+    """simulations at its beginning; they grow linearly (0: always the same number)"""
     considered: Annotated[int, Bounds(2, 1024)] = 16
     """actions among which the search chooses at the root"""
     value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
@@ -93,6 +95,9 @@ class AlphaZero(NetworkConfig, RunConfig):
         if not self.network.endswith(WITH_VALUE):
             name = shorten(self.network)
             raise InvalidValue(f"AlphaZero needs a network with a value head: {name}{WITH_VALUE}, not {name}")
+        if self.simulations_initial > self.simulations:
+            most = self.simulations
+            raise InvalidValue(f"simulations_initial is at most simulations, {most}, not {self.simulations_initial}")
         capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
         needed = max(self.learning_starts, self.batch_size)
         if capacity < needed:
@@ -191,7 +196,7 @@ class AlphaZeroLearner:
         self.model = Model(config, agent=SamplingAgent)
         self.view, self.game = self.model.view, self.model.view.game
         if not can_search_trees(self.game):
-            raise InvalidValue(f"alphazero needs {NEEDS}; {self.game} is not one")
+            raise InvalidValue(f"alphazero needs a game without chance in which nothing is hidden; {self.game} is not one")
         self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
         self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
         size = config.buffer_size
@@ -237,6 +242,8 @@ class AlphaZeroLearner:
     def search_positions(self) -> Result:
         """What the search finds in the present positions; the next call overwrites it."""
         self.evaluator.refresh(self.player)
+        first, last = self.config.simulations_initial or self.config.simulations, self.config.simulations
+        self.search.limit(first + round((last - first) * self.state.progress))
         return self.search.search(self.games.batch.states, self.games.batch.rngs)
 
     # ---- updates ----

@@ -55,7 +55,8 @@ class NetworkSearch:
         size = seen_bytes(game)
         self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
         self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
-        self._schedules = dict[int, Tensor]()
+        self.simulations = config.simulations or ROOM
+        self._schedule = self._halving(FIRST_ROUND if config.seconds else self.simulations)
         self._captured: Callable[[], object] | None = None  # one simulation in every tree
 
     def _check_room(self, game: Game) -> None:
@@ -68,13 +69,19 @@ class NetworkSearch:
         """What the search finds in states [n, bytes of STATE]; tensors that the next search overwrites. Random numbers
         come from `rngs` [n], which advance."""
         self.begin(states, rngs)
-        limit = self.config.simulations or ROOM
         if self.config.seconds:
-            self._until(time.perf_counter() + self.config.seconds * len(states), limit)
+            self._until(time.perf_counter() + self.config.seconds * len(states), self.simulations)
         else:
-            self._repeat(limit)
+            self._repeat(self.simulations)
         rngs.copy_(self._memory["rngs"])
         return self.finish()
+
+    def limit(self, simulations: int) -> None:
+        """Search with so many simulations from now on, at most those of the config. A captured graph reads the
+        schedule of sequential halving where it lies."""
+        if simulations != self.simulations:
+            self.simulations = simulations
+            self._schedule[:, :simulations] = self._halving(simulations)
 
     def begin(self, states: Tensor, rngs: Tensor) -> None:
         """Plant a tree for each state, and let the network evaluate the roots."""
@@ -92,8 +99,7 @@ class NetworkSearch:
 
     def _capture(self) -> Callable[[], object]:
         """One simulation, on a GPU as a captured graph."""
-        schedule = self._schedule(FIRST_ROUND if self.config.seconds else self.config.simulations or ROOM)
-        self._captured = repeatable(self.on.name, lambda: self.simulate(schedule))
+        self._captured = repeatable(self.on.name, lambda: self.simulate(self._schedule))
         return self._captured
 
     def finish(self) -> Result:
@@ -141,9 +147,8 @@ class NetworkSearch:
         offset = (NODE.fields or {})["proven"][1]
         return bool((self._memory["nodes"][:, 0, offset] != 0).all())
 
-    def _schedule(self, simulations: int) -> Tensor:
-        found = halving_schedule(self.config.considered, simulations)
-        return torch.from_numpy(found).to(self.on.device)
+    def _halving(self, simulations: int) -> Tensor:
+        return torch.tensor(halving_schedule(self.config.considered, simulations), device=self.on.device)
 
 
 def seen_bytes(game: Game) -> int:
@@ -189,21 +194,25 @@ class NetworkEvaluator:
     def __init__(self, view: View, network: Network) -> None:
         self.view, self.copy = view, inference_copy(network)
         self.dtype = next(self.copy.parameters()).dtype
-        function = self.copy.with_value if isinstance(network.head, Valued) else self._values_of_actions
+        function = self._with_value if isinstance(network.head, Valued) else self._values_of_actions
         self.function: Callable[..., Any] = compiled_network(view.device_name, function)
 
     def __call__(self, states: Tensor) -> tuple[Tensor, Tensor]:
         observed = self.view.observe(states).to(self.dtype)
         if isinstance(self.copy.head, Valued):
-            logits, values = self.function(observed)
-        else:
-            logits, values = self.function(observed, self.view.legal(states))
+            return self.function(observed)
+        return self.function(observed, self.view.legal(states))
+
+    def _with_value(self, observed: Tensor) -> tuple[Tensor, Tensor]:
+        """A network with a value head; float32 is part of what is compiled, so that no pass over all logits is added."""
+        logits, values = self.copy.with_value(observed)
         return logits.float().contiguous(), values.float().contiguous()
 
     def _values_of_actions(self, observed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
         """A network of action values: its softmax is the policy, its best legal action the value."""
         q = self.copy(observed).float()
-        return q / Q_TEMPERATURE, q.masked_fill(~legal, -math.inf).amax(1).clamp(-1.0, 1.0)
+        best = q.masked_fill(~legal, -math.inf).amax(1).clamp(-1.0, 1.0)
+        return (q / Q_TEMPERATURE).contiguous(), best.contiguous()
 
     def refresh(self, network: Network) -> None:
         """Evaluate with the network's present weights from now on."""
