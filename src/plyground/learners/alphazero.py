@@ -196,7 +196,8 @@ class AlphaZeroLearner:
         self.model = Model(config, agent=SamplingAgent)
         self.view, self.game = self.model.view, self.model.view.game
         if not can_search_trees(self.game):
-            raise InvalidValue(f"alphazero needs a game without chance in which nothing is hidden; {self.game} is not one")
+            needed = "a game without chance in which nothing is hidden"
+            raise InvalidValue(f"alphazero needs {needed}; {self.game} is not one")
         self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
         self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
         size = config.buffer_size
