@@ -204,7 +204,7 @@ class NetworkEvaluator:
         return self.function(observed, self.view.legal(states))
 
     def _with_value(self, observed: Tensor) -> tuple[Tensor, Tensor]:
-        """A network with a value head. The conversion to float32 is compiled with it: no further pass over all logits."""
+        """A network with a value head. The conversion to float32 is compiled with it: no further pass over them."""
         logits, values = self.copy.with_value(observed)
         return logits.float().contiguous(), values.float().contiguous()
 
