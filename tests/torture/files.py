@@ -88,10 +88,11 @@ def make_runs(folder: Path) -> dict[str, Path]:
     data = folder / "four.ndjson"
     collect(Collect(game="connect_four", games=8, weak_games=0.0, threads=1, depth=1), data, lambda *_: None)
     network: dict[str, Any] = {"network": "4", "threads": 1, "batch_size": 8, "learning_starts": 8, "buffer_size": 64}
+    valued: dict[str, Any] = network | {"network": "4+value"}
     configs = {
         "dqn": DQN(game=ROW, **OWN, **network, prioritized_replay=True),
         "tabular": Tabular(game=ROW, **OWN),
-        "alphazero": AlphaZero(game=ROW, **OWN, **network | {"network": "4+value"}, simulations=2),
+        "alphazero": AlphaZero(game=ROW, **OWN, **valued, simulations=2),
         "ppo": short("ppo", **OWN),
         "imitation": Imitation(game="connect_four", data=(str(data),), network="4", threads=1, batch_size=8, epochs=1),
     }
