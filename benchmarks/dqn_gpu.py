@@ -22,12 +22,15 @@ CHESS = [
     ["--exploration-initial-eps", "0.4", "--exploration-final-eps", "0.4", "--exploration-spread", "3"],
     ["--bootstrap", "next"],
     ["--network", "512-256-128", "--learning-rate", "0.001"],
-    ["--shaping-coef", "1", "--shaping-fraction", "0.7"],
+    ["--shaping-coef", "0"],
     ["--opponents", "0.5 random", "0.5 greedy"],
     ["--learning-rate", "0.0002", "--target-update-interval", "1000"],
     ["--replay-ratio", "4"],
     ["--truncation-penalty", "0.2"],
     ["--opponents", "1 random"],
+    ["--gamma", "0.97", "--n-step", "4"],
+    ["--seed", "1"],
+    ["--seed", "2"],
 ]
 PACO_SAKO = [
     [],
@@ -37,6 +40,9 @@ PACO_SAKO = [
     ["--bootstrap", "next"],
     ["--truncation-penalty", "0.2"],
     ["--learning-rate", "0.0002", "--target-update-interval", "1000"],
+    ["--shaping-coef", "0"],
+    ["--seed", "1"],
+    ["--seed", "2"],
 ]
 VARIANTS = {"chess": CHESS, "paco_sako": PACO_SAKO}
 

@@ -11,7 +11,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -76,26 +75,21 @@ def gpu(word: str, network: str, games: int, simulations: int) -> None:
     """A search of many games in lockstep on a GPU, and the network alone on as many positions."""
     import torch
 
-    from plyground.backend.graph import compiled_network, repeatable
+    from plyground.backend.graph import repeatable
     from plyground.backend.view import View
     from plyground.networks import make_network
-    from plyground.search.network_search import NetworkSearch
+    from plyground.search.network_search import NetworkEvaluator, NetworkSearch
 
     game = pg.load(word)
     view = View(game, "", device="cuda")
     net = make_network(f"{network}+value", view.shape, view.outputs).to(view.device).eval()
-    with_value: Any = compiled_network("cuda", net.with_value)
-
-    def evaluator(states: Any) -> tuple[Any, Any]:
-        logits, values = with_value(view.observe(states))
-        return logits.float().contiguous(), values.float().contiguous()
-
+    evaluator = NetworkEvaluator(view, net)
     batch = pg.TensorBatch(game, games, device="cuda")
     for _ in range(6):
         batch.step(batch.random_actions())
-    observed = view.observe(view.on.heads(batch.states))
+    observed = view.observe(view.on.heads(batch.states)).to(evaluator.dtype)
     with torch.no_grad():
-        alone = repeatable("cuda", lambda: with_value(observed))
+        alone = repeatable("cuda", lambda: evaluator.function(observed))
         rate_alone = games * 50 / seconds(lambda: [alone() for _ in range(50)])
     config = SearchConfig(simulations, leaf="network", selection="gumbel")
     search = NetworkSearch(view, evaluator, config, games)

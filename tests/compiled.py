@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import os
 import sys
+from types import ModuleType
 from typing import Any
 
 from conftest import JIT, ROOT
@@ -37,3 +38,16 @@ def compiled(function: Any) -> Any:
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
     return getattr(sys.modules[name], function.__name__)
+
+
+class Compiled:
+    """A module whose compiled functions are `compiled`; everything else of it is as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        found = compiled(found) if hasattr(found, "py_func") else found
+        setattr(self, name, found)  # the next time it is found there
+        return found

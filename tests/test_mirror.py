@@ -20,7 +20,6 @@ ELSEWHERE = {
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
     "cli/commands.py": "cli/test_app runs every command",
-    "cli/ctrl_c.py": "cli/test_app stops commands in a process of their own",
     "games/paco_sako/kernels.py": "loops over search.py; test_analysis compares them with the naive twin",
     "games/paco_sako/search.py": "test_analysis and test_rules compare it with the naive twin",
     "kernels/slots.py": "stubs, which every kernel replaces; kernels/test_cache fills them",
@@ -63,7 +62,6 @@ def test_every_test_file_has_a_module() -> None:
 
 ABOUT_MORE: set[str] = {
     "backend/test_seam.py",
-    "games/chess/test_agents.py",
     "games/sequence/test_hidden.py",
     "games/test_lenient.py",
     "games/test_perft.py",

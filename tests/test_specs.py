@@ -14,11 +14,17 @@ def test_a_spec_is_split_and_joined() -> None:
     assert specs.split("random") == ("random", {})
     assert specs.split("minimax:depth=3,table=16") == ("minimax", {"depth": "3", "table": "16"})
     assert specs.split("folder:x/my_game.py:seats=4") == ("folder:x/my_game.py", {"seats": "4"})
+    assert specs.split("my.python/a:b/game.py") == ("my.python/a:b/game.py", {})
+    assert specs.split("x.py/a:b/game.py:seats=4,rules=boxed") == ("x.py/a:b/game.py", {"seats": "4", "rules": "boxed"})
+    assert specs.split("game.py:seats=x.py") == ("game.py", {"seats": "x.py"})
     assert specs.join("a", {"b": True, "c": 2, "d": "e"}) == "a:b=true,c=2,d=e"
     assert specs.split(specs.join("a", {"b": True})) == ("a", {"b": "true"})
 
 
-@pytest.mark.parametrize("spec", ["minimax:", "minimax:depth", "minimax:depth=", "minimax:=3", "minimax:a=1,a=2"])
+@pytest.mark.parametrize(
+    "spec",
+    ["minimax:", "minimax:depth", "minimax:depth=", "minimax:=3", "minimax:a=1,a=2", "game.py:seats", "game.py:"],
+)
 def test_a_malformed_spec_is_refused_with_the_syntax(spec: str) -> None:
     with pytest.raises(InvalidValue, match="write name:key=value,key=value"):
         specs.split(spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import plyground as pg
 from conftest import ROOT
@@ -29,6 +30,14 @@ def test_it_grows_and_keeps_what_it_knows() -> None:
     again.kernels.find_all(again.entries, keys, found)
     assert (again.entries.values[found] == np.arange(len(keys))).all()
     assert table.bytes < 80 * len(table) * 2
+
+
+def test_an_entry_without_a_visit_is_refused() -> None:
+    table = Table(pg.load(ROW))
+    keys = np.arange(2 * table.key.words, dtype=np.uint64).reshape(2, -1)
+    state = {"keys": keys, "values": np.zeros(2, np.float32), "visits": np.array([1, 0], np.uint32)}
+    with pytest.raises(pg.InvalidValue, match="entry 1 of the table has no visit"):
+        table.load_state(state)
 
 
 def test_an_empty_table_is_saved_and_loaded() -> None:

@@ -25,6 +25,7 @@ from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Rules, Value, read
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.checked import without_own_cache
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import over_slices
 
@@ -83,6 +84,8 @@ def _run_file(name: str, path: Path, source: bytes, what: str) -> ModuleType:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
         where = f", line {lines[-1]}," if lines else ""
         raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {type(error).__name__}: {error}") from error
+    for value in vars(module).values():
+        without_own_cache(value)
     return module
 
 

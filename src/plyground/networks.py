@@ -22,7 +22,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from plyground.backend.device import convolution_layout, mixed_precision
+from plyground.backend.device import convolution_layout, convolution_relu, mixed_precision
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
@@ -195,7 +195,7 @@ def planes_of(shape: Sequence[int]) -> tuple[int, int, int]:
     return (shape[0] if len(shape) == 3 else 1, shape[-2], shape[-1])
 
 
-def residual_tower(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
+def residual_tower(x: Tensor, stem: nn.Conv2d, blocks: nn.ModuleList) -> Tensor:
     """[B, planes, rows, columns] -> [B, channels, rows, columns]: a convolution and residual blocks.
 
     On a GPU they run under autocast in bfloat16 with channels-last memory: twice as fast. Weights stay float32, and so
@@ -203,7 +203,7 @@ def residual_tower(x: Tensor, stem: nn.Module, blocks: nn.ModuleList) -> Tensor:
     """
     dtype = x.dtype
     with mixed_precision(x):
-        x = torch.relu(stem(convolution_layout(x)))
+        x = convolution_relu(stem, convolution_layout(x))
         for block in blocks:
             x = block(x)
     return x.to(dtype, memory_format=torch.contiguous_format)
@@ -219,7 +219,7 @@ class Block(nn.Module):
         nn.init.zeros_(self.second.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.relu(x + self.second(torch.relu(self.first(x))))
+        return convolution_relu(self.second, convolution_relu(self.first, x), residual=x)
 
 
 # ---- the network of the policy-gradient series ----

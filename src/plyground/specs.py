@@ -9,13 +9,14 @@ from pathlib import Path
 from plyground.errors import InvalidValue, shorten
 
 Value = bool | int | str
+FILE = re.compile(r"(.*?\.py)(?:(:)(\w+=[^,]+(?:,\w+=[^,]+)*))?", re.DOTALL)  # its path may have colons of its own
 LAST_OPTION = re.compile(r"(.*),(\w+)=((?<=weights=)[^,]*|[^,/]*)")  # only `weights` is a path itself
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
     """The name and the options of a spec: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
-    stem, ending, tail = spec.partition(".py")  # a path to a file may have colons of its own
-    name, colon, rest = (stem + ending, tail[:1], tail[1:]) if ending and tail[:1] in ("", ":") else spec.partition(":")
+    file = FILE.fullmatch(spec)
+    name, colon, rest = (file[1], file[2], file[3]) if file else spec.partition(":")
     options: dict[str, str] = {}
     for item in rest.split(",") if colon else []:
         key, equals, value = item.partition("=")

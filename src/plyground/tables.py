@@ -79,6 +79,8 @@ class Table:
             if found is None or found.dtype != there.dtype or found.shape != shape:
                 given = "missing" if found is None else f"{found.dtype} of shape {found.shape}"
                 raise InvalidValue(f"the {name} of a table are {there.dtype} of shape {shape}, not {given}")
+        if size and not arrays["visits"].all():
+            raise InvalidValue(f"entry {int(arrays['visits'].argmin())} of the table has no visit")
 
     def snapshot(self) -> Arrays:
         """Copies of the values [size] and visits [size], for `with_values`."""

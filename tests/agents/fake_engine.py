@@ -25,8 +25,9 @@ def misbehave(mood: str) -> None:
 
 def main() -> None:
     mood, asked = Path(sys.argv[0]).stem, 0
-    if mood == "parent":
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    if mood in ("parent", "setsid"):
+        line = [sys.executable, "-c", "import time; time.sleep(60)"]
+        child = subprocess.Popen(line, start_new_session=mood == "setsid")
         Path(sys.argv[0]).with_suffix(".child").write_text(str(child.pid))
     for line in sys.stdin:
         words = line.split()

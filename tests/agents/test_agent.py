@@ -23,7 +23,7 @@ def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
     return {position.name(int(action)) for action in actions}
 
 
-ELSEWHERE = ("uci:", "search:")
+ELSEWHERE = ("uci:", "search:", "level:")
 """agents with tests of their own: engines have a clock, and tree search takes long to compile for each game"""
 
 
@@ -117,9 +117,9 @@ def test_a_wrong_spec_is_refused(connect_four: pg.Game, word: str, message: str)
 
 def test_an_agent_that_cannot_play_a_game_says_what_it_needs(connect_four: pg.Game) -> None:
     duel = pg.load(TINY[0])
-    assert known(duel) == ["random"]
+    assert known(duel) == ["random", "level:5"]
     for spec in ("minimax:depth=2", "greedy"):
-        with pytest.raises(pg.InvalidValue, match=r"cannot play .*: it needs .* nothing is hidden .*; known: random$"):
+        with pytest.raises(pg.InvalidValue, match=r"cannot play .*: it needs .* is hidden .*; known: random, level:5$"):
             make(spec, duel)
     with pytest.raises(pg.UnknownName, match="no agent for chess 'solver'"):
         make("solver", pg.load("chess"))
@@ -131,7 +131,7 @@ def test_every_entry_of_the_table_is_listed_made_and_documented(connect_four: pg
     table = entries(connect_four)
     assert list(table)[:3] == ["random", "greedy", "punisher"]
     assert set(AGENTS) < set(table)
-    searches = ["minimax:depth=3", "search:sims=1000"]
+    searches = ["minimax:depth=3", "search:sims=1000", "level:5"]
     assert known(connect_four) == ["random", "greedy", "punisher", "solver", *searches, "trained"]
     for name, entry in table.items():
         assert len(entry.make.__doc__ or "") > 5, name

@@ -8,7 +8,14 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import Learning, make
-from plyground.agents.search import NetworkSearchAgent, ReusingSearchAgent, SearchAgent, default_leaf, read_config
+from plyground.agents.search import (
+    DeterminizedSearchAgent,
+    NetworkSearchAgent,
+    ReusingSearchAgent,
+    SearchAgent,
+    default_leaf,
+    read_config,
+)
 from plyground.checks import laws
 from plyground.games.rng import seeds
 
@@ -58,9 +65,12 @@ def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
         make("search:net=trained", pg.load(TINY[1]))
 
 
-def test_games_with_hidden_hands_are_refused() -> None:
-    with pytest.raises(pg.InvalidValue, match="it needs a game without chance in which nothing is hidden"):
-        make("search:sims=10", pg.load("sequence"))
+def test_games_with_hidden_hands_are_searched_over_determinizations() -> None:
+    agent = make("search:time=0.2", pg.load("sequence"))
+    assert isinstance(agent, DeterminizedSearchAgent)
+    assert (str(agent), agent.config.leaf) == ("search:time=0.2", "window")
+    with pytest.raises(pg.InvalidValue, match="select of the agent search is for games without chance"):
+        make("search:select=puct", pg.load("sequence"))
 
 
 def test_a_finished_game_is_refused(connect_four: pg.Game) -> None:

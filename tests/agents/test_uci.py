@@ -77,10 +77,10 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc to look at processes")
-@pytest.mark.parametrize("close", ["collected", "all"])
-def test_what_an_engine_started_ends_with_it(hops: pg.Game, tmp_path: Path, close: str) -> None:
-    agent = uci.Uci(hops, [engine(tmp_path, "parent")], {"nodes": 1})
-    child = int((tmp_path / "parent.child").read_text())
+@pytest.mark.parametrize(("mood", "close"), [("parent", "collected"), ("parent", "all"), ("setsid", "all")])
+def test_what_an_engine_started_ends_with_it(hops: pg.Game, tmp_path: Path, mood: str, close: str) -> None:
+    agent = uci.Uci(hops, [engine(tmp_path, mood)], {"nodes": 1})
+    child = int((tmp_path / f"{mood}.child").read_text())
     assert runs(child)
     if close == "all":
         uci.close_all()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import plyground as pg
 from conftest import ROOT
 from plyground.cli import analyse as display
 from plyground.cli import terminal
+from plyground.games.rng import seeds
 
 pytestmark = pytest.mark.compiled
 THREE = str(ROOT / "examples" / "three_in_a_row.py")
@@ -94,7 +98,7 @@ def test_ctrl_c_shows_what_was_found_so_far(
         (["--sims", "0"], "sims of the agent search is a whole number of at least 1, not 0"),
         (["--time", "-1"], "time of the agent search is a number of seconds above 0, not -1"),
         (["--position", "1212121"], "an analysis needs a running game; FIRST_WINS in"),
-        (["sequence"], "an analysis needs a game without chance in which nothing is hidden; sequence is not one"),
+        (["sequence", "--moves", "x"], "the analysis of a whole game is for games without chance in which nothing is"),
         (["--agent", "greedy"], "--agent of an analysis is a tree search, such as search:net=trained, not 'greedy'"),
         (["--agent", f"search:run={ROOT}/src/plyground/trained/chess"], "has learned chess, not connect_four"),
         (["--moves", "4", "--file", "x"], "analyse takes --moves or --file, not both"),
@@ -106,6 +110,32 @@ def test_bad_input_is_one_sentence(command, arguments: list[str], message: str) 
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_analysis_of_cards_knows_what_the_seat_to_move_may_see(command) -> None:
+    start = pg.load("sequence").start(3)
+    code, out, _ = command("analyse", "sequence", "--position", start.text, "--sims", "60", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["position"] == start.view
+    assert {len(move["line"]) for move in found["moves"]} == {1}, "nothing below the root is known"
+    assert found["moves"][0]["name"] in start.names()
+
+
+@pytest.mark.parametrize("words", [("analyse", "--sims", "60"), ("play", "window", "--seed", "1", "--explain")])
+def test_hidden_cards_are_not_shown(command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    """The same lines for all deals that the seat to move cannot tell apart."""
+    monkeypatch.setattr(display, "SIMULATIONS", 60)
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    start, shown = pg.load("sequence").start(3), set[str]()
+    for seed in range(3):
+        states = start.states.copy()
+        start.game.kernels().determinize_all(states, np.zeros(1, np.int32), seeds(seed, 1))
+        text = pg.Position(start.game, states).text
+        code, out, _ = command(words[0], "sequence", *words[1:], "--position", text)
+        assert (code, "principal variation" in out) == (0, True)
+        shown.add(re.sub(r"simulations in .*", "", out))
+    assert len(shown) == 1
 
 
 @pytest.mark.usefixtures("wide")

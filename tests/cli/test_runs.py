@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import ROOT
+from forged import change_tensors
 from plyground.runs import trust
 from plyground.runs.directory import read_config, read_metrics, steps_of
 
@@ -167,6 +169,22 @@ def test_code_and_programs_of_a_foreign_run_wait_for_trust(trained: Path, tmp_pa
     config.write_text(config.read_text().replace('opponents = ["1 self"]', 'opponents = ["1 uci:/evil"]'))
     code, _, err = command("resume", str(again), "--cycles", "3", "--force")
     assert (code, "would run the program uci:/evil" in err) == (2, True), err
+
+
+def test_forged_positions_of_a_foreign_run_reach_no_compiled_code(trained: Path, command, stranger) -> None:
+    trust.remember(trained, {}, Path(ROW))  # a game file that this user knows
+    last = trained / "checkpoints" / str(steps_of(trained)[-1])
+    whole = {path.name: path.read_bytes() for path in last.iterdir()}
+    change_tensors(last / "replay.safetensors", lambda old: {"games.states": np.full_like(old["games.states"], 255)})
+    learning = "match", ROW, f"run:{trained},learn=true", "random", "--games", "2"
+    for words in (("resume", str(trained), "--cycles", "3"), learning):
+        code, _, err = command(*words)
+        assert (code, "positions that it uses unchecked: if you trust its author, add --trust" in err) == (2, True), err
+    for name, content in whole.items():
+        (last / name).write_bytes(content)
+    assert command("evaluate", str(trained), "random", "--games", "2", "--trust")[0] == 0
+    assert command("resume", str(trained), "--cycles", "3")[0] == 0, "trust is remembered"
+    assert command("resume", str(trained), "--cycles", "4")[0] == 0, "the new checkpoint is this user's own"
 
 
 @pytest.mark.parametrize("name", ["[red]", "[bold]:smile:\\[b"])

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from conftest import JIT
+from plyground.game import module_of_file
 from plyground.kernels import checked
-from plyground.kernels.cache import _run, _write
+from plyground.kernels.cache import _run, _write, fingerprint
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once, pytest.mark.skipif(not JIT, reason="the compiler is off")]
 SOURCE = """
@@ -55,6 +56,30 @@ def folder(tmp_path: Path) -> Path:
 def cached(folder: Path, ending: str) -> Path:
     (found,) = (folder / "__pycache__").glob(f"*{ending}")
     return found
+
+
+FILE = """
+from numba import njit
+
+@njit(cache=True)
+def double(x):
+    return x + x
+
+def made():
+    return njit(cache=True)(lambda x: x + 1)
+
+HOLDS = (made(),)
+"""
+
+
+def test_a_game_file_does_not_use_numbas_own_cache(tmp_path: Path) -> None:
+    """Nobody checks what lies in __pycache__ beside it, and numba executes it."""
+    (tmp_path / "game.py").write_text(FILE)
+    module = module_of_file(str(tmp_path / "game.py"), "game file")
+    fingerprint(f"from {module.__name__} import HOLDS")  # as for kernels that use it
+    assert module.double(3) == 6
+    assert module.HOLDS[0](3) == 4
+    assert not list(tmp_path.rglob("*.nb*"))
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from plyground.kernels import private
 @pytest.fixture(autouse=True)
 def nothing_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     private._usable.cache_clear()
+    private.secret.cache_clear()
     monkeypatch.delenv("PLYGROUND_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -81,3 +83,36 @@ def test_a_folder_that_somebody_else_has_prepared_is_refused(tmp_path: Path, mon
     monkeypatch.setattr(private, "temporary_folder", lambda: tmp_path / "temporary" / f"plyground-{there}")
     with pytest.raises(InvalidValue, match="others can write to it"):
         private.cache_folder()
+
+
+# ---- the secret ----
+
+
+def secrets_of(folder: Path, processes: int) -> set[bytes]:
+    """The secrets that so many processes see, all beginning at once."""
+    with ThreadPoolExecutor(processes) as pool:
+        return set(pool.map(private.secret.__wrapped__, [folder] * processes))
+
+
+def test_a_secret_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
+    (found,) = secrets_of(tmp_path, 8)
+    assert len(found) == 32
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    assert secrets_of(tmp_path, 1) == {found}
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["secret"]
+
+
+@pytest.mark.parametrize("spoil", [lambda file: file.write_bytes(b"short"), lambda file: file.chmod(0o644)])
+def test_a_secret_that_others_can_read_or_that_is_cut_short_is_replaced(tmp_path: Path, spoil) -> None:
+    (before,) = secrets_of(tmp_path, 1)
+    spoil(tmp_path / "secret")
+    (after,) = secrets_of(tmp_path, 1)
+    assert after != before
+    assert secrets_of(tmp_path, 1) == {after}
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_where_no_secret_can_be_kept_a_process_has_its_own() -> None:
+    nowhere = Path("/proc/nowhere")
+    assert private.secret(nowhere) == private.secret(nowhere)
+    assert private.secret(None) == private.secret(None) != private.secret(nowhere)

@@ -37,6 +37,16 @@ def test_it_knows_what_a_dictionary_knows() -> None:
     assert find(entries, np.array([7, 7], np.uint64)) == -1
 
 
+def test_visits_are_counted_as_far_as_their_type_goes() -> None:
+    entries, key = _empty(8, 2, 16), np.array([3, 4], np.uint64)
+    update(entries, key, 1.0, 0.1)
+    entries.visits[0] = 2**32 - 2
+    for _ in range(3):
+        update(entries, key, 1.0, 0.0)
+    assert entries.visits[0] == 2**32 - 1
+    assert entries.values[0] == 1.0
+
+
 def test_two_keys_with_the_same_hash_are_two_entries() -> None:
     one = np.array([3, 4], np.uint64)
     with np.errstate(over="ignore"):

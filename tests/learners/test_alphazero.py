@@ -22,7 +22,7 @@ from plyground.learners.config import resolve
 from plyground.learners.training import save, train
 from plyground.networks import log_probabilities
 from plyground.runs.directory import create, newest_whole, read_metrics
-from plyground.search.network_search import NetworkSearch, evaluator_of, search_records
+from plyground.search.network_search import NetworkEvaluator, NetworkSearch, search_records
 from plyground.search.tree_arrays import OPEN
 from plyground.search.tree_config import SearchConfig
 from resumed import after_steps, begin, check_resume, silent
@@ -343,7 +343,7 @@ def test_three_in_a_row_from_any_position() -> None:
     assert len(states) == 4520
     assert share_kept(learner.model.agent().act(states.copy(), rngs), keeps) > 0.97
     config = SearchConfig(simulations=64, selection="gumbel", leaf="network")
-    search = NetworkSearch(learner.view, evaluator_of(learner.view, learner.model.network), config, len(states))
+    search = NetworkSearch(learner.view, NetworkEvaluator(learner.view, learner.model.network), config, len(states))
     found = search_records(search, states, rngs)
     assert share_kept(found.chosen, keeps) > 0.999
     assert (found.proven != OPEN).mean() > 0.5

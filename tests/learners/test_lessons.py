@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
 
 import plyground as pg
@@ -25,6 +26,8 @@ from plyground.learners.lessons import (
     sharpened,
     split,
 )
+from plyground.runs.directory import trust_run
+from plyground.runs.trust import Untrusted
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 
@@ -105,6 +108,19 @@ def test_held_out_records_of_another_size_are_refused(tmp_path: Path, connect_fo
     keep_held_out(tmp_path, np.zeros(lines.dtype.itemsize, np.dtype([*lines.dtype.descr, ("more", np.int32)])))
     with pytest.raises(pg.InvalidValue, match="of this version"):
         read_held_out(tmp_path, lines)
+
+
+def test_forged_held_out_records_wait_for_trust(tmp_path: Path, connect_four: pg.Game) -> None:
+    lines = Lines(connect_four)
+    keep_held_out(tmp_path, np.zeros(3, lines.dtype))
+    assert len(read_held_out(tmp_path, lines)) == 3
+    forged = {"records": np.full((3, lines.dtype.itemsize), 255, np.uint8)}
+    (tmp_path / "held_out.safetensors").write_bytes(safetensors.numpy.save(forged))
+    with pytest.raises(Untrusted, match=r"held_out\.safetensors would give compiled code positions"):
+        read_held_out(tmp_path, lines)
+    (tmp_path / "config.toml").touch()
+    trust_run(tmp_path)
+    assert len(read_held_out(tmp_path, lines)) == 3
 
 
 def test_lessons_are_all_rows_in_order_each_once(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:

@@ -161,6 +161,16 @@ def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
         assert not (ply.terminated & (ply.lengths < 3)).any(), "the plies of an opening are not counted"
 
 
+@pytest.mark.parametrize(("name", "value"), [("opponent", 2), ("opponent", -1), ("side", 2), ("plies", -1)])
+def test_saved_games_with_an_impossible_opponent_or_side_are_refused(name: str, value: int) -> None:
+    games = environments(num_envs=3, opponents=("1 self", "1 random"))
+    saved = {each: tensor.numpy().copy() for each, tensor in games.state().items()}
+    games.load_state(saved)
+    saved[name][1] = value
+    with pytest.raises(pg.InvalidValue, match=f"the games' {name} is from 0 to .*, not from"):
+        games.load_state(saved)
+
+
 def test_an_illegal_action_is_an_error_that_names_its_row() -> None:
     games = environments(num_envs=8)
     actions = torch.zeros(8, dtype=torch.int32)

@@ -298,3 +298,22 @@ def test_only_tables_go_on_learning(three: Path) -> None:
     config.write_text(config.read_text().replace('learner = "tabular"', 'learner = "dqn"'))
     with pytest.raises(Error, match="only tables do"):
         make(f"run:{three},learn=true", pg.load(ROW))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda best: {"values": best["values"]},
+        lambda best: {**best, "visits": best["visits"][:-1]},
+        lambda best: {**best, "values": best["values"].astype(np.float64)},
+    ],
+    ids=["missing", "shorter", "type"],
+)
+def test_a_best_table_that_compiled_code_cannot_read_is_refused(change) -> None:
+    learner = TabularLearner(resolve(Tabular(game=ROW, num_envs=4)))
+    for _ in range(9):
+        learner.iterate()
+    learner.model.keep_best()
+    learner.model.load_state(learner.model.state())
+    with pytest.raises(pg.InvalidValue, match="the best table has arrays"):
+        learner.model.load_state(change(learner.model.state()))

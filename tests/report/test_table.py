@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -13,6 +14,7 @@ from plyground.learners.tabular import TabularLearner
 from plyground.report import table
 from plyground.report.figures import save_figure
 from plyground.report.run import save_curves
+from plyground.runs.files import DamagedFile
 from plyground.runs.settings import to_toml
 from small_runs import short
 
@@ -40,3 +42,11 @@ def test_a_table_without_entries_has_words_for_none() -> None:
     empty = TabularLearner(resolve(short("tabular"))).table
     assert table.summary(empty)["entries"] == table.summary(empty)["visited_once"] == 0
     assert list(table.ranked(empty, 3).values()) == [[], [], []]
+
+
+def test_a_key_that_is_no_state_is_one_error() -> None:
+    held = TabularLearner(resolve(short("tabular"))).table
+    key = np.full((1, held.key.words), 2**62 + 7, np.uint64)
+    held.load_state({"keys": key, "values": np.ones(1, np.float32), "visits": np.ones(1, np.uint32)})
+    with pytest.raises(DamagedFile, match=r"entry 0 of the table is of no state of .*three_in_a_row\.py: IndexError"):
+        table.ranked(held, 3)

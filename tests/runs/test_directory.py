@@ -14,6 +14,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from forged import rewrite
 from plyground.errors import Error
 from plyground.games.table_key import pick_key
 from plyground.runs import directory, files
@@ -287,24 +288,16 @@ def test_a_broken_best_json_is_one_error(run, content: str) -> None:
 @pytest.mark.parametrize("content", ["[]", "{", "{}", '{"metrics_bytes": "1"}', '{"metrics_bytes": 1, "parts": []}'])
 def test_a_state_of_another_type_is_one_error(run, content: str) -> None:
     run.save(1, IDENTITY, groups(), {})
-    _rewrite(run.path / "checkpoints" / "1", "state.json", content.encode())
+    rewrite(run.path / "checkpoints" / "1" / "state.json", content.encode())
     with pytest.raises(Error, match=r"state\.json cannot be read"):
         find_checkpoint(run.path, "last").state()
-
-
-def _rewrite(checkpoint: Path, name: str, content: bytes) -> None:
-    """Replace a file of a checkpoint, with its manifest: well formed, but not what was saved."""
-    (checkpoint / name).write_bytes(content)
-    manifest = json.loads((checkpoint / "manifest.json").read_text())
-    manifest["files"][name] = {"size": len(content), "sha256": files.checksum(content)}
-    (checkpoint / "manifest.json").write_text(json.dumps(manifest))
 
 
 def test_a_tensor_of_a_type_that_arrays_have_not_is_one_error(run) -> None:
     run.save(1, IDENTITY, groups(), {})
     header = json.dumps({"w": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}).encode()
     content = len(header).to_bytes(8, "little") + header + bytes(4)
-    _rewrite(run.path / "checkpoints" / "1", "network.safetensors", content)
+    rewrite(run.path / "checkpoints" / "1" / "network.safetensors", content)
     with pytest.raises(Error, match=r"network\.safetensors cannot be read"):
         find_checkpoint(run.path, "last").tensors("network")
 

@@ -118,6 +118,7 @@ def test_hidden_files_are_neither_packed_nor_unpacked(run: Path, tmp_path: Path)
         assert not [name for name in archive.namelist() if ".DS_Store" in name or "link" in name]
         archive.writestr("checkpoints/.DS_Store", "")
         archive.writestr("checkpoints/.9/manifest.json", "")
+        archive.writestr("checkpoints/..a/manifest.json", "")
     assert unpack(tmp_path / "run.zip", tmp_path / "again") == [1]
     assert not list((tmp_path / "again").rglob(".*"))
 

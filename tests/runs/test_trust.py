@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
+import numpy as np
 import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.kernels.private import secret
 from plyground.runs import trust
-from plyground.runs.directory import check_trusted, create, game_of, trust_run
+from plyground.runs.directory import check_trusted, create, find_checkpoint, game_of, trust_run
 from plyground.runs.pack import pack, slim, unpack
 from plyground.runs.settings import to_toml
 from plyground.runs.trust import Untrusted, programs_of
@@ -195,3 +197,100 @@ def test_trust_that_others_can_write_does_not_count(
     (tmp_path / "private" / "trusted").chmod(0o777)
     with pytest.raises(Untrusted):
         check_trusted(foreign)
+
+
+# ---- files with positions ----
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A run of this user with one checkpoint."""
+    with create(tmp_path / "own", {"game": "connect_four"}) as run:
+        run.save(1, {"game": "connect_four"}, {"replay": {"states": np.zeros(3, np.uint8)}}, {}, {})
+    return run.path
+
+
+def check_data(run: Path) -> None:
+    find_checkpoint(run, "last").check_trusted()
+
+
+def other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path / "other user"))
+    forget(monkeypatch)
+
+
+def test_own_checkpoints_are_used_wherever_they_lie(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget(monkeypatch)
+    check_data(own)
+    pack(own, tmp_path / "run.zip")
+    unpack(tmp_path / "run.zip", tmp_path / "again")
+    check_data(tmp_path / "again")
+    secret.cache_clear()  # as in another process
+    check_data(tmp_path / "again")
+
+
+def test_a_foreign_checkpoint_waits_for_trust(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other_user(tmp_path, monkeypatch)
+    with pytest.raises(
+        Untrusted, match=r"own was not trained here by you .* checkpoints/1/manifest\.json .* add --trust"
+    ):
+        check_data(own)
+    trust_run(own)
+    forget(monkeypatch)
+    check_data(own)
+    manifest = own / "checkpoints" / "1" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b" ")
+    with pytest.raises(Untrusted):
+        check_data(own)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xe9", b"0" * 64, None])
+def test_a_wrong_or_missing_signature_needs_trust(own: Path, content: bytes | None) -> None:
+    signature = own / "checkpoints" / "1" / "manifest.signature"
+    signature.unlink()
+    if content is None:
+        signature.mkdir()
+    else:
+        signature.write_bytes(content)
+    with pytest.raises(Untrusted):
+        check_data(own)
+    trust_run(own)
+    check_data(own)
+
+
+def test_a_signature_belongs_to_a_name_and_a_content() -> None:
+    there = trust.signature_of("manifest.json", b"x")
+    assert there == trust.signature_of("manifest.json", b"x")
+    assert (
+        len({there, trust.signature_of("held_out.safetensors", b"x"), trust.signature_of("manifest.json", b"y")}) == 3
+    )
+
+
+def test_an_emptied_cache_folder_costs_trust_and_no_run(own: Path, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "private")
+    check_data(own)  # this process knows the secret
+    secret.cache_clear()
+    with pytest.raises(Untrusted, match="or your cache folder was emptied"):
+        check_data(own)
+    trust_run(own)
+    check_data(own)
+
+
+def test_without_a_private_folder_a_process_trusts_what_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> Path:
+        raise pg.InvalidValue("compiled games cannot be kept anywhere")
+
+    monkeypatch.setattr(trust, "cache_folder", nowhere)
+    with create(tmp_path / "run", {"game": "connect_four"}) as run:
+        run.save(1, {}, {}, {}, {})
+    check_data(run.path)
+
+
+def test_a_slim_run_carries_no_signature(tmp_path: Path) -> None:
+    with create(tmp_path / "run", {"game": "connect_four"}) as run:
+        run.save(1, {}, {"network": {"w": np.zeros(1, np.float32)}}, {}, {})
+        run.write("best.json", '{"step": 1}')
+    slim(run.path, tmp_path / "slim")
+    assert not list((tmp_path / "slim").rglob("*.signature"))

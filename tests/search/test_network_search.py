@@ -22,9 +22,8 @@ from plyground.networks import make_network
 from plyground.search.analysis import analyse
 from plyground.search.network_search import (
     GrowingNetworkTree,
+    NetworkEvaluator,
     NetworkSearch,
-    evaluator_of,
-    q_evaluator,
     search_records,
 )
 from plyground.search.tree_arrays import LOST, OPEN, WON, Result
@@ -108,7 +107,7 @@ def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) 
     """Random weights as evaluator, against random play: proofs make up for them."""
     torch.manual_seed(0)
     view = View(three, "planes")
-    evaluator = evaluator_of(view, make_network("16+value", view.shape, view.outputs))
+    evaluator = NetworkEvaluator(view, make_network("16+value", view.shape, view.outputs))
 
     class Searching:
         def act(self, states: Any, rngs: Any) -> Any:
@@ -124,10 +123,36 @@ def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) 
 def test_a_network_of_action_values_is_a_policy_and_a_value(three: pg.Game) -> None:
     view = View(three, "planes")
     q = torch.tensor([0.5, -0.25, 0.0, 0.1, 2.0, -1.0, 0.2, 0.3, -0.5])
+    network = make_network("4", view.shape, view.outputs)
+    with torch.no_grad():
+        network.head.get_parameter("weight").zero_()
+        network.head.get_parameter("bias").copy_(q)
     states = view.rows(three.position("....x....").states)
-    logits, values = q_evaluator(view, lambda x: q.expand(len(x), -1), 0.1)(states)
+    with torch.no_grad():
+        logits, values = NetworkEvaluator(view, network)(states)
     assert logits[0].tolist() == pytest.approx((q / 0.1).tolist())
     assert values.tolist() == [0.5]  # the best legal action; the middle is taken
+
+
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=NEEDS_GPU)])
+def test_the_copy_of_a_network_on_a_gpu_evaluates_as_the_network_and_follows_its_weights(device: str) -> None:
+    view = View(pg.load("connect_four"), "", device=device)
+    network = make_network("b2c32+value", view.shape, view.outputs).to(view.device)
+    batch = pg.TensorBatch(view.game, 64, device=device)
+    batch.step(batch.random_actions())
+    states = view.on.heads(batch.states)
+    evaluator = NetworkEvaluator(view, network)
+    for _ in range(2):
+        with torch.no_grad():
+            logits, values = network.with_value(view.observe(states))
+            found, found_values = evaluator(states)
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found, logits, atol=0.02, rtol=0.02)
+        torch.testing.assert_close(found_values, values, atol=0.02, rtol=0.02)
+        with torch.no_grad():
+            for each in network.parameters():
+                each.add_(torch.randn_like(each), alpha=0.05)
+        evaluator.refresh(network)
 
 
 @pytest.mark.compiled

@@ -101,6 +101,15 @@ def test_paco_in_two_turns_is_proven_where_the_exhaustive_search_finds_it(paco_s
 
 
 @pytest.mark.compiled
+def test_a_turn_longer_than_the_stack_proves_nothing(paco_sako: TimedMinimax, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of positions within a turn: where no level is left for the answer, it does not count as lost."""
+    monkeypatch.setattr(timed, "LEVELS", 16)
+    position = paco_sako.game.position("2j4r/pf1E2kp/4E3/5d2/a7/2a1FIaK/2DW1P2/RN6 b 8 - - -")
+    found = TimedMinimax(paco_sako.game, nodes=50_000).search(position.states, depth=3)
+    assert (found.value, found.turns) == (998.0, 3), "Paco in 2"
+
+
+@pytest.mark.compiled
 def test_the_rest_of_a_turn_is_played_as_planned(paco_sako: TimedMinimax, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = TimedMinimax(paco_sako.game, 0.01)
     searches: list[int] = []
@@ -178,6 +187,23 @@ def test_a_search_tells_what_it_has_found_so_far() -> None:
     assert told[0].nodes < told[-1].nodes
 
 
+@pytest.mark.compiled
+def test_a_search_by_nodes_depends_on_the_position_alone(chess: TimedMinimax) -> None:
+    """Not on what was searched before, nor on the pieces in which it is searched."""
+    agent, starts = (
+        make("minimax:nodes=3000", chess.game),
+        [chess.game.position(fen) for fen in MATES_IN_3.split("\n")[1:-1]],
+    )
+    assert isinstance(agent, TimedMinimax)
+    assert str(agent) == "minimax:nodes=3000"
+    states = np.concatenate([each.states for each in starts])
+    once, again = agent.act(states, seeds(0, len(states))), agent.act(states[::-1], seeds(1, len(states)))[::-1]
+    assert once.tolist() == again.tolist()
+    for state, action in zip(states, once, strict=True):
+        *_, last = TimedMinimax(chess.game, nodes=3000).deepen(state.reshape(1))
+        assert (last.action, last.nodes <= 3000) == (action, True)
+
+
 @pytest.mark.parametrize("spec", ["minimax:time=0", "minimax:time=-1", "minimax:time=nan", "minimax:time=inf"])
 def test_a_time_is_positive(connect_four: pg.Game, spec: str) -> None:
     with pytest.raises(pg.InvalidValue, match="a positive number of seconds, not"):
@@ -189,6 +215,11 @@ def test_bad_input_gets_one_sentence(connect_four: pg.Game) -> None:
         make("minimax:time=long", connect_four)
     with pytest.raises(pg.InvalidValue, match="not time and depth"):
         make("minimax:time=1,depth=3", connect_four)
+    with pytest.raises(pg.InvalidValue, match="not time and nodes"):
+        make("minimax:nodes=5,time=1", connect_four)
+    for nodes in ("0", "-3"):
+        with pytest.raises(pg.InvalidValue, match=f"nodes of the agent minimax is .* at least 1, not {nodes}"):
+            make(f"minimax:nodes={nodes}", connect_four)
     with pytest.raises(pg.InvalidValue, match="cannot play sequence"):
         make("minimax:time=1", pg.load("sequence"))
     with pytest.raises(pg.InvalidValue, match="without chance in which nothing is hidden"):

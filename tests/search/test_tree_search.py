@@ -188,6 +188,23 @@ def test_a_tree_is_reused_in_the_next_move_of_the_same_game(connect_four: pg.Gam
     assert searcher.search_in(games, position.states, rngs).visits[0].sum() == 300
 
 
+def test_a_search_of_no_position_compiles_the_kernels(three: pg.Game) -> None:
+    """`play` calls an agent so before a person waits for its first move."""
+    searcher = TreeSearch(three, SearchConfig(simulations=7, leaf="random"), threads=1)
+    calls = list[str]()
+    own = searcher.kernels
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            calls.append(name)
+            return getattr(own, name)
+
+    searcher.kernels = Counting()
+    found = searcher.search(three.start().states[:0], np.zeros(0, np.uint64))
+    assert found.chosen.shape == (0,)
+    assert calls == ["begin_all", "simulate_all", "finish_all"]
+
+
 def test_a_full_tree_goes_on_with_the_nodes_it_has(connect_four: pg.Game) -> None:
     searcher = TreeSearch(connect_four, SearchConfig(simulations=5000), threads=1)
     searcher.nodes = 50

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import plyground as pg
+from collected import FOUR, collected
 from plyground.teaching import dataset
-from plyground.teaching.collect import Collect, collect
 from plyground.teaching.dataset import Writer, read_dataset
 from plyground.teaching.lines import Lines
 
 pytestmark = pytest.mark.compiled
-
-FOUR = Collect(game="connect_four", games=12, opening_plies=4, threads=1)
-
-
-def run(config: Collect, path: Path) -> list[dict[str, Any]]:
-    """The lines of a file, but for their times."""
-    collect(config, path, lambda *_: None)
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    found = [json.loads(line) for line in content.splitlines()]
-    return [{name: value for name, value in line.items() if name != "ts"} for line in found]
 
 
 def test_an_interrupt_before_the_first_line_is_no_dead_end(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     Writer(path, {})
     assert path.read_bytes() == b""
-    assert run(FOUR, path) == run(FOUR, tmp_path / "b.ndjson")
+    assert collected(FOUR, path) == collected(FOUR, tmp_path / "b.ndjson")
 
 
 @pytest.mark.parametrize("content", ["[]", '{"settings": [], "progress": {}}', '{"settings": 1}', "{"])
@@ -40,18 +27,18 @@ def test_a_progress_file_that_says_nothing_is_one_clear_error(tmp_path: Path, co
     (tmp_path / "a.ndjson").write_text("mine")
     (tmp_path / "a.ndjson.progress.json").write_text(content)
     with pytest.raises(pg.InvalidValue, match="cannot be continued"):
-        run(FOUR, tmp_path / "a.ndjson")
+        collected(FOUR, tmp_path / "a.ndjson")
 
 
 def test_a_compressed_file_is_compressed(tmp_path: Path) -> None:
     plain, packed = tmp_path / "a.ndjson", tmp_path / "a.ndjson.gz"
-    assert run(FOUR, packed) == run(FOUR, plain)
+    assert collected(FOUR, packed) == collected(FOUR, plain)
     assert packed.stat().st_size < plain.stat().st_size / 3
 
 
 def test_damaged_compressed_files_say_where(tmp_path: Path, connect_four: pg.Game) -> None:
     path = tmp_path / "a.ndjson.gz"
-    run(FOUR, path)
+    collected(FOUR, path)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(pg.InvalidValue, match=r"line \d+: the compressed file is cut or damaged here"):
         list(read_dataset(path, Lines(connect_four)))
@@ -64,7 +51,7 @@ def test_several_processes_read_the_same_records_in_order(
     tmp_path: Path, connect_four: pg.Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, lines = tmp_path / "a.ndjson", Lines(connect_four)
-    run(FOUR, path)
+    collected(FOUR, path)
     alone = list(read_dataset(path, lines))
     monkeypatch.setattr(dataset, "LARGE", 0)
     monkeypatch.setattr(dataset, "CHUNK", 50)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import plyground as pg
-from plyground.teaching.collect import Collect, collect
+from collected import FOUR, collected
 from plyground.teaching.inspect import inspect
 
 pytestmark = pytest.mark.compiled
 
-FOUR = Collect(game="connect_four", games=12, opening_plies=4, threads=1)
-
-
-def run(config: Collect, path: Path) -> list[dict[str, Any]]:
-    """The lines of a file, but for their times."""
-    collect(config, path, lambda *_: None)
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    found = [json.loads(line) for line in content.splitlines()]
-    return [{name: value for name, value in line.items() if name != "ts"} for line in found]
-
 
 def test_inspect_says_what_there_is(tmp_path: Path, connect_four: pg.Game) -> None:
     path = tmp_path / "a.ndjson"
-    lines = run(FOUR, path)
+    lines = collected(FOUR, path)
     with path.open("ab") as file:
         file.write(json.dumps({"position": ""}).encode())
     found = inspect(path, connect_four, "skip")

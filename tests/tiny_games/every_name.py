@@ -296,6 +296,7 @@ KEYS = (
 POLICIES = {"leftmost": leftmost}
 SCORERS = {"right": prefers_right}
 AGENTS = {"rightmost": Rightmost}
+STRONGEST = "rightmost"
 DATASET = DatasetFormat("piles", ("1", "2"), 0, lambda states, actions: actions)
 
 

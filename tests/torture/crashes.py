@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from plyground.errors import Error
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
 from plyground.learners.tabular import Tabular
@@ -203,6 +204,7 @@ def configs(folder: Path) -> dict[str, Any]:
     return {
         "tabular": Tabular(game=ROW, **common),
         "dqn": DQN(game=ROW, **common, **network),
+        "alphazero": AlphaZero(game=ROW, **common, **network | {"network": "4+value"}, simulations=2),
         "ppo": short("ppo", **{**common, "rollout_length": 2, "keep_every": 2}),
         "imitation": Imitation(game="connect_four", data=(str(data),), **imitation),
     }

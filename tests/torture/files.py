@@ -20,23 +20,38 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
+from forged import rewrite, sign
 from plyground.agents.agent import load_run
+from plyground.agents.tabular import TableAgent
 from plyground.arena import ladder
 from plyground.cli.training import learner_of
 from plyground.errors import Error
 from plyground.learners import saving
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
+from plyground.learners.lessons import read_held_out
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report.inspect import inspect_run
 from plyground.report.run import save_curves, table_of
+from plyground.report.table import ranked
 from plyground.runs import fingerprints, trust
-from plyground.runs.directory import best_of, check_trusted, find_checkpoint, newest_whole, open_run, read_metrics
-from plyground.runs.files import checksum
+from plyground.runs.directory import (
+    HELD_OUT,
+    best_of,
+    check_trusted,
+    find_checkpoint,
+    game_of,
+    newest_whole,
+    open_run,
+    read_metrics,
+)
 from plyground.runs.pack import pack, unpack
 from plyground.runs.settings import to_toml
+from plyground.runs.trust import SIGNATURE
 from plyground.teaching.collect import Collect, collect
+from plyground.teaching.lines import Lines
 from resumed import begin, silent
 from small_runs import ROW, short
 from torture import MOST_FINDINGS, Deadline, Report
@@ -76,6 +91,7 @@ def make_runs(folder: Path) -> dict[str, Path]:
     configs = {
         "dqn": DQN(game=ROW, **OWN, **network, prioritized_replay=True),
         "tabular": Tabular(game=ROW, **OWN),
+        "alphazero": AlphaZero(game=ROW, **OWN, **network | {"network": "4+value"}, simulations=2),
         "ppo": short("ppo", **OWN),
         "imitation": Imitation(game="connect_four", data=(str(data),), network="4", threads=1, batch_size=8, epochs=1),
     }
@@ -172,6 +188,7 @@ CHANGES: dict[str, Change] = {
     ".jsonl": change_lines,
     ".toml": change_toml,
     ".safetensors": change_tensors,
+    SIGNATURE: damage,
 }
 
 
@@ -196,13 +213,13 @@ def change_file(rng: random.Random, run: Path, path: Path) -> str:
 
 
 def _repair(path: Path) -> None:
-    """Make the checksum of a checkpoint's file right again, so that its content is read."""
-    manifest = path.parent / "manifest.json"
-    if path.name != "manifest.json" and manifest.is_file():
-        found = json.loads(manifest.read_bytes())
-        content = path.read_bytes()
-        found["files"][path.name] = {"size": len(content), "sha256": checksum(content)}
-        manifest.write_text(json.dumps(found))
+    """Make checksum and signature right again, so that the content is read."""
+    manifest = path.with_name("manifest.json")
+    if manifest.is_file() and path not in (manifest, manifest.with_suffix(SIGNATURE)):
+        rewrite(path, path.read_bytes())
+    for signed in (path, manifest):
+        if signed.name in ("manifest.json", HELD_OUT) and signed.is_file():
+            sign(signed)
 
 
 # ---- readers ----
@@ -215,6 +232,16 @@ def _resume(run: Path) -> None:
         learner = learner_of(run)
         saving.load(learner, checkpoint)
         held.rewind(checkpoint)
+
+
+def _words(run: Path) -> None:
+    agent = load_run(str(run))
+    if isinstance(agent, TableAgent):
+        ranked(agent.table, 3)
+
+
+def _held_out(run: Path) -> None:
+    read_held_out(run, Lines(game_of(run)))
 
 
 def _pack(run: Path) -> None:
@@ -234,6 +261,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     "agent": lambda run: load_run(str(run)),
     "notice": fingerprints.notice,
     "resume": _resume,
+    "words": _words,
+    "held out": _held_out,
     "pack": _pack,
     "list": lambda run: table_of(run.parent),
     "plot": lambda run: save_curves(run.with_name("x.png"), [run]),

@@ -136,28 +136,39 @@ def _greedy(game: Game, path: str, options: Options) -> Agent:
 
 
 def _minimax(game: Game, path: str, options: Options) -> Agent:
-    """alpha-beta search to a fixed depth, or for a time"""
-    if "time" in options:
-        others = [name for name in options if name != "time"]
-        if others:
+    """alpha-beta search to a fixed depth, for a time, or for a number of nodes"""
+    for limit in ("time", "nodes"):
+        others = [name for name in options if name != limit]
+        if limit in options and others:
             raise InvalidValue(
-                f"the agent minimax takes time, or depth, quiescence and table; not time and {others[0]}"
+                f"the agent minimax takes time, or nodes, or depth, quiescence and table; not {limit} and {others[0]}"
             )
+    if "time" in options:
         return TimedMinimax(game, _number("minimax", "time", options["time"]))
+    if "nodes" in options:
+        return TimedMinimax(game, nodes=_at_least_one("minimax", "nodes", options["nodes"]))
     numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
     return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
 
 
 def _search(game: Game, path: str, options: Options) -> Agent:
-    """tree search, without a network or with one"""
+    """tree search, without a network or with one; where something is hidden, search over determinizations"""
     if "net" in options and "run" in options:
         raise InvalidValue("the agent search takes net=trained or run=DIR, not both")
     if options.get("net", "trained") != "trained":
         raise InvalidValue(f"net of the agent search is trained, not {shorten(options['net'])!r}; run=DIR names a run")
+    search.check_options(game, options)
     if "net" in options and not _pretrained(game).is_dir():
         raise InvalidValue(f"{game} has no pretrained network: leave net=trained out, or name a run by run=DIR")
     source = str(_pretrained(game)) if "net" in options else options.get("run", "")
     return search.make_search(game, options, load_run(source, game) if source else None)
+
+
+def _level(game: Game, path: str, options: Options) -> Agent:
+    """an opponent of a strength from 1 to 10; 10 is the strongest agent"""
+    from plyground.agents.levels import LevelAgent, read_level
+
+    return LevelAgent(game, read_level(path))
 
 
 def _trained(game: Game, path: str, options: Options) -> Agent:
@@ -218,13 +229,15 @@ MINIMAX_OPTIONS = {
     "quiescence": "plies beyond the depth that follow captures (0)",
     "table": "keep 2**table positions (0: none)",
     "time": "seconds for a turn, in place of the others: iterative deepening",
+    "nodes": "nodes for an action, in place of the others: the same search, reproducible",
 }
 RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
     "random": Entry(_random, "random"),
     "greedy": Entry(_greedy, "greedy", can_search, SEARCHABLE),
     "minimax": Entry(_minimax, "minimax:depth=3", can_search, SEARCHABLE, MINIMAX_OPTIONS),
-    "search": Entry(_search, "search:sims=1000", search.can_search_trees, search.NEEDS, search.OPTIONS),
+    "search": Entry(_search, "search:sims=1000", options=search.OPTIONS),
+    "level": Entry(_level, "level:5", path="N"),
     "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
     "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),
     "run": Entry(_run, options=RUN_OPTIONS, path="DIR"),
@@ -287,6 +300,13 @@ def _whole_number(agent: str, option: str, value: str) -> int:
         return int(value)
     except ValueError:
         raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None
+
+
+def _at_least_one(agent: str, option: str, value: str) -> int:
+    number = _whole_number(agent, option, value)
+    if number < 1:
+        raise InvalidValue(f"{option} of the agent {agent} is a whole number of at least 1, not {number}")
+    return number
 
 
 def _number(agent: str, option: str, value: str) -> float:

@@ -1,4 +1,5 @@
-"""Agents that play by tree search: without a network, or with one."""
+"""Agents that play by search: tree search without a network, or with one; over determinizations where something is
+hidden or left to chance."""
 
 from __future__ import annotations
 
@@ -13,19 +14,19 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.search.analysis import Growing, GrowingTree
+from plyground.search.determinized_search import DeterminizedSearch, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
 
 SIMULATIONS = 1000
-PLAYER = "punisher"  # the scripted agent that plays from leaves where a game has it: win, else block, else random
 ROLLOUTS = 8  # games that it plays from a leaf
 OPTIONS = {
     "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
     "time": "seconds for a move",
     "net": "trained: the pretrained network evaluates leaves",
     "run": "DIR: a run's network evaluates leaves",
-    "leaf": "without a network: evaluate, random, or a scripted agent that plays on (punisher, evaluate or random)",
+    "leaf": "without a network: evaluate, random, or a scripted agent that plays on (default: by game)",
     "rollouts": "games played from a leaf (8 by a scripted agent, else 1)",
     "plies": "of that play, then evaluate decides (0: to the end)",
     "select": "puct or gumbel (gumbel with a network, else puct)",
@@ -34,10 +35,12 @@ OPTIONS = {
     "reuse": "true: keep the tree between the moves of a game (false)",
 }
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
-NEEDS = "a game without chance in which nothing is hidden"
+TREE_OPTIONS = ("net", "run", "rollouts", "select", "c", "lookahead", "reuse")
+TREE_GAMES = "games without chance in which nothing is hidden"
 
 
 def can_search_trees(game: Game) -> bool:
+    """Whether tree search can play a game; otherwise a search goes over determinizations."""
     return not game.rules.hidden and not game.rules.CHANCE
 
 
@@ -79,10 +82,10 @@ class NetworkSearchAgent:
     """Plays what a tree search chooses with a network that evaluates leaves."""
 
     def __init__(self, network: Any, config: SearchConfig) -> None:
-        from plyground.search.network_search import evaluator_of
+        from plyground.search.network_search import NetworkEvaluator
 
         self.game, self.config, self.view = network.game, config, network.view
-        self.evaluator = evaluator_of(network.view, network.network)
+        self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
     def __str__(self) -> str:
@@ -108,6 +111,29 @@ class NetworkSearchAgent:
         return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, self.config, 1))
 
 
+class DeterminizedSearchAgent:
+    """Plays what a search over determinizations chooses, in games with hidden information or chance."""
+
+    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+        self.game, self.config = game, config
+        self.searcher = DeterminizedSearch(game, config, threads)
+
+    def __str__(self) -> str:
+        return f"search:{describe(self.config)}"
+
+    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.search(states, rngs).chosen
+
+    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
+        """What the search finds in running states [N]."""
+        check_running(self.game, states)
+        return self.searcher.search(states, rngs)
+
+    def growing(self) -> Growing:
+        """The same search of one position, step by step, for an analysis."""
+        return Searcher(self.game, self.config)
+
+
 def check_running(game: Game, states: NDArray[np.void]) -> None:
     """Raise InvalidValue if a game is over: nothing is left to search."""
     over = np.flatnonzero(states["outcome"])
@@ -122,6 +148,13 @@ def describe(config: SearchConfig) -> str:
         config.seconds > 0
     )
     return ",".join(limits)
+
+
+def check_options(game: Game, options: Mapping[str, str]) -> None:
+    """Raise InvalidValue if an option is for trees, which the game cannot have."""
+    for name in TREE_OPTIONS:
+        if name in options and not can_search_trees(game):
+            raise InvalidValue(f"{name} of the agent search is for {TREE_GAMES}; {game} is not one: leave it out")
 
 
 def read_config(game: Game, options: Mapping[str, str], network: bool) -> SearchConfig:
@@ -158,9 +191,9 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
 
 def default_leaf(game: Game) -> str:
     """What evaluates leaves without a network: a quick scripted agent that plays on, `evaluate`, or random play."""
-    if PLAYER in game.rules.POLICIES:
-        return PLAYER
-    return "evaluate" if "evaluate" in game.rules.compiled else "random"
+    if game.rules.ROLLOUT:
+        return game.rules.ROLLOUT
+    return "evaluate" if "evaluate" in game.rules.compiled and can_search_trees(game) else "random"
 
 
 def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
@@ -170,6 +203,8 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
         if not hasattr(network, "network"):
             raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
         return NetworkSearchAgent(network, config)
+    if not can_search_trees(game):
+        return DeterminizedSearchAgent(game, config)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
 
 

@@ -105,6 +105,7 @@ class LearningAgent(TableAgent):
         self.run = open_run(self.path)
         weakref.finalize(self, self.run.close)
         self.checkpoint = newest_whole(self.path)
+        self.checkpoint.check_trusted()  # its positions go into the checkpoints that this agent writes
         table, rule = load_table(self.path, game, self.checkpoint)
         self.run.rewind(self.checkpoint)
         super().__init__(table, rule)

@@ -1,7 +1,8 @@
 """Any UCI engine as an agent: `uci:stockfish,elo=1350`.
 
 It serves games whose texts are FENs and whose actions have UCI names, such as chess. The engine is a program started
-with a list of arguments, never through a shell, in a process group of its own that ends with it. What it writes is read
+with a list of arguments, never through a shell, in a process group of its own that ends with it, as do the programs
+that it started. What it writes is read
 into bounded memory. If it does not answer in time, answers an illegal move or dies, that game is given up, `faults`
 says why, and a fresh engine is started for the next game.
 """
@@ -20,6 +21,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 import numpy as np
@@ -138,6 +140,7 @@ def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Ev
     """Ask the program to quit; kill it if it does not, and in any case the programs that it started."""
     assert process.stdin is not None
     closed.set()
+    family = _descendants(process.pid)
     with contextlib.suppress(OSError):
         process.stdin.write(b"quit\n")
     with contextlib.suppress(OSError):
@@ -147,9 +150,32 @@ def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Ev
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+    for number, begun in family.items():  # those in groups of their own
+        if _parent_and_start(number)[1] == begun:  # not another process that has got the number since
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
     process.kill()
     process.wait()
     listener.join(timeout=1)
+
+
+def _descendants(ancestor: int) -> dict[int, str]:
+    """{number: start time} of the processes that a process has started, and that they have; empty without /proc."""
+    everyone = {int(each.name): _parent_and_start(int(each.name)) for each in Path("/proc").glob("[0-9]*")}
+    found, new = dict[int, str](), {ancestor}
+    while new:
+        new = {number for number, (parent, _) in everyone.items() if parent in new and number not in found}
+        found |= {number: everyone[number][1] for number in new}
+    return found
+
+
+def _parent_and_start(number: int) -> tuple[int, str]:
+    """The parent of a process and when it was started; 0 and nothing if there is none of this number."""
+    try:
+        words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()  # a name may hold anything
+    except OSError:
+        return 0, ""
+    return int(words[1]), words[19]
 
 
 def find(program: str) -> str | None:

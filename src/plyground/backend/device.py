@@ -9,18 +9,19 @@ slowly, in the CPU's memory: for tests.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import importlib.util
 import math
 from collections.abc import Generator, Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
 import torch
 from numpy.typing import DTypeLike
-from torch import Tensor
+from torch import Tensor, nn
 
 from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
@@ -35,6 +36,7 @@ LARGEST_BLOCK = 4 if SIMULATED else 512
 MOST_THREADS = 4 if SIMULATED else 1 << 20  # with more rows than that, a thread takes several
 MOST_WORK = 0.2  # of the free memory: working memory of threads
 INSTALL = install("gpu")
+Net = TypeVar("Net", bound=nn.Module)
 NUMPY_TYPES = {
     torch.uint8: np.uint8,
     torch.int8: np.int8,
@@ -173,6 +175,34 @@ def mixed_precision(x: Tensor) -> torch.autocast:
 def convolution_layout(x: Tensor) -> Tensor:
     """[B, channels, rows, columns] as convolutions are fastest: on a GPU with the channels of a cell side by side."""
     return x.contiguous(memory_format=torch.channels_last) if x.is_cuda else x
+
+
+def convolution_relu(layer: nn.Conv2d, x: Tensor, residual: Tensor | None = None) -> Tensor:
+    """relu(residual + layer(x)). With the bfloat16 weights of an inference copy on a GPU it is one fused kernel."""
+    if layer.weight.dtype == torch.bfloat16 and x.is_cuda:
+        weight, bias, padding = layer.weight, layer.bias, cast(tuple[int, ...], layer.padding)
+        if residual is None:
+            return torch.cudnn_convolution_relu(x, weight, bias, layer.stride, padding, layer.dilation, layer.groups)
+        return torch.cudnn_convolution_add_relu(
+            x, weight, residual, 1.0, bias, layer.stride, padding, layer.dilation, layer.groups
+        )
+    return torch.relu(layer(x) if residual is None else residual + layer(x))
+
+
+def inference_copy(network: Net) -> Net:
+    """A network for evaluation alone: on a GPU a copy with bfloat16 weights, twice as fast; on the CPU the same one."""
+    if not next(network.parameters()).is_cuda:
+        return network
+    copied = copy.deepcopy(network).requires_grad_(False).eval()
+    return copied.bfloat16().to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
+
+
+def copy_weights(copied: nn.Module, network: nn.Module) -> None:
+    """Give an inference copy the network's weights. They stay where they are: captured graphs read them."""
+    if copied is not network:
+        with torch.no_grad():
+            for mine, theirs in zip(copied.parameters(), network.parameters(), strict=True):
+                mine.copy_(theirs)
 
 
 # ---- running kernels ----

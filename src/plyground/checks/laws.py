@@ -271,6 +271,9 @@ def secrets_are_kept(s: Sample) -> None:
         mine = acting == seat
         same = np.array_equal(s.game.legal_mask(other)[mine], s.game.legal_mask(s.states)[mine])
         s.need(same, f"redrawing what seat {seat} cannot see changes what it may do")
+        again = _redrawn(s, seat, 6, other)
+        same = _equal(s.game, again, _redrawn(s, seat, 6))
+        s.need(same, f"`determinize` depends on what seat {seat} cannot see")
         same = _equal(s.game, other, s.states)
         s.need(same or rules.hidden, "`determinize` changes a game without secrets")
         s.need(not same or not rules.hidden, f"`determinize` redraws nothing for seat {seat}")
@@ -435,9 +438,9 @@ def _acting(s: Sample) -> NDArray[np.int32]:
     return seats
 
 
-def _redrawn(s: Sample, seat: int, seed: int) -> Records:
-    """[N] the running states, with what a seat cannot see redrawn."""
-    other, n = s.states.copy(), len(s.states)
+def _redrawn(s: Sample, seat: int, seed: int, states: Records | None = None) -> Records:
+    """[N] the running states (or others), with what a seat cannot see redrawn."""
+    other, n = (s.states if states is None else states).copy(), len(s.states)
     s.game.kernels().determinize_all(other, np.full(n, seat, np.int32), seeds(seed, n))
     return other
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from plyground import specs
 from plyground.agents.agent import make
-from plyground.agents.search import NEEDS, can_search_trees
+from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import say_stopped
 from plyground.cli.terminal import board, console, say
@@ -39,8 +39,6 @@ WORST = 5  # mistakes that are shown with their positions
 
 def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
     """The search agent of a spec, with the limits of the command line."""
-    if not can_search_trees(game):
-        raise InvalidValue(f"an analysis needs {NEEDS}; {game} is not one")
     name, options = specs.split(spec)
     if name != "search":
         raise InvalidValue(
@@ -73,7 +71,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
     else:
-        console.print(board(position))
+        console.print(board(position, position.seat if position.game.rules.hidden else None))
         console.print(moves_table(found))
     _end(stopped)
 
@@ -116,6 +114,14 @@ def _value(move: MoveAnalysis) -> str:
 
 
 # ---- a game ----
+
+
+def check_open(game: Game) -> None:
+    """Raise InvalidValue if something is hidden or left to chance: a move cannot be blamed for its luck."""
+    if not can_search_trees(game):
+        raise InvalidValue(
+            f"the analysis of a whole game is for {TREE_GAMES}; {game} is not one: name a position by --position"
+        )
 
 
 def analyse_game(

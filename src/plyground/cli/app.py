@@ -10,6 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import make_dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -19,7 +20,7 @@ from tyro.conf import FlagCreatePairsOff
 
 import plyground
 from plyground.cli.commands import COMMANDS
-from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.ctrl_c import say_stopped, second_ends
 from plyground.cli.grammar import game_files, refuse_old_forms
 from plyground.errors import Error, command, install, shorten
 
@@ -32,6 +33,7 @@ LEARNING = {
     "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
+SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
 EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
 MEANING = "Teach machines to play board games; watch, measure and play them."
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
@@ -47,7 +49,8 @@ def main() -> None:
     try:
         refuse_old_forms(arguments)
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        _run(arguments)
+        with second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
+            _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))

@@ -169,6 +169,8 @@ def analyse(
     start, actions = rules.position(position), list[int]()
     if moves and file:
         raise InvalidValue("analyse takes --moves or --file, not both")
+    if moves or file:
+        display.check_open(rules)
     if file:
         start, actions = read_file(file, rules, number)
     elif moves:
@@ -287,7 +289,7 @@ def play(
     """Play against an agent in the terminal.
 
     Args:
-        words: the opponent: random, greedy, minimax:depth=5, trained, ... (default: greedy)
+        words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
         seed: seed of deals and of the agent's choices

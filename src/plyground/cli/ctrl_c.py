@@ -7,7 +7,11 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import NoReturn
+
+GRACE = 2.0  # seconds that Python has after a second Ctrl-C
 
 
 def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
@@ -30,12 +34,51 @@ def _listen_for_ctrl_c(kept: str) -> None:
     def wait() -> NoReturn:
         while os.read(heard, 1)[0] != signal.SIGINT:
             pass
-        say_stopped(kept)
-        if engines := sys.modules.get("plyground.agents.uci"):  # nothing may be imported now
-            engines.close_all()
-        os._exit(130)
+        _end(kept)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+@contextmanager
+def second_ends() -> Generator[None]:
+    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If they have not ended this block within
+    GRACE seconds after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
+    if threading.current_thread() is not threading.main_thread():  # others receive no signals
+        yield
+        return
+    (heard, told), ended = os.pipe(), threading.Event()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told)
+
+    def wait() -> None:
+        numbers = 0
+        while numbers < 2:
+            read = os.read(heard, 1)
+            if not read:  # the block has ended
+                return
+            numbers += read[0] in (signal.SIGINT, signal.SIGTERM)
+        if not ended.wait(GRACE):
+            _end("what was saved is there")
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        if (now := signal.set_wakeup_fd(before)) != told:  # `stop_at_once` listens
+            signal.set_wakeup_fd(now)
+        ended.set()
+        os.close(told)
+        thread.join()
+        os.close(heard)
+
+
+def _end(kept: str) -> NoReturn:
+    """End the process, and the engines that it started."""
+    say_stopped(kept)
+    if engines := sys.modules.get("plyground.agents.uci"):  # nothing may be imported now
+        engines.close_all()
+    os._exit(130)
 
 
 def say_stopped(kept: str) -> None:

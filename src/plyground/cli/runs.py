@@ -13,6 +13,7 @@ from tyro.conf import Positional
 
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
+from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.grammar import NO_WORDS, Words, shown_as
 from plyground.cli.terminal import console, progress, say, show_match, titled
 from plyground.cli.training import RunPath
@@ -118,6 +119,7 @@ def evaluate(
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
     game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
     opponents = {spec: make(spec, game) for spec in agents or usual(game)}
+    stop_at_once(agent, *opponents.values())
     for spec, opponent in opponents.items():
         with progress(games, f"{run.name} against {spec}", hide=json) as advance:
             match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)

@@ -9,6 +9,7 @@ from typing import Annotated
 from rich.text import Text
 from tyro.conf import Positional, arg
 
+from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
@@ -104,12 +105,13 @@ def verify(
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher
-        trust: use the game file that it names, although it was not trained here; remembered
+        trust: use its positions and the game file that it names, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
+    stop_at_once()
     with console.status("") as status:
         text = verify_run(run, tuned, data, games, depth, quiescence, say=lambda words: status.update(Text(words)))
     show_report(text)

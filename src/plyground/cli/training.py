@@ -268,7 +268,7 @@ def resume(
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
-        trust: use the game file and the programs that it names, although it was not trained here; remembered
+        trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
     if trust:
         directory.trust_run(run)

@@ -225,15 +225,15 @@ class Rules:
     """`seat(state) -> int`: the seat that acts; otherwise `to_move`"""
     determinize: Function | None = _optional("a compiled function")
     """`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it may do
-    and is shown stays the same; otherwise nothing is hidden"""
+    and is shown stays the same; the result depends on what it sees and on `rng` alone; otherwise nothing is hidden"""
     HEAD: np.dtype[np.void] = _record(lambda rules: rules.STATE, lambda rules, own: without_padding(own))
     """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders read no
     other; otherwise STATE"""
     UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
     """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
     WORK: np.dtype[np.void] = _record(_always(NO_WORK), lambda rules, own: without_padding(own))
-    """working memory: `legal` and `play` take one more argument, `work`, one such record for each thread, whose content
-    means nothing between calls"""
+    """working memory: `legal`, `play` and scripted agents may take one more argument, `work`, one such record for each
+    thread, whose content means nothing between calls"""
     mask: Function | None = _optional("a compiled function")
     """`mask(state, mask)` writes the legal mask as `legal` implies it, where a game can do it faster"""
     play_head: Function | None = _optional("a compiled function")
@@ -342,8 +342,14 @@ class Rules:
     """{name: `(state, rng) -> action`}: scripted agents, such as `greedy`"""
     SCORERS: Mapping[str, Function] = _agents("a mapping to compiled functions", {})
     """{name: `(state, action) -> score in [-1, 1]`}: teachers for the side to move"""
+    ROLLOUT: str = _agents("a text", otherwise=lambda rules: "punisher" if "punisher" in rules.POLICIES else "")
+    """the scripted agent that plays on from the leaves of a search; SCORERS may rank the actions of hidden games by the
+    same name; otherwise `punisher`, if there is one, or random play"""
     AGENTS: Mapping[str, Function] = _agents("a mapping", {})
     """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
+    STRONGEST: str = _agents("a text", "")
+    """the spec of the strongest agent for this game, which `level:10` plays; otherwise tree search or, where something
+    is hidden or drawn by chance, `greedy`"""
     advise: Function | None = _agents("a function")
     """`advise(position) -> str`: advice for a person, or an empty text"""
     solve: Function | None = _agents("a function")

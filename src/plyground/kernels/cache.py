@@ -38,7 +38,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import Function
 from plyground.kernels import slots
-from plyground.kernels.checked import check_cache
+from plyground.kernels.checked import check_cache, without_own_cache
 from plyground.kernels.private import cache_folder, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
@@ -164,6 +164,7 @@ def fingerprint(source: str) -> str:
 def _feed(digest: Any, value: Any, seen: set[int]) -> None:
     """Add a value and all it reaches. An object it does not understand is an error, never a silent gap."""
     if hasattr(value, "targetoptions"):
+        without_own_cache(value)
         digest.update(repr(sorted(value.targetoptions.items())).encode())  # what `njit(...)` was told
     value = _plain(value)
     if isinstance(value, types.FunctionType):

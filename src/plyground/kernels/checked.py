@@ -21,6 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from numba.core.caching import NullCache
+
 from plyground.kernels.private import is_ours
 
 HASH = hashlib.sha256().digest_size
@@ -69,6 +71,13 @@ def check_cache(module: ModuleType) -> None:
         file = getattr(getattr(value, "_cache", None), "_cache_file", None)
         if file is not None and not isinstance(file, Checked):
             file.__class__ = _checked(type(file))
+
+
+def without_own_cache(function: Any) -> None:
+    """Switch off `njit(cache=True)` of a game's function: numba would execute whatever lies beside the game's file."""
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if file is not None and not isinstance(file, Checked):
+        function._cache = NullCache()
 
 
 @functools.cache

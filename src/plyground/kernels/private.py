@@ -1,4 +1,4 @@
-"""The private folder of a user: compiled games, and what the user trusts. Nobody else can write there.
+"""The private folder of a user: compiled games, what the user trusts, and a secret. Nobody else can write there.
 
 It is $PLYGROUND_CACHE, or the user's cache folder. Where that cannot be used (no HOME and no entry in the list of
 users, a home that is read-only), it is one folder for each user in the folder for temporary files.
@@ -18,6 +18,7 @@ from plyground.errors import InvalidValue
 
 LOG = logging.getLogger("plyground")
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+SECRET_BYTES = 32
 
 
 def cache_folder() -> Path:
@@ -83,3 +84,45 @@ def is_ours(path: Path) -> bool:
     found = path.lstat()
     plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
     return plain and found.st_uid == os.getuid() and not found.st_mode & OTHERS_WRITE
+
+
+@functools.cache
+def secret(folder: Path | None) -> bytes:
+    """Random bytes that only this user can read: those in the private folder, made once.
+
+    Where they cannot be kept, or without a folder, this process has some of its own.
+    """
+    if folder is None:
+        return os.urandom(SECRET_BYTES)
+    file = folder / "secret"
+    try:
+        if not _is_secret(file):
+            file.unlink(missing_ok=True)
+            _write_once(file, os.urandom(SECRET_BYTES))
+        found = file.read_bytes()  # perhaps those that another process has just written
+        return found if _is_secret(file) else os.urandom(SECRET_BYTES)
+    except OSError:
+        return os.urandom(SECRET_BYTES)
+
+
+def _is_secret(file: Path) -> bool:
+    if not file.exists() or not is_ours(file):
+        return False
+    found = file.stat()
+    hidden = sys.platform == "win32" or not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    return hidden and found.st_size == SECRET_BYTES
+
+
+def _write_once(file: Path, content: bytes) -> None:
+    """A complete file that only its owner can read; one that is there already stays. Of two processes one is first."""
+    number, aside = tempfile.mkstemp(dir=file.parent)  # readable by its owner alone
+    try:
+        with os.fdopen(number, "wb") as target:
+            target.write(content)
+            target.flush()
+            os.fsync(target.fileno())
+        os.link(aside, file)
+    except FileExistsError:
+        pass
+    finally:
+        Path(aside).unlink()

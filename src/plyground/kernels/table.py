@@ -22,6 +22,7 @@ FREE = -1  # in `places`
 NOTES = 200  # room for what `state_key` writes for `action_key`
 NOTHING = np.uint64(0)  # as an action's word: the entry is the value of the state, for any action
 ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # as a state's words: the advantage of an action in any state
+MOST_VISITS = np.uint32(2**32 - 1)  # they are counted no further
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -147,7 +148,8 @@ def update(entries: Entries, key: Words, target: float, learning_rate: float) ->
     The step is at least 1 / visits: the first targets are averaged, so that a new value begins at its first target.
     """
     entry = find_or_add(entries, key)
-    entries.visits[entry] += np.uint32(1)
+    if entries.visits[entry] < MOST_VISITS:
+        entries.visits[entry] += np.uint32(1)
     error = target - np.float64(entries.values[entry])
     entries.values[entry] += max(learning_rate, 1.0 / entries.visits[entry]) * error
     return error

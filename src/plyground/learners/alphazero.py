@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from plyground.agents.search import NEEDS, can_search_trees
+from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
@@ -42,7 +42,7 @@ from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import WITH_VALUE, entropy_of, log_probabilities
-from plyground.search.network_search import NetworkSearch, evaluator_of
+from plyground.search.network_search import NetworkEvaluator, NetworkSearch
 from plyground.search.tree_arrays import OPEN, Result
 from plyground.search.tree_config import SearchConfig
 
@@ -196,13 +196,16 @@ class AlphaZeroLearner:
         self.model = Model(config, agent=SamplingAgent)
         self.view, self.game = self.model.view, self.model.view.game
         if not can_search_trees(self.game):
-            raise InvalidValue(f"alphazero needs {NEEDS}; {self.game} is not one")
+            needed = "a game without chance in which nothing is hidden"
+            raise InvalidValue(f"alphazero needs {needed}; {self.game} is not one")
         self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
         self.games = SelfPlay(self.game, self.view.device_name, config, self.rng)
         size = config.buffer_size
         self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed)
         self.found = SearchResults(self.replay)
-        self.search = self_play_search(config, self.view, self.model.best if config.gate else self.model.network)
+        self.player = self.model.best if config.gate else self.model.network
+        self.evaluator = NetworkEvaluator(self.view, self.player)
+        self.search = self_play_search(config, self.view, self.evaluator)
         self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
         self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
@@ -239,6 +242,7 @@ class AlphaZeroLearner:
     @timed("search")
     def search_positions(self) -> Result:
         """What the search finds in the present positions; the next call overwrites it."""
+        self.evaluator.refresh(self.player)
         first, last = self.config.simulations_initial or self.config.simulations, self.config.simulations
         self.search.limit(first + round((last - first) * self.state.progress))
         return self.search.search(self.games.batch.states, self.games.batch.rngs)
@@ -302,7 +306,7 @@ class AlphaZeroLearner:
         return {**own, **self.games.parts(), "replay": self.replay, "search_results": self.found}
 
 
-def self_play_search(config: AlphaZero, view: View, network: Any) -> NetworkSearch:
+def self_play_search(config: AlphaZero, view: View, evaluator: NetworkEvaluator) -> NetworkSearch:
     """The search that plays: Gumbel search with noise at the root."""
     how = SearchConfig(
         simulations=config.simulations,
@@ -312,4 +316,4 @@ def self_play_search(config: AlphaZero, view: View, network: Any) -> NetworkSear
         value_scale=config.value_scale,
         noise=True,
     )
-    return NetworkSearch(view, timed(NETWORK)(evaluator_of(view, network)), how, config.num_envs)
+    return NetworkSearch(view, timed(NETWORK)(evaluator), how, config.num_envs)

@@ -293,8 +293,8 @@ class DQNLearner:
                     old.lerp_(new, config.tau)
         elif updates % config.target_update_interval == 0:
             self.target_network.load_state_dict(self.q_network.state_dict())
-            every = config.target_update_interval
-            self.state.notes.append(f"target network synchronised at update {updates} (every {every})")
+            if updates == config.target_update_interval:  # one line for all of them
+                self.state.notes.append(f"target network synchronised at update {updates} (every {updates})")
 
     # ---- for the training loop ----
 

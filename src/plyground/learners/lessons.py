@@ -26,6 +26,8 @@ from plyground.errors import InvalidValue, plain_os_errors
 from plyground.networks import Network, Valued, entropy, masked
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
+from plyground.runs.files import DamagedFile
+from plyground.runs.trust import SIGNATURE, read_signed, signature_of
 from plyground.teaching.dataset import BadLines, read_dataset
 from plyground.teaching.lines import Lines
 
@@ -149,15 +151,16 @@ class Examples:
 def keep_held_out(folder: Path, examples: Records) -> None:
     """Some of the held-out examples, so that a run can be verified wherever it is."""
     chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
-    table = {"records": chosen.view(np.uint8).reshape(len(chosen), -1)}
-    files.write_whole(folder / HELD_OUT, safetensors.numpy.save(table))
+    content = safetensors.numpy.save({"records": chosen.view(np.uint8).reshape(len(chosen), -1)})
+    files.write_whole(folder / HELD_OUT, content)
+    files.write_whole((folder / HELD_OUT).with_suffix(SIGNATURE), signature_of(HELD_OUT, content))
 
 
 def read_held_out(folder: Path, lines: Lines) -> Records:
     try:
-        found = safetensors.numpy.load((folder / HELD_OUT).read_bytes())["records"]
+        found = safetensors.numpy.load(read_signed(folder, folder / HELD_OUT))["records"]
         return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
-    except (OSError, KeyError, ValueError, safetensors.SafetensorError):
+    except (DamagedFile, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None
 
 

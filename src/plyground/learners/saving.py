@@ -52,7 +52,9 @@ def save(learner: Saved, run: Run, step: int) -> Checkpoint:
 
 
 def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
-    """Become what was saved; returns the limits that have changed, in words. Identity and config are checked first."""
+    """Become what was saved; returns the limits that have changed, in words. Trust, identity and config are checked
+    first."""
+    checkpoint.check_trusted()
     checkpoint.check(learner.model.identity)
     state = checkpoint.state()
     if "config" not in state:

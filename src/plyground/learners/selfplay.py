@@ -19,6 +19,7 @@ from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
 from plyground.backend.games import DeviceGame, fill_selected
+from plyground.backend.parts import restore
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
@@ -91,8 +92,17 @@ class SelfPlay:
         games = {"states": self.batch.states, "rngs": self.batch.rngs, "plies": self.batch.plies}
         return {**games, "opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
 
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        for name, tensor in self.state().items():
+            restore(name, tensor, dict(state), {})
+        limits = {"opponent": len(self.specs), "side": 2, "snapshot": 2**31, "plies": 2**31 - 1}
+        for name, tensor in self.state().items():
+            if name in limits and not ((tensor >= 0) & (tensor < limits[name])).all():
+                low, high = int(tensor.min()), int(tensor.max())
+                raise InvalidValue(f"the games' {name} is from 0 to {limits[name] - 1}, not from {low} to {high}")
+
     def parts(self) -> dict[str, Any]:
-        return {"games": self.state(), "results": self.results}
+        return {"games": self, "results": self.results}
 
     def begin_games(self, begins: Tensor) -> None:
         """New games where `begins` [N]: after a random opening, against an opponent drawn from the mix."""

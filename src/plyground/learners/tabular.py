@@ -162,6 +162,10 @@ class TableVersions:
         return self.best
 
     def load_state(self, state: dict[str, Any]) -> None:
+        now, sizes = self.table.state(), {len(array) for array in state.values()}
+        types = {name: (array.dtype, array.ndim) for name, array in state.items()}
+        if types != {name: (now[name].dtype, 1) for name in ("values", "visits")} or len(sizes) > 1:
+            raise InvalidValue(f"the best table has arrays {types} of {sizes} entries, not values and visits")
         self.best = {name: array.copy() for name, array in state.items()}
 
 

@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
 from plyground.report.figures import BLUE, GREY, SMALL, Curve, draw_curves, label, new_figure, save_figure
+from plyground.runs.files import DamagedFile
 from plyground.tables import Table
 
 DRAWN = ("td_error", "q", "entries")  # metrics in the pictures
 PICTURED = {"entries", "table_bytes", "visits", "values", "squares"}  # what a cycle's record must have for them
+NO_KEY = (ValueError, KeyError, IndexError, StopIteration, OverflowError, TypeError, AttributeError)
+"""what a game's own text raises for a record that no game leads to"""
 ENOUGH = 10  # visits from which on a value is shown among the most valuable
 
 
@@ -30,7 +33,11 @@ def in_words(table: Table, entry: int) -> tuple[str, str]:
     """The state and the action of an entry; a part that the key leaves open is named as such."""
     *words, last = (int(word) for word in table.entries.keys[entry])
     anywhere = words[0] == int(ANY_STATE)
-    state, action = table.key.read((*([0] * len(words) if anywhere else words), last or 1))  # open parts get a value
+    key = (*([0] * len(words) if anywhere else words), last or 1)  # open parts get a value
+    try:
+        state, action = table.key.read(key)
+    except NO_KEY as error:
+        raise DamagedFile(f"entry {entry} of the table is of no state of {table.game}: {error!r}") from None
     if last == NOTHING:
         return state, "(whatever is played)"
     return ("(anywhere)" if anywhere else state), action

@@ -3,11 +3,11 @@
     config.toml          every setting, and the versions of Python and libraries at the start
     metrics.jsonl        one JSON object per line: cycles, evaluations, events
     checkpoints/<step>/  tensors in safetensors, other values in JSON, a manifest with sizes, checksums and
-                         fingerprints of the code
+                         fingerprints of the code, and its signature (`trust.py`)
     best.json            the best checkpoint and the result of its match
     games/               a few games of each evaluation, in notation
     report.md, curves.png
-    examples.bin, held_out.safetensors  training and validation data of an imitation run
+    examples.bin, held_out.safetensors  training and validation data of an imitation run; the latter is signed
 
 The process may be killed at any moment. A checkpoint is written to a temporary folder, synced and renamed: it is either
 complete or absent. Resuming truncates `metrics.jsonl` to its length at the newest checkpoint, because the steps after
@@ -43,8 +43,8 @@ Tensors = Mapping[str, NDArray[Any]]
 Names = Mapping[str, str]
 FORMAT = 2
 REPLAY = "replay.safetensors"
-EXAMPLES, HELD_OUT = "examples.bin", "held_out.safetensors"
-BEFORE_FIRST = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT}
+MANIFEST, EXAMPLES, HELD_OUT = "manifest.json", "examples.bin", "held_out.safetensors"
+BEFORE_FIRST = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT, "held_out.signature"}
 """the names in a run directory that has no checkpoint yet"""
 STEP = re.compile(r"0|[1-9][0-9]{0,17}")  # the name of a checkpoint's folder
 PARTIAL = re.compile(r"\.[0-9]+\.partial")  # a checkpoint that is being written or removed
@@ -98,6 +98,12 @@ class Checkpoint:
         """Refuse to resume where the code has changed; an unknown fingerprint is accepted."""
         if found := self.changes(current):
             raise InvalidValue(f"{self.path}: {'; '.join(found)}; --force resumes it with the current code")
+
+    def check_trusted(self) -> None:
+        """Refuse positions that are neither signed by this user nor trusted: compiled code uses them unchecked."""
+        content = trust.read_signed(self.path.parents[1], self.path / MANIFEST)
+        if parse_json(content, Manifest, self.path / MANIFEST) != self.manifest:
+            raise DamagedFile(f"{self.path / MANIFEST} has just been changed: another process works on {self.path}")
 
     def state(self) -> dict[str, Any]:
         """All values that are not tensors."""
@@ -208,11 +214,12 @@ class Run(AbstractContextManager["Run"]):
         entries = {name: {"size": len(data), "sha256": files.checksum(data)} for name, data in contents.items()}
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
-        manifest = {"format": FORMAT, "number": number, **names, "files": entries}
+        content = json.dumps({"format": FORMAT, "number": number, **names, "files": entries}, indent=1).encode()
+        manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(MANIFEST, content)}
         aside = folder.with_name(f".{folder.name}.partial")
         try:
             aside.mkdir(parents=True)
-            for name, data in {**contents, "manifest.json": json.dumps(manifest, indent=1).encode()}.items():
+            for name, data in {**contents, **manifest}.items():
                 files.write_synced(aside / name, data)
             files.sync_folder(aside)
             aside.rename(folder)
@@ -268,7 +275,7 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
         try:
             os.truncate(path / "metrics.jsonl", 0)
             files.write_whole(path / "config.toml", to_toml(config).encode())
-            trust_run(path)  # whoever makes a run has named what it uses
+            _trust_names(path)  # whoever makes a run has named what it uses
         except BaseException:
             run.close()
             raise
@@ -328,7 +335,13 @@ def _game_file(run: Path, file: Path) -> Path | None:
 
 
 def trust_run(run: Path) -> None:
-    """Allow the game file and the programs that a run names, now and later (`runs/trust.py`)."""
+    """Allow what a run names and holds, now and later: its game file, its programs, its positions (`runs/trust.py`)."""
+    _trust_names(run)
+    held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
+    trust.remember_data(file for file in held if files.is_file(file))
+
+
+def _trust_names(run: Path) -> None:
     trust.remember(run, read_config(run), _named_file(run))
 
 
@@ -370,15 +383,15 @@ def steps_of(path: Path) -> list[int]:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    if not (path / "manifest.json").is_file():
-        raise DamagedFile(f"{path} has no manifest.json")
-    found = read_json(path / "manifest.json", dict[str, Any]).get("format")
+    if not (path / MANIFEST).is_file():
+        raise DamagedFile(f"{path} has no {MANIFEST}")
+    found = read_json(path / MANIFEST, dict[str, Any]).get("format")
     if found != FORMAT:
         raise DamagedFile(f"{path} has format {shorten(repr(found))}; this version of Plyground reads format {FORMAT}")
-    manifest = read_json(path / "manifest.json", Manifest)
+    manifest = read_json(path / MANIFEST, Manifest)
     for name in manifest["files"]:
         if name != PurePosixPath(name).name or name.startswith(".") or {"\\", ":", "\0"} & set(name):
-            raise DamagedFile(f"{path / 'manifest.json'} names {shorten(name)!r}, which is no plain file of its folder")
+            raise DamagedFile(f"{path / MANIFEST} names {shorten(name)!r}, which is no plain file of its folder")
     return Checkpoint(path, manifest)
 
 

@@ -83,7 +83,8 @@ def unpack(source: Path, run: Path) -> list[int]:
 
 def _hidden(name: str) -> bool:
     """Whether a file or one of its folders is hidden; such files belong to other programs."""
-    return any(part.startswith(".") and not part.startswith("..") for part in PurePosixPath(name).parts)
+    parts = PurePosixPath(name).parts
+    return any(part.startswith(".") and part != ".." for part in parts) and "\\" not in name  # such a name is refused
 
 
 def _check(source: Path, entries: Sequence[zipfile.ZipInfo], run: Path) -> None:
@@ -132,7 +133,7 @@ def slim(run: Path, folder: Path) -> None:
     with create(folder, read_config(run)) as made:
         made.save(checkpoint.step, checkpoint.identity, {"network": network}, {}, checkpoint.fingerprints)
         made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
-    for name in ("lock", "metrics.jsonl"):
+    for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
         (folder / name).unlink()
 
 

@@ -1,6 +1,6 @@
-"""Which code and programs a run may use. A run names them in config.toml: a game's .py file, opponents `uci:PROGRAM`
-and `file:PATH.py:NAME`.
+"""Which code, programs and positions a run may use.
 
+A run names code and programs in config.toml: a game's .py file, opponents `uci:PROGRAM` and `file:PATH.py:NAME`.
 Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
 refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
 
@@ -8,32 +8,39 @@ refused until the user trusts it (`--trust`). What is remembered, as hashes in t
 * a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
   write: whoever made the archive wrote them too;
 * a game file outside the run also by its path: its owner may edit it.
+
+Positions in a run's files are bytes that compiled code uses as they are: forged ones would make it write beyond an
+array. So Plyground signs the files that hold them (of a checkpoint the manifest, which has the checksums of the others)
+with a secret of the user: NAME.signature beside each. A file without a valid signature also needs `--trust`; it is
+remembered by its content.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from plyground.errors import Error, InvalidValue
-from plyground.kernels.private import cache_folder, is_ours
-from plyground.runs.files import read_bytes, write_whole
+from plyground.kernels.private import cache_folder, is_ours, secret
+from plyground.runs.files import DamagedFile, read_bytes, write_whole
 
 PROGRAMS = ("uci:", "file:")  # how the specs of agents begin that are programs or code
 OWN_FILES = re.compile(
     r"config\.toml|metrics\.jsonl|best\.json|lock|report\.md|curves\.png|verify\.(md|png)"
-    r"|examples\.bin|held_out\.safetensors|checkpoints/\.?\d+(\.partial)?/\w+\.(json|safetensors)"
+    r"|examples\.bin|held_out\.(safetensors|signature)|checkpoints/\.?\d+(\.partial)?/\w+\.(json|safetensors|signature)"
     r"|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
 )
 """the files of a run that Plyground writes"""
+SIGNATURE = ".signature"
 _REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
 
 
 class Untrusted(Error):
-    """A run that would execute code or programs that this user has not allowed."""
+    """A run that would use code, programs or positions that this user has not allowed."""
 
 
 def programs_of(config: Mapping[str, Any]) -> list[str]:
@@ -56,7 +63,10 @@ def check_programs(run: Path, config: Mapping[str, Any]) -> None:
 
 def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
     """Trust the programs and the game file of a run, now and later."""
-    keys = [*map(_of_program, programs_of(config)), *(_of_game(run, file) if file else [])]
+    _remember([*map(_of_program, programs_of(config)), *(_of_game(run, file) if file else [])])
+
+
+def _remember(keys: list[str]) -> None:
     _REMEMBERED.update(keys)
     for key in keys:
         try:
@@ -67,6 +77,44 @@ def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
                 place.chmod(0o600)  # whatever the umask
         except (OSError, InvalidValue):
             continue  # this process remembers; the next one asks again
+
+
+# ---- files with positions ----
+
+
+def signature_of(name: str, content: bytes) -> bytes:
+    """The signature of a file that this user's Plyground has written."""
+    try:
+        key = secret(cache_folder())
+    except InvalidValue:
+        key = secret(None)
+    return hmac.digest(key, _hash(name.encode(), content).encode(), "sha256").hex().encode() + b"\n"
+
+
+def read_signed(run: Path, file: Path) -> bytes:
+    """The content of a file of a run that holds positions; an error where neither signed nor trusted."""
+    content = read_bytes(file)
+    try:
+        given = read_bytes(file.with_suffix(SIGNATURE))
+    except DamagedFile:  # there is none
+        given = b""
+    if hmac.compare_digest(given, signature_of(file.name, content)) or _known(_of_data(file, content)):
+        return content
+    why = f"{run} was not trained here by you (or your cache folder was emptied since)"
+    what = f"{file.relative_to(run)} would give compiled code positions that it uses unchecked"
+    raise Untrusted(f"{why}, and {what}: if you trust its author, add --trust once")
+
+
+def remember_data(files: Iterable[Path]) -> None:
+    """Trust files that hold positions, as they are."""
+    _remember([_of_data(file, read_bytes(file)) for file in files])
+
+
+def _of_data(file: Path, content: bytes) -> str:
+    return _hash(b"data", file.name.encode(), content)
+
+
+# ---- keys ----
 
 
 def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:

@@ -56,6 +56,7 @@ class Analysis:
     """A position, and its moves: what the search would play first, then by visits."""
 
     position: str
+    """as the seat to move may see it"""
     side: str
     """the side to move"""
     value: float
@@ -137,7 +138,7 @@ class GrowingTree:
 def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVERY) -> Iterator[Analysis]:
     """The analysis so far every `every` seconds, and at last that of the whole search."""
     if position.over:
-        text = shorten(position.text)
+        text = shorten(position.view)
         raise InvalidValue(f"an analysis needs a running game; {position.outcome} in {text!r}: go back a move")
     config, begun = growing.config, time.perf_counter()
     end, most = begun + (config.seconds or math.inf), config.simulations or MOST_SIMULATIONS
@@ -168,7 +169,7 @@ def describe(growing: Growing, position: Position, found: Result, seconds: float
     best = moves[0].value
     proven = int(found.proven[0])
     return Analysis(
-        position=position.text,
+        position=position.view,
         side=rules.SIDES[position.to_move],
         value=float(proven - DRAWN) if proven else float(found.values[0]) if best is None else best,
         proven=RESULTS[proven],

@@ -16,7 +16,9 @@ worth `WIN` less the number of turns before the winning one.
 
 Within a turn of several actions, a position that several ways lead to (different lifts, chains that run in circles) is
 searched once, with the window that is open then: what it gives has reached the node in which the turn began, whose
-value is therefore complete. The values of the nodes in between are lower bounds where a position was left out.
+value is therefore complete. The values of the nodes in between are lower bounds where a position was left out. Turns
+are followed for LONGEST_TURN actions: the first way into a circle of chains is a long one, and must leave levels of the
+stack for the answers. What lies beyond is evaluated, so that nothing is proven by it.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ SAFE_MARGIN = 0.12  # reverse futility: for each turn of depth, how far `evaluat
 FUTILE_MARGIN = 0.16  # futility: for each turn of depth, how much a quiet action may be expected to gain
 PRUNED_DEPTH = 4  # the depth up to which these two prune
 LATE = 3  # actions that are never reduced
+LONGEST_TURN = 40  # actions of a turn that are searched; positions beyond are evaluated
 
 
 def _reductions() -> NDArray[np.int64]:
@@ -82,7 +85,8 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
             memory.history[side, action] >>= 3
     stack.states[0] = root[0]
     node = stack.nodes[0]
-    node["turn"], node["passed"], node["checked"] = 0, 0, in_check(stack.states[0], memory.work[0])
+    node["turn"], node["step"], node["passed"] = 0, 0, 0
+    node["checked"] = in_check(stack.states[0], memory.work[0])
     node["key"] = key_of(stack, 0)
     node["alpha"], node["beta"], node["depth"], node["hash_action"], node["stage"] = -2 * WIN, 2 * WIN, 1, -1, OPEN
     run["serial"] += 1
@@ -189,7 +193,8 @@ def try_passing(level: int, stack: Stack) -> None:
     if level + 2 < len(stack.nodes) and pass_turn(after):
         node["stage"], node["action"], node["quiet"] = PASS, -1, 0
         node["child_depth"] = node["depth"] - 3 - node["depth"] // 4
-        child["turn"], child["passed"], child["checked"], child["line"] = node["turn"] + 1, 1, 0, 0
+        child["turn"], child["step"], child["passed"] = node["turn"] + 1, 0, 1
+        child["checked"], child["line"] = 0, 0
         child["key"] = key_of(stack, level + 1)
 
 
@@ -255,6 +260,7 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
         play(after, node["action"], memory.rng, memory.work[0])
     turned = after["to_move"] != stack.states[level]["to_move"]
     child["turn"], child["passed"], child["checked"], child["line"] = node["turn"] + turned, 0, 0, 0
+    child["step"] = 0 if turned else node["step"] + 1
     if after["outcome"] != RUNNING:
         return True, value_for(after["outcome"], after["to_move"]) * (WIN - node["turn"])
     if node["depth"] <= 0:
@@ -264,7 +270,9 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
     if turned:
         return begin_turn(level, limits, stack, memory)
     child["serial"] = node["serial"]
-    if level + 2 == len(stack.nodes) or seen_in_turn(child, memory):
+    if child["step"] == LONGEST_TURN or level + 2 == len(stack.nodes):
+        return True, np.float64(evaluate_fine(after))
+    if seen_in_turn(child, memory):
         node["partial"] = 1
         return True, -2 * WIN
     return False, 0.0

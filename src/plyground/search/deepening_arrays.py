@@ -33,6 +33,7 @@ NODE = np.dtype(
         ("serial", np.int64),  # number of the search of a turn that this node is part of
         ("depth", np.int32),  # turns to search below this node; 0 and less: quiescence
         ("turn", np.int32),  # turns played since the root
+        ("step", np.int32),  # actions played since the turn began
         ("count", np.int32),  # number of actions
         ("tried", np.int32),  # how many of them were played
         ("stage", np.int32),  # how the child is searched: one of the stages in `deepening.py`

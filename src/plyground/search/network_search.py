@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.backend.device import is_gpu
+from plyground.backend.device import copy_weights, inference_copy, is_gpu
 from plyground.backend.games import DeviceGame
-from plyground.backend.graph import repeatable
+from plyground.backend.graph import compiled_network, repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.networks import Valued
+from plyground.networks import Network, Valued
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
@@ -188,32 +188,35 @@ def device_result(on: DeviceGame, n: int) -> Result:
 # ---- evaluators ----
 
 
-def value_evaluator(view: View, network: Any) -> Evaluator:
-    """A network with a policy head and a value head."""
+class NetworkEvaluator:
+    """An `Evaluator` made of a network. On a GPU it is a compiled copy in bfloat16, which `refresh` updates."""
 
-    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
-        logits, values = network.with_value(view.observe(states))
+    def __init__(self, view: View, network: Network) -> None:
+        self.view, self.copy = view, inference_copy(network)
+        self.dtype = next(self.copy.parameters()).dtype
+        function = self._with_value if isinstance(network.head, Valued) else self._values_of_actions
+        self.function: Callable[..., Any] = compiled_network(view.device_name, function)
+
+    def __call__(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        observed = self.view.observe(states).to(self.dtype)
+        if isinstance(self.copy.head, Valued):
+            return self.function(observed)
+        return self.function(observed, self.view.legal(states))
+
+    def _with_value(self, observed: Tensor) -> tuple[Tensor, Tensor]:
+        """A network with a value head. The conversion to float32 is compiled with it: no further pass over them."""
+        logits, values = self.copy.with_value(observed)
         return logits.float().contiguous(), values.float().contiguous()
 
-    return evaluator
+    def _values_of_actions(self, observed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
+        """A network of action values: its softmax is the policy, its best legal action the value."""
+        q = self.copy(observed).float()
+        best = q.masked_fill(~legal, -math.inf).amax(1).clamp(-1.0, 1.0)
+        return (q / Q_TEMPERATURE).contiguous(), best.contiguous()
 
-
-def q_evaluator(view: View, network: Any, temperature: float) -> Evaluator:
-    """A network of action values: its softmax is the policy, its best legal action the value."""
-
-    def evaluator(states: Tensor) -> tuple[Tensor, Tensor]:
-        q = network(view.observe(states)).float()
-        best = q.masked_fill(~view.legal(states), -math.inf).amax(1).clamp(-1.0, 1.0)
-        return (q / temperature).contiguous(), best.contiguous()
-
-    return evaluator
-
-
-def evaluator_of(view: View, network: Any) -> Evaluator:
-    """The evaluator that a network is, with a value head or without."""
-    if isinstance(network.head, Valued):
-        return value_evaluator(view, network)
-    return q_evaluator(view, network, Q_TEMPERATURE)
+    def refresh(self, network: Network) -> None:
+        """Evaluate with the network's present weights from now on."""
+        copy_weights(self.copy, network)
 
 
 def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result:

@@ -1,4 +1,4 @@
-"""`TimedMinimax`: an agent that searches each position for a time, with iterative deepening."""
+"""`TimedMinimax`: an agent that searches each position for a time or a number of nodes, with iterative deepening."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ TABLE = 20  # 2**20 entries for each thread: 24 MB
 BETWEEN_LOOKS = 0.002  # seconds of searching between two looks at the clock
 FIRST_NODES, LEAST_NODES = 256, 32  # between the first two looks, and between any two
 PLANS = 10_000  # remembered turns
+NO_LIMIT = 1e9  # seconds
+MOST_NODES, LEAST_TABLE = 10**15, 12
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,27 @@ class TimedMinimax:
     Each position is searched by one thread; several positions are searched at once. The rest of a turn is played as
     the search planned it, without another search. Ctrl-C ends the search of a single position: the best action so far
     is played.
+
+    With `nodes`, each position is searched for so many nodes instead, from an empty table: the action depends on the
+    position alone.
     """
 
-    def __init__(self, game: Game, seconds: float, table: int = TABLE, threads: int | None = None) -> None:
+    def __init__(
+        self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0
+    ) -> None:
         if not 0 < seconds < math.inf:
             raise InvalidValue(f"minimax searches for a positive number of seconds, not {seconds:g}")
+        if not 0 <= nodes <= MOST_NODES:
+            raise InvalidValue(f"minimax searches 1 to {MOST_NODES} nodes, not {nodes}")
         check_searchable(game)
-        self.game, self.seconds, self.threads, self.entries = game, seconds, threads or available(), 1 << table
+        self.game, self.seconds, self.nodes, self.threads = game, seconds, nodes, threads or available()
+        self.entries = 1 << (min(table, max(LEAST_TABLE, nodes.bit_length())) if nodes else table)
         self.kernels = game.kernels("plyground.search.deepening")
         self._buffers = threading.local()
         self._plans: dict[bytes, int] = {}
 
     def __str__(self) -> str:
-        return f"minimax:time={self.seconds:g}"
+        return f"minimax:nodes={self.nodes}" if self.nodes else f"minimax:time={self.seconds:g}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
         actions = np.array([self._plans.pop(fields_of(state), -1) for state in states], np.int32)
@@ -80,7 +90,8 @@ class TimedMinimax:
                 if found.stopped and len(states) > 1:
                     raise KeyboardInterrupt  # it was meant for the match
                 actions[row] = found.action
-                self._plan(states[row : row + 1], found.line)
+                if not self.nodes:
+                    self._plan(states[row : row + 1], found.line)
 
         if len(states):
             over_slices(run, len(rows), self.threads, 1)
@@ -123,10 +134,13 @@ class TimedMinimax:
             raise InvalidValue(f"a search needs a running game; this one is over: {shorten(rules.text(state[0]))!r}")
         quiescence = QUIESCENCE if selective and "loudness" in rules.compiled else 0
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
+        if self.nodes:
+            self.forget()
         run, nodes, start, told = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
-        end = start + (self.seconds if seconds is None else seconds)
+        end, most = start + (self.seconds if seconds is None else seconds), self.nodes or MOST_NODES
         self.kernels.begin_search(state, own.stack, own.memory)
-        while not run["finished"] and (start < end or run["action"] < 0):
+        while not run["finished"] and ((start < end and run["nodes"] < most) or run["action"] < 0):
+            nodes = max(1, min(nodes, most - int(run["nodes"])))
             self.kernels.search_on(nodes, limits, own.stack, own.memory)
             now = time.perf_counter()
             rate = nodes / max(now - start, 1e-6)
@@ -138,9 +152,10 @@ class TimedMinimax:
         yield own.found()
 
     def forget(self) -> None:
-        """Empty the calling thread's table: the next search begins as the first did."""
-        self._own_buffers().memory.table["bound"] = 0
-        self._own_buffers().memory.history[:] = 0
+        """Empty the calling thread's memory: the next search begins as the first did."""
+        memory = self._own_buffers().memory
+        for array in (memory.table, memory.history, memory.seen, memory.progress):
+            array.view(np.uint8)[:] = 0
 
     def _own_buffers(self) -> Buffers:
         """The calling thread's buffers, allocated on its first search."""

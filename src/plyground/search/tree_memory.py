@@ -79,7 +79,8 @@ def new_result(game: Game, n: int) -> Result:
 def words_of(states: Records) -> NDArray[np.generic]:
     """[N, SIZE] records as unsigned integers of their alignment: the same memory if they are contiguous."""
     states = np.ascontiguousarray(states)
-    return states.view(f"u{states.dtype.alignment}").reshape(len(states), -1)
+    size = states.dtype.itemsize // states.dtype.alignment
+    return states.view(f"u{states.dtype.alignment}").reshape(len(states), size)
 
 
 def available_memory() -> int:

@@ -70,6 +70,8 @@ class TreeSearch:
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result, roots = new_result(self.game, len(states)), words_of(states)
+        if not len(states):
+            self._compile()
 
         def run(rows: slice) -> None:
             own = self._own_memory()
@@ -98,6 +100,14 @@ class TreeSearch:
 
         over_slices(run, len(states), self.threads, 1)
         return result
+
+    def _compile(self) -> None:
+        """Run every kernel once, so that the first move of a game need not wait."""
+        own, roots, result = self._own_memory(), words_of(self.game.fresh), new_result(self.game, 1)
+        trees = Trees._make(array[:1] for array in own.trees)
+        self.kernels.begin_all(trees, roots, self.settings, own.work)
+        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, own.work)
+        self.kernels.finish_all(trees, self.settings, result)
 
     def forget(self, games: NDArray[np.int64]) -> None:
         """Free the trees of games that are over."""

@@ -127,6 +127,14 @@ def test_chess_by_its_usual_names_is_read(variant: str) -> None:
     assert len(pgn.read(f'[Variant "{variant}"]\n\n1. e4 *')[0].actions) == 1
 
 
+def test_tags_are_known_in_any_case() -> None:
+    with pytest.raises(pg.InvalidText, match="is of the variant 'Atomic', which is not read"):
+        pgn.read('[variant "Atomic"]\n\n1. e4 *')
+    (record,) = pgn.read('[fen "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n[RESULT "1-0"]\n[opening "x"]\n\n1. O-O')
+    assert (record.start.text, record.result) == ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "1-0")
+    assert record.tags["opening"] == "x"
+
+
 @pytest.mark.parametrize("variant", ["Atomic", "Chess960", "Three-check"])
 def test_other_variants_are_refused(variant: str) -> None:
     with pytest.raises(pg.InvalidText, match=f"game 2 of the PGN is of the variant '{variant}', which is not read; ch"):

@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from compiled import compiled
-from plyground.games.paco_sako import board
+from compiled import Compiled
+from plyground.games.paco_sako import board as module
 from plyground.games.paco_sako.text import SQUARES
 
-kind_at = compiled(board.kind_at)
-of_kind = compiled(board.of_kind)
-occupied = compiled(board.occupied)
-put = compiled(board.put)
-attacks = compiled(board.attacks)
-last_rank = compiled(board.last_rank)
+board = Compiled(module)
 START = {"a": board.ROOK, "b": board.KNIGHT, "c": board.BISHOP, "d": board.QUEEN, "e": board.KING, "h": board.ROOK}
 
 
@@ -26,19 +21,19 @@ def squares(bits: int | np.uint64) -> set[str]:
 def test_the_pieces_of_the_start_are_read_back(paco_sako: pg.Game) -> None:
     state = paco_sako.start().state
     for file, kind in START.items():
-        assert kind_at(state, 0, SQUARES.index(f"{file}1")) == kind
-        assert kind_at(state, 1, SQUARES.index(f"{file}8")) == kind
-    assert squares(of_kind(state, 0, board.PAWN)) == {f"{file}2" for file in "abcdefgh"}
-    assert squares(occupied(state, 1)) == {f"{file}{rank}" for file in "abcdefgh" for rank in "78"}
-    assert kind_at(state, 0, SQUARES.index("e4")) == 0
+        assert board.kind_at(state, 0, SQUARES.index(f"{file}1")) == kind
+        assert board.kind_at(state, 1, SQUARES.index(f"{file}8")) == kind
+    assert squares(board.of_kind(state, 0, board.PAWN)) == {f"{file}2" for file in "abcdefgh"}
+    assert squares(board.occupied(state, 1)) == {f"{file}{rank}" for file in "abcdefgh" for rank in "78"}
+    assert board.kind_at(state, 0, SQUARES.index("e4")) == 0
 
 
 def test_putting_a_piece_changes_only_its_square(paco_sako: pg.Game) -> None:
     states = paco_sako.start().states.copy()
-    before = int(occupied(states[0], 0))
-    put(states[0], 0, SQUARES.index("e4"), board.QUEEN)
-    assert kind_at(states[0], 0, SQUARES.index("e4")) == board.QUEEN
-    assert squares(int(occupied(states[0], 0)) ^ before) == {"e4"}
+    before = int(board.occupied(states[0], 0))
+    board.put(states[0], 0, SQUARES.index("e4"), board.QUEEN)
+    assert board.kind_at(states[0], 0, SQUARES.index("e4")) == board.QUEEN
+    assert squares(int(board.occupied(states[0], 0)) ^ before) == {"e4"}
 
 
 @pytest.mark.parametrize(
@@ -53,11 +48,11 @@ def test_putting_a_piece_changes_only_its_square(paco_sako: pg.Game) -> None:
 )
 def test_attacks_from_a1_stop_at_the_first_piece(kind: int, taken: str, expected: str) -> None:
     blocked = np.uint64(sum(1 << SQUARES.index(name) for name in taken.split()))
-    assert squares(attacks(0, kind, 0, blocked)) == set(expected.split())
+    assert squares(board.attacks(0, kind, 0, blocked)) == set(expected.split())
 
 
 def test_a_turn_ends_on_the_last_rank_of_the_side_that_moves() -> None:
-    assert [bool(last_rank(side, SQUARES.index(name))) for side, name in ((0, "a8"), (0, "a1"), (1, "a1"))] == [
+    assert [bool(board.last_rank(side, SQUARES.index(name))) for side, name in ((0, "a8"), (0, "a1"), (1, "a1"))] == [
         True,
         False,
         True,

@@ -8,22 +8,17 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from compiled import compiled
+from compiled import Compiled
 from conftest import JIT, ROOT
 from plyground.agents.agent import make
 from plyground.checks import laws
 from plyground.games.rng import seeds
-from plyground.games.sequence import cards, patterns
+from plyground.games.sequence import cards
+from plyground.games.sequence import patterns as module
 from plyground.games.sequence.patterns import DEFAULT_VALUES, STATE_VECTOR, Pattern
 from plyground.games.sequence.text import parse, rows
 
-look = compiled(patterns.look)
-place_score = compiled(patterns.place_score)
-remove_score = compiled(patterns.remove_score)
-card_score = compiled(patterns.card_score)
-best_slot = compiled(patterns.best_slot)
-total_score = compiled(patterns.total_score)
-action_vector = compiled(patterns.action_vector)
+patterns = Compiled(module)
 EMPTY = "#________#/" + "__________/" * 8 + "#________#"
 MARKS = {"o": cards.RED, "x": cards.BLUE, "X": cards.LOCKED_RED, "O": cards.LOCKED_BLUE, "_": cards.EMPTY}
 
@@ -87,7 +82,7 @@ def test_documented_lines(name: str, line: str, direction: int) -> None:
     for side, colours in ((0, "ox"), (1, "xo")):
         state, chips = _place(line, direction, colours)
         for cell in chips:
-            assert Pattern(look(state, cell, direction, side)[6]).name == name, (cell, rows(state))
+            assert Pattern(patterns.look(state, cell, direction, side)[6]).name == name, (cell, rows(state))
         own = {key: count for key, count in _vector(state, side).items() if not key.startswith("OPP_")}
         fives = line.count("XXXXX") if name != "LIVE_FIVE" else 0
         expected = {name: 1} if name in STATE_VECTOR else {}
@@ -114,7 +109,7 @@ def test_the_facts_of_a_direction(line: str) -> None:
     state, chips = _place(line.replace("?", "o"), 1)
     cell = chips[line.replace("|", "").replace("_", "").replace("x", "").index("?")]
     state["cells"][cell] = cards.EMPTY
-    assert look(state, cell, 1, 0)[:6] == FACTS[line]
+    assert patterns.look(state, cell, 1, 0)[:6] == FACTS[line]
 
 
 # ---- a naive twin ----
@@ -201,30 +196,32 @@ def test_placing_scores_what_it_makes_and_what_it_prevents() -> None:
     state, chips = _place("_ooo_", 1)
     behind = chips[-1] + 1  # _oooo_ along the row; alone in the three other directions
     values = patterns.VALUES
-    assert place_score(state, behind, 0, DEFAULT_VALUES) == values["LIVE_FOUR"] + 3 * values["LIVE_ONE"]
+    assert patterns.place_score(state, behind, 0, DEFAULT_VALUES) == values["LIVE_FOUR"] + 3 * values["LIVE_ONE"]
     alone = 3 * values["LIVE_ONE"]  # beside red's chips, blue has no open end in the row
-    assert place_score(state, behind, 1, DEFAULT_VALUES) == alone + values["OPP_LIVE_FOUR"]
+    assert patterns.place_score(state, behind, 1, DEFAULT_VALUES) == alone + values["OPP_LIVE_FOUR"]
 
 
 def test_removing_scores_live_fours_only() -> None:
     for line, score in (("_oooo_", 10000), ("xoooo_", 0), ("_ooo_", 0)):
         state, chips = _place(line, 1)
-        assert [remove_score(state, cell, 1, DEFAULT_VALUES) for cell in chips] == [score] * len(chips)
+        assert [patterns.remove_score(state, cell, 1, DEFAULT_VALUES) for cell in chips] == [score] * len(chips)
 
 
 def test_a_card_is_worth_its_best_cell_and_a_dead_one_nothing() -> None:
     state, _ = _place("_oooo_", 1)  # d5 e5 f5 g5: 6h 5h 4h ah; c5 is a 7c and h5 a 9d
     numbers = cards.NUMBER_OF
-    score = {name: card_score(state, numbers[name], 0, DEFAULT_VALUES) for name in ("7c", "9d", "2s", "jd", "jh")}
+    score = {
+        name: patterns.card_score(state, numbers[name], 0, DEFAULT_VALUES) for name in ("7c", "9d", "2s", "jd", "jh")
+    }
     assert score["7c"] == score["9d"] == score["jd"] == 15000 + 3
     assert score["2s"] < 10
     assert score["jh"] == 0
-    assert card_score(state, numbers["js"], 1, DEFAULT_VALUES) == 10000
+    assert patterns.card_score(state, numbers["js"], 1, DEFAULT_VALUES) == 10000
     for spot in cards.SPOTS[numbers["2s"]]:
         state["cells"][spot] = cards.BLUE
-    assert card_score(state, numbers["2s"], 0, DEFAULT_VALUES) == 0
+    assert patterns.card_score(state, numbers["2s"], 0, DEFAULT_VALUES) == 0
     state["display"][:3], state["display_size"] = [numbers["2s"], numbers["3d"], numbers["9d"]], 3
-    assert best_slot(state, 0, DEFAULT_VALUES) == 2
+    assert patterns.best_slot(state, 0, DEFAULT_VALUES) == 2
 
 
 @pytest.mark.compiled
@@ -234,16 +231,16 @@ def test_greedy_has_the_highest_total_score_of_the_moves_that_take_the_best_card
     states = laws.sample(game, 10, seed=5, most=60).states
     for state, action in zip(states, agent.act(states, seeds(0, len(states))), strict=True):
         side, position = int(state["to_move"]), pg.Position(game, np.array([state]))
-        slot = best_slot(state, side, DEFAULT_VALUES)
+        slot = patterns.best_slot(state, side, DEFAULT_VALUES)
         taking = [each for each in position.legal() if each // cards.MOVES == slot]
-        best = max(total_score(state, each, side, DEFAULT_VALUES) for each in taking)
+        best = max(patterns.total_score(state, each, side, DEFAULT_VALUES) for each in taking)
         assert action in taking
-        assert total_score(state, action, side, DEFAULT_VALUES) == best
+        assert patterns.total_score(state, action, side, DEFAULT_VALUES) == best
 
 
 def _action_vector(state: np.void, action: int) -> dict[str, int]:
     out = np.empty(len(patterns.ACTION_VECTOR), np.float32)
-    action_vector(state, action, out)
+    patterns.action_vector(state, action, out)
     return {name: int(count) for name, count in zip(patterns.ACTION_VECTOR, out, strict=True) if count}
 
 

@@ -6,20 +6,17 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from compiled import compiled
+from compiled import Compiled, compiled
 from conftest import JIT
 from plyground.checks import laws
 from plyground.games.rng import seeds
-from plyground.games.sequence import cards, patterns
+from plyground.games.sequence import cards
+from plyground.games.sequence import patterns as module
 from plyground.games.sequence import table_keys as keys
 from plyground.kernels.table import Rule
 from plyground.tables import Table
 
-state_vector = compiled(patterns.state_vector)
-card_score = compiled(patterns.card_score)
-action_vector = compiled(patterns.action_vector)
-action_score = compiled(patterns.action_score)
-lines_through = compiled(patterns.lines_through)
+patterns = Compiled(module)
 hearts = compiled(keys.hearts)
 RULE = Rule(False, 0.1, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, float(np.log1p(15000)), 10.0)
 
@@ -41,13 +38,13 @@ def test_the_words_of_patterns_are_the_vectors() -> None:
     table, other, stored = Table(game, "patterns"), Table(game, "cards"), 0
     for state in laws.sample(game, 20 if JIT else 1, seed=3, most=120 if JIT else 2).states:
         side, vector = int(state["to_move"]), np.zeros(12, np.float32)
-        state_vector(state, side, vector[:11])
+        patterns.state_vector(state, side, vector[:11])
         word, effects = _look(table, state)
         assert _counts(word, keys.STATE_BITS, patterns.STATE_VECTOR) == vector[:11].astype(int).tolist()
         for effect, (reward, word) in effects.items():
-            action_vector(state, effect, vector)
+            patterns.action_vector(state, effect, vector)
             assert _counts(word, keys.ACTION_BITS, patterns.ACTION_VECTOR) == vector.astype(int).tolist()
-            score = action_score(state, effect, side, values)
+            score = patterns.action_score(state, effect, side, values)
             assert reward == pytest.approx(np.log1p(score) / np.log(15001))
             stored += word != 0
         assert {e: reward for e, (reward, _) in _look(other, state)[1].items()} == {
@@ -67,7 +64,7 @@ def test_an_action_is_its_effect_and_its_draw() -> None:
     slots = sorted({action // cards.MOVES for action in legal})
     assert np.flatnonzero(scratch.seen[1]).tolist() == slots
     for slot in slots:
-        worth = card_score(states[0], states[0]["display"][slot], 0, patterns.DEFAULT_VALUES)
+        worth = patterns.card_score(states[0], states[0]["display"][slot], 0, patterns.DEFAULT_VALUES)
         assert scratch.rewards[1, slot] == pytest.approx(np.log1p(worth) / np.log(15001))
 
 
@@ -132,12 +129,12 @@ def test_the_patterns_left_behind_are_those_of_the_next_board() -> None:
     now, before, after, whole = (np.zeros(11, np.float32) for _ in range(4))
     for state in laws.sample(game, 20 if JIT else 1, seed=9, most=100 if JIT else 3).states:
         side, cell = int(state["to_move"]), int(cards.CELL_OF[rng.integers(96)])
-        state_vector(state, side, now)
+        patterns.state_vector(state, side, now)
         mark = cards.EMPTY if state["cells"][cell] != cards.EMPTY else cards.CHIP + side
-        lines_through(state, cell, int(state["cells"][cell]), side, before)
-        lines_through(state, cell, mark, side, after)
+        patterns.lines_through(state, cell, int(state["cells"][cell]), side, before)
+        patterns.lines_through(state, cell, mark, side, after)
         state["cells"][cell] = mark
-        state_vector(state, side, whole)
+        patterns.state_vector(state, side, whole)
         assert (now - before + after == whole).all()
         looked += 1
     assert looked

@@ -24,6 +24,8 @@ TOKEN = re.compile(
 )
 TAG = re.compile(r'\[\s*(\w+)\s*"((?:[^"\\]|\\.)*)"\s*\]')
 LINE = 80
+READ_TAGS = {name.lower(): name for name in (*ROSTER, "SetUp", "FEN", "Variant")}
+"""the tags that mean something here, by their names in small letters: not every program writes them right"""
 STANDARD = ("standard", "chess", "normal", "from position")
 """what a tag `Variant` says of chess by the usual rules, in small letters"""
 
@@ -74,7 +76,7 @@ def read(source: str, game: Game | None = None) -> list[Record]:
                 records.append(_record(rules, tags, moves, "", len(records) + 1))
                 tags, moves = {}, []
             name, value = TAG.fullmatch(token).groups()  # type: ignore[union-attr]
-            tags[name] = re.sub(r"\\(.)", r"\1", value)
+            tags[READ_TAGS.get(name.lower(), name)] = re.sub(r"\\(.)", r"\1", value)
         elif kind == "move":
             moves.append(token)
         else:

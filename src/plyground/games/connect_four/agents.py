@@ -86,6 +86,7 @@ class Perfect:
 
 
 AGENTS = {"solver": Perfect}
+STRONGEST = "solver"
 
 
 def solve(position: Position, seconds: float | None = None) -> dict[int, tuple[int, str]]:

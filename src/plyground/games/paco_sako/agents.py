@@ -78,6 +78,7 @@ def first_action(memory: State, index: int) -> int:
 
 
 POLICIES = {"greedy": greedy}
+STRONGEST = "minimax:time=0.5"
 
 
 def advise(position: Position) -> str:

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Actions, Rng, Setting, State
 from plyground.games.rng import below
 from plyground.games.sequence import cards
+from plyground.games.sequence.lines import WORK
+
+__all__ = ["WORK"]  # part of the contract
 
 # ---- what a state is ----
 
@@ -430,8 +433,9 @@ def decide(state: State) -> None:
 def determinize(state: State, seat: int, rng: Rng) -> None:
     """Deal the cards that `seat` does not know anew, all equally likely.
 
-    The secret cards of the other hands go back to where they came from, are shuffled and dealt to the same places:
-    those drawn since the last reshuffle come from the deck, older ones can only lie in places as old.
+    The secret cards of the other hands go back to where they came from, are sorted, shuffled and dealt to the same
+    places: those drawn since the last reshuffle come from the deck, older ones can only lie in places as old. They are
+    sorted, so that the result does not depend on where they really lay.
     """
     deck, size = state["deck"], int(state["deck_size"])
     for age in range(state["reshuffles"] + 1):
@@ -441,10 +445,23 @@ def determinize(state: State, seat: int, rng: Rng) -> None:
                 if owner != seat and state["drawn"][owner, k] == age:
                     deck[end] = state["hands"][owner, k]
                     end += 1
-        shuffle(deck, 0 if age == state["reshuffles"] else size, end, rng)
+        start = 0 if age == state["reshuffles"] else size
+        sort(deck, start, end)
+        shuffle(deck, start, end, rng)
         for owner in range(state["seats"]):
             for k in range(state["held"][owner]):
                 if owner != seat and state["drawn"][owner, k] == age:
                     end -= 1
                     state["hands"][owner, k] = deck[end]
                     deck[end] = cards.NO_CARD
+
+
+@njit
+def sort(pile: Cards, start: int, stop: int) -> None:
+    """Put the cards of these places into ascending order."""
+    for k in range(start + 1, stop):
+        card, place = pile[k], k
+        while place > start and pile[place - 1] > card:
+            pile[place] = pile[place - 1]
+            place -= 1
+        pile[place] = card

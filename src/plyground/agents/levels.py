@@ -1,0 +1,164 @@
+"""Difficulty levels: `level:1` loses to a child, `level:10` is the strongest agent for the game.
+
+A level thinks, or it looks only at the moves themselves. *Thinking* is another agent: alpha-beta with few or many
+nodes, tree search with few or many simulations, or a scripted agent. A *glance* is how people blunder: each action is
+scored by the position right after it, the answer is not considered, and one is drawn from the softmax of the scores.
+From level SEES_WINS on, a win within the turn is never missed. All levels below 10 are reproducible: the same
+generator, the same moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.agents.agent import can_search, known, make
+from plyground.agents.search import can_search_trees
+from plyground.agents.teacher import Scorer
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.games.rng import draw
+from plyground.kernels.threads import available
+from plyground.search.minimax import Minimax
+from plyground.search.wins import winning_actions
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Records = NDArray[np.void]
+Rngs = NDArray[np.uint64]
+Scores = Callable[[Records], tuple[Ints, Floats]]
+"""states [N] -> [N, MAX_LEGAL] the legal actions, then -1, and their scores for the side to move"""
+
+EASIEST, HARDEST, SEES_WINS = 1, 10, 5
+DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, which are in [-1, 1]
+STEPS = 1 << 30  # of random numbers
+
+
+@dataclass(frozen=True)
+class Level:
+    """How a level chooses a move."""
+
+    glances: float
+    """the share of its moves that are chosen at a glance"""
+    temperature: float
+    """of that choice: softmax(score / temperature)"""
+    thinks: str = ""
+    """the agent that chooses the others; empty: the game's strongest"""
+
+
+ALPHA_BETA: Mapping[int, Level] = {
+    1: Level(1.00, 2.00),
+    2: Level(1.00, 0.50),
+    3: Level(0.80, 0.20, "minimax:nodes=100"),
+    4: Level(0.50, 0.10, "minimax:nodes=100"),
+    5: Level(0.30, 0.10, "minimax:nodes=300"),
+    6: Level(0.15, 0.10, "minimax:nodes=1000"),
+    7: Level(0.06, 0.10, "minimax:nodes=3000"),
+    8: Level(0.02, 0.10, "minimax:nodes=10000"),
+    9: Level(0.00, 0.10, "minimax:nodes=40000"),
+    10: Level(0.00, 0.10),
+}
+"""games whose strongest agent is alpha-beta"""
+TREE_SEARCH: Mapping[int, Level] = {
+    1: Level(1.00, 2.00),
+    2: Level(1.00, 0.30),
+    3: Level(0.70, 0.30, "search:sims=10"),
+    4: Level(0.45, 0.20, "search:sims=10"),
+    5: Level(0.30, 0.20, "search:sims=20"),
+    6: Level(0.15, 0.20, "search:sims=50"),
+    7: Level(0.06, 0.20, "search:sims=100"),
+    8: Level(0.02, 0.20, "search:sims=300"),
+    9: Level(0.00, 0.20, "search:sims=1000"),
+    10: Level(0.00, 0.20),
+}
+"""other games in which nothing is hidden or drawn by chance"""
+SCRIPTED: Mapping[int, Level] = {
+    1: Level(1.00, 2.00),
+    2: Level(1.00, 0.30),
+    3: Level(0.85, 0.20),
+    4: Level(0.70, 0.20),
+    5: Level(0.55, 0.20),
+    6: Level(0.40, 0.20),
+    7: Level(0.25, 0.20),
+    8: Level(0.15, 0.20),
+    9: Level(0.06, 0.20),
+    10: Level(0.00, 0.20),
+}
+"""all others: the strongest agent, which looks away now and then"""
+
+
+def strongest(game: Game) -> str:
+    """The spec of the strongest agent for a game."""
+    if game.rules.STRONGEST:
+        return game.rules.STRONGEST
+    if can_search_trees(game):
+        return "search:time=0.5"
+    return "greedy" if "greedy" in known(game) else "random"
+
+
+def levels_of(game: Game) -> Mapping[int, Level]:
+    """The table for a game."""
+    if strongest(game).startswith("minimax"):
+        return ALPHA_BETA
+    return TREE_SEARCH if can_search_trees(game) else SCRIPTED
+
+
+def read_level(text: str) -> int:
+    """The number in `level:3`."""
+    if not (text.isascii() and text.isdecimal()) or not EASIEST <= int(text) <= HARDEST:
+        raise InvalidValue(f"a level is a whole number from {EASIEST} to {HARDEST}, not {shorten(text)!r}")
+    return int(text)
+
+
+class LevelAgent:
+    """An opponent of a strength from 1 to 10."""
+
+    def __init__(self, game: Game, number: int) -> None:
+        self.game, self.number, self.level = game, number, levels_of(game)[number]
+        self.scores = scores_of(game)
+        thinks = self.level.thinks or strongest(game)
+        self.think = make(thinks, game).act if self.level.glances < 1.0 else self.glance
+
+    def __str__(self) -> str:
+        return f"level:{self.number}"
+
+    def act(self, states: Records, rngs: Rngs) -> Ints:
+        chances = draw(rngs, np.full(len(states), STEPS)) / STEPS  # [N]
+        actions = np.full(len(states), -1, np.int32)
+        if self.number >= SEES_WINS:
+            actions = winning_actions(self.game, states, rngs)
+        looks, open_rows = chances < self.level.glances, actions < 0
+        for rows, choose in ((open_rows & looks, self.glance), (open_rows & ~looks, self.think)):
+            if rows.any() or not len(states):  # no states: a call that compiles everything
+                own = rngs[rows]
+                actions[rows] = choose(states[rows], own)
+                rngs[rows] = own
+        return actions
+
+    def glance(self, states: Records, rngs: Rngs) -> Ints:
+        """[N] actions drawn from the softmax of their scores."""
+        actions, scores = self.scores(states)
+        scores = np.where(actions >= 0, np.clip(scores, -DECIDED, DECIDED), -np.inf)
+        weights = np.exp((scores - scores.max(1, keepdims=True, initial=-DECIDED)) / self.level.temperature)
+        totals = np.cumsum(weights, 1)
+        wanted = draw(rngs, np.full(len(states), STEPS)) / STEPS * totals[:, -1]
+        return np.take_along_axis(actions, np.argmax(totals > wanted[:, None], 1)[:, None], 1)[:, 0]
+
+
+def scores_of(game: Game) -> Scores:
+    """What a player sees at a glance: `evaluate` after each action, the game's own scorer, or nothing."""
+    if can_search(game):
+        return Minimax(game, depth=1).scores
+    for name, function in game.rules.SCORERS.items():
+        return Scorer(game, name, function, available()).scores
+    return lambda states: _equal_scores(game, states)
+
+
+def _equal_scores(game: Game, states: Records) -> tuple[Ints, Floats]:
+    actions, counts = np.empty((len(states), game.rules.MAX_LEGAL), np.int32), np.empty(len(states), np.int32)
+    game.kernels().legal_lists(states, actions, counts, game.work())
+    actions[np.arange(actions.shape[1]) >= counts[:, None]] = -1
+    return actions, np.zeros(actions.shape)

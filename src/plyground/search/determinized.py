@@ -1,0 +1,167 @@
+"""Template: search over determinizations, for games with hidden information or chance.
+
+The actions of the root are compared by games that the rollout agent plays against itself. Each determinization (deal)
+is drawn from what the seat to act may know, and all candidates are played in the same deals with the same random
+numbers, so that luck is the same for all. Sequential halving drops the worse half of the candidates again and again.
+
+Nothing below the root is stored: an action is judged by its mean over all deals, never by what would be best in a deal
+that the player cannot tell from others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
+from numpy.typing import NDArray
+
+from plyground.games.interface import RUNNING, State, value_for
+from plyground.games.rng import STEP, below, mix, next_bits
+from plyground.kernels.slots import STATE, choose, determinize, evaluate, legal, play, score, seat
+from plyground.kernels.uncounted import uncounted_body, uncounted_loop
+from plyground.search.determinized_arrays import DEAL, ROLLOUT, ROOT, Trial
+from plyground.search.tree_arrays import OPEN, SCRIPTED, Records, Result, Rngs, Settings
+
+Words = NDArray[np.generic]
+
+SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
+
+
+@uncounted_body
+def copy_state(trial: Trial, source: int, target: int) -> None:
+    for k in range(SIZE):
+        trial.words[target, k] = trial.words[source, k]
+
+
+# ---- begin ----
+
+
+@uncounted_loop
+def begin_trial(trial: Trial, root: Words, rngs: Rngs, work: Records) -> None:
+    """Begin a search of the position root [SIZE]; the candidates are its legal actions with the highest scores."""
+    for k in range(SIZE):
+        trial.words[ROOT, k] = root[k]
+    state, progress = trial.states[ROOT], trial.progress[0]
+    count = legal(state, trial.actions, work[0])
+    considered = min(count, len(trial.candidates))
+    for k in range(count):
+        trial.scores[k] = score(state, trial.actions[k])
+    for rank in range(considered):
+        best = 0
+        for k in range(1, count):
+            best = k if trial.scores[k] > trial.scores[best] else best
+        candidate = trial.candidates[rank]
+        candidate["action"], candidate["prior"] = trial.actions[best], trial.scores[best]
+        candidate["total"], candidate["visits"] = 0.0, 0
+        trial.scores[best] = -np.inf
+    progress["seed"], progress["count"] = next_bits(rngs), count
+    progress["considered"], progress["left"] = considered, considered
+    progress["deals"], progress["simulations"] = 0, 0
+
+
+# ---- simulate ----
+
+
+@uncounted_loop
+def play_deals(trial: Trial, simulations: int, settings: Settings, work: Records) -> None:
+    """Play the candidates that are left in new deals, until there were so many simulations in all."""
+    progress, rng = trial.progress[0], trial.rng
+    owner, side = seat(trial.states[ROOT]), trial.states[ROOT]["to_move"]
+    while progress["simulations"] < simulations:
+        copy_state(trial, ROOT, DEAL)
+        rng[0] = mix(progress["seed"] + np.uint64(progress["deals"]) * STEP)
+        determinize(trial.states[DEAL], owner, rng)
+        luck = rng[0]
+        for rank in range(progress["left"]):
+            candidate, rng[0] = trial.candidates[rank], luck
+            candidate["total"] += play_out(trial, candidate["action"], side, settings, work[0])
+            candidate["visits"] += 1
+        progress["deals"] += 1
+        progress["simulations"] += progress["left"]
+
+
+@uncounted_body
+def play_out(trial: Trial, action: int, side: int, settings: Settings, work: State) -> float:
+    """The result for `side` of an action in the current deal: the rollout agent plays on, to the end or for
+    `rollout_plies`, after which `evaluate` decides."""
+    copy_state(trial, DEAL, ROLLOUT)
+    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, np.int64(action)
+    while True:
+        play(state, chosen, rng, work)
+        if state["outcome"] != RUNNING or left == 0:
+            break
+        if settings.leaf == SCRIPTED:
+            chosen = np.int64(choose(state, rng, work))
+        else:
+            chosen = np.int64(trial.actions[below(rng, legal(state, trial.actions, work))])
+        left -= 1
+    if state["outcome"] != RUNNING:
+        return value_for(state["outcome"], side)
+    value = np.float64(evaluate(state))
+    return value if state["to_move"] == side else -value
+
+
+@uncounted_loop
+def halve(trial: Trial) -> None:
+    """Sort the candidates that are left by their mean result and keep the better half, but at least two."""
+    progress = trial.progress[0]
+    sort_candidates(trial)
+    progress["left"] = min(progress["left"], max(2, (progress["left"] + 1) // 2))
+
+
+@uncounted_body
+def sort_candidates(trial: Trial) -> None:
+    """The best of those that are left first."""
+    for k in range(1, trial.progress[0]["left"]):
+        place = k
+        while place > 0 and is_better(trial, place, place - 1):
+            swap(trial, place)
+            place -= 1
+
+
+@uncounted_body
+def is_better(trial: Trial, rank: int, other: int) -> bool:
+    """By the mean result; of equal ones by the score, then by the number of the action."""
+    one, two, difference = trial.candidates[rank], trial.candidates[other], mean_of(trial, rank) - mean_of(trial, other)
+    if difference != 0.0:
+        return difference > 0.0
+    return one["prior"] > two["prior"] or (one["prior"] == two["prior"] and one["action"] < two["action"])
+
+
+@uncounted_body
+def mean_of(trial: Trial, rank: int) -> float:
+    candidate = trial.candidates[rank]
+    return candidate["total"] / max(1, candidate["visits"])
+
+
+@uncounted_body
+def swap(trial: Trial, rank: int) -> None:
+    """Exchange a candidate with the one before it."""
+    one, other = trial.candidates[rank - 1], trial.candidates[rank]
+    one["total"], other["total"] = other["total"], one["total"]
+    one["prior"], other["prior"] = other["prior"], one["prior"]
+    one["action"], other["action"] = other["action"], one["action"]
+    one["visits"], other["visits"] = other["visits"], one["visits"]
+
+
+# ---- the result ----
+
+
+@uncounted_loop
+def finish_trial(trial: Trial, row: int, result: Result, work: Records) -> None:
+    """Write what was found so far into a row of the result; the search may go on."""
+    progress = trial.progress[0]
+    sort_candidates(trial)
+    count = legal(trial.states[ROOT], trial.actions, work[0])
+    for k in range(result.actions.shape[1]):
+        result.actions[row, k] = trial.actions[k] if k < count else -1
+        result.visits[row, k], result.priors[row, k], result.action_values[row, k] = 0, 0.0, 0.0
+        result.action_proven[row, k], result.distances[row, k], result.policy[row, k] = OPEN, 0, 0.0
+    for rank in range(progress["considered"]):
+        candidate, k = trial.candidates[rank], 0
+        while trial.actions[k] != candidate["action"]:
+            k += 1
+        result.visits[row, k], result.action_values[row, k] = candidate["visits"], mean_of(trial, rank)
+        result.priors[row, k] = 1.0 / progress["considered"]
+        result.policy[row, k] = candidate["visits"] / max(1, progress["simulations"])
+    result.chosen[row], result.values[row] = trial.candidates[0]["action"], mean_of(trial, 0)
+    result.proven[row], result.simulations[row] = OPEN, progress["simulations"]

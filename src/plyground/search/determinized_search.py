@@ -1,0 +1,145 @@
+"""`DeterminizedSearch`: search without a network for games with hidden information or chance, on the CPU."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from plyground.errors import InvalidValue, unknown
+from plyground.game import Game
+from plyground.games.interface import Function
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
+from plyground.kernels.threads import available, over_slices
+from plyground.search.analysis import Tree
+from plyground.search.determinized_arrays import CANDIDATE, PROGRESS, ROOT, Trial
+from plyground.search.tree_arrays import EDGE, NODE, Records, Result, Rngs
+from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig
+from plyground.search.tree_memory import new_result, words_of
+
+TEMPLATE = "plyground.search.determinized"
+PATIENCE = 0.002  # seconds between two looks at the clock
+FIRST = 16  # simulations before the first look
+
+
+def load_determinized_kernels(game: Game, leaf: str) -> Any:
+    """The compiled search of a game, with its rollout agent and the scorer of that name."""
+    if leaf == "random":
+        return game.kernels(TEMPLATE)
+    policies, scorers = game.rules.POLICIES, game.rules.SCORERS
+    if leaf not in policies:
+        raise unknown(f"rollout agent for {game}", leaf, ["random", *policies])
+    own: Mapping[str, Function] = {"choose": policies[leaf]} | ({"score": scorers[leaf]} if leaf in scorers else {})
+    return load_kernels(TEMPLATE, slots_of(game.rules) | own, f"{game.label} {leaf}")
+
+
+class Searcher:
+    """The search of one position, step by step. Sequential halving has rounds of equal length: in simulations, or in
+    time where that is the limit."""
+
+    def __init__(self, game: Game, config: SearchConfig) -> None:
+        self.game, self.config = game, config
+        self.kernels, self.settings = load_determinized_kernels(game, config.leaf), config.settings(game)
+        self.most = config.simulations or MOST_SIMULATIONS
+        ranked = config.leaf in game.rules.SCORERS
+        self.trial = new_trial(game, config.considered if ranked else game.rules.MAX_LEGAL)
+        self.work, self.begun, self.rounds, self.round = game.work(), 0.0, 1, 0
+
+    def begin(self, states: Records, rngs: Rngs) -> None:
+        """Begin a search of states [1]."""
+        self.kernels.begin_trial(self.trial, words_of(states)[0], rngs, self.work)
+        self.rounds = max(1, math.ceil(math.log2(self.trial.progress["considered"][0])))
+        self.begun, self.round = time.perf_counter(), 0
+
+    def simulate(self, count: int) -> None:
+        """About `count` simulations; a deal is played by all candidates."""
+        end = self.most if self.config.seconds else math.ceil(self.most * (self.round + 1) / self.rounds)
+        self.kernels.play_deals(self.trial, min(self.simulations + count, end), self.settings, self.work)
+        while self.round + 1 < self.rounds and self._reached(self.round + 1):
+            self.kernels.halve(self.trial)
+            self.round += 1
+
+    def _reached(self, rounds: int) -> bool:
+        """Whether so many rounds are over."""
+        if self.config.seconds and (time.perf_counter() - self.begun) * self.rounds >= self.config.seconds * rounds:
+            return True
+        return self.simulations >= math.ceil(self.most * rounds / self.rounds)
+
+    def finish(self) -> Result:
+        """What was found so far; the search may go on."""
+        result = new_result(self.game, 1)
+        self.write(0, result)
+        return result
+
+    def write(self, row: int, result: Result) -> None:
+        """Write what was found into a row of a result."""
+        self.kernels.finish_trial(self.trial, row, result, self.work)
+
+    def tree(self) -> Tree:
+        """The root alone, for an analysis: there is nothing below it."""
+        nodes, edges, found = np.zeros(1, NODE), np.zeros(self.game.rules.MAX_LEGAL, EDGE), self.finish()
+        nodes["count"], edges["child"] = self.trial.progress["count"], -1
+        edges["action"], edges["visits"], edges["value"] = found.actions[0], found.visits[0], found.action_values[0]
+        return Tree(self.trial.states[ROOT : ROOT + 1], nodes, edges)
+
+    def run(self, states: Records, rngs: Rngs) -> None:
+        """The whole search of states [1]; a single legal action needs none."""
+        self.begin(states, rngs)
+        chunk = FIRST if self.config.seconds else self.most
+        while self.trial.progress["count"][0] > 1 and not self._reached(self.rounds):
+            before, start = self.simulations, time.perf_counter()
+            self.simulate(chunk)
+            if self.config.seconds:
+                rate = (self.simulations - before) / max(time.perf_counter() - start, 1e-9)
+                chunk = max(1, int(rate * min(PATIENCE, self.config.seconds / 20)))
+
+    @property
+    def simulations(self) -> int:
+        return int(self.trial.progress["simulations"][0])
+
+
+def new_trial(game: Game, considered: int) -> Trial:
+    """The memory of a search of one position."""
+    states, most = np.zeros(3, game.rules.STATE), game.rules.MAX_LEGAL
+    return Trial(
+        states=states,
+        words=words_of(states),
+        candidates=np.zeros(min(considered, most), CANDIDATE),
+        progress=np.zeros(1, PROGRESS),
+        rng=np.zeros(1, np.uint64),
+        actions=np.zeros(most, np.int32),
+        scores=np.zeros(most, np.float64),
+    )
+
+
+class DeterminizedSearch:
+    """Searches positions one by one, several at once in threads."""
+
+    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+        if config.leaf in LEAVES and config.leaf != "random":
+            raise InvalidValue(
+                f"a search of {game}, where something is hidden or left to chance, plays to the end by random or by"
+                f" a scripted agent, not leaf={config.leaf}"
+            )
+        self.game, self.config, self.threads = game, config, threads or available()
+        self._own = threading.local()
+        self._own.searcher = Searcher(game, config)
+
+    def search(self, states: Records, rngs: Rngs) -> Result:
+        """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
+        result = new_result(self.game, len(states))
+
+        def run(rows: slice) -> None:
+            if not hasattr(self._own, "searcher"):
+                self._own.searcher = Searcher(self.game, self.config)
+            for row in range(rows.start, rows.stop):
+                self._own.searcher.run(states[row : row + 1], rngs[row : row + 1])
+                self._own.searcher.write(row, result)
+
+        over_slices(run, len(states), self.threads, 1)
+        return result

@@ -1,0 +1,104 @@
+"""Difficulty levels: wins in one are seen from level 5 on, the easiest loses, the same seed plays the same game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import ROOT, TINY
+from plyground.agents.agent import make
+from plyground.agents.levels import ALPHA_BETA, SCRIPTED, SEES_WINS, TREE_SEARCH, LevelAgent, levels_of, strongest
+from plyground.checks import laws
+from plyground.games.interface import FIRST_WINS, RUNNING
+from plyground.games.rng import seeds
+from plyground.search.wins import winning_actions
+
+pytestmark = pytest.mark.compiled
+GAMES = ("connect_four", "chess", "paco_sako", "sequence")
+OWN = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+def planted(game: pg.Game, most: int) -> Any:
+    """[N] positions of random games in which the side to move wins within its turn."""
+    states = laws.sample(game, 60, seed=11).states
+    states = states[states["outcome"] == RUNNING][::3][-1500:]
+    return states[winning_actions(game, states, seeds(0, len(states))) >= 0][:most]
+
+
+@pytest.mark.parametrize("word", [*GAMES, OWN])
+def test_a_win_in_one_is_never_missed_from_level_5_on(word: str) -> None:
+    game = pg.load(word)
+    states = planted(game, 24)
+    assert len(states) > 3
+    for number in range(SEES_WINS, 10):
+        agent, here, rngs = make(f"level:{number}", game), states.copy(), seeds(number, len(states))
+        side = here["to_move"].copy()
+        for _ in range(40):  # a turn may have several actions
+            rows = np.flatnonzero((here["outcome"] == RUNNING) & (here["to_move"] == side))
+            if not len(rows):
+                break
+            part, own = here[rows], rngs[rows]
+            game.kernels().play_all(part, agent.act(part, own), own, game.work())
+            here[rows], rngs[rows] = part, own
+        assert (here["outcome"] == FIRST_WINS + side).all(), number
+
+
+@pytest.mark.parametrize("word", GAMES)
+def test_the_easiest_level_loses_clearly_to_greedy(word: str) -> None:
+    game = pg.load(word)
+    assert pg.match(game, make("level:1", game), make("greedy", game), games=20, seed=1).score < 0.2
+
+
+@pytest.mark.parametrize("word", [*GAMES, OWN, TINY[0]])
+def test_levels_are_reproducible_and_rows_do_not_depend_on_one_another(word: str) -> None:
+    game = pg.load(word)
+    sample = laws.sample(game, 6, seed=4).states
+    states = sample[sample["outcome"] == RUNNING][:40]
+    masks = game.legal_mask(states)
+    for number in (1, 4, 7):
+        actions = make(f"level:{number}", game).act(states.copy(), seeds(3, len(states)))
+        assert masks[np.arange(len(states)), actions].all()
+        agent = make(f"level:{number}", game)
+        for row in range(0, len(states), 7):
+            alone = agent.act(states[row : row + 1].copy(), seeds(3, len(states))[row : row + 1])
+            assert alone[0] == actions[row], (number, row)
+
+
+def test_each_game_has_the_table_of_what_plays_it_best() -> None:
+    assert [levels_of(pg.load(word)) for word in GAMES] == [TREE_SEARCH, ALPHA_BETA, ALPHA_BETA, SCRIPTED]
+    assert strongest(pg.load("connect_four")) == "solver"
+    assert strongest(pg.load(OWN)) == "search:time=0.5"
+    assert strongest(pg.load(TINY[0])) == "random", "hidden, and without a scripted agent"
+    for table in (TREE_SEARCH, ALPHA_BETA, SCRIPTED):
+        assert list(table) == list(range(1, 11))
+        shares = [level.glances for level in table.values()]
+        assert shares == sorted(shares, reverse=True)
+        assert shares[-1] == 0.0
+        assert not table[10].thinks
+
+
+def test_a_glance_draws_from_the_softmax_of_the_scores(connect_four: pg.Game) -> None:
+    agent = LevelAgent(connect_four, 2)
+    states = np.repeat(connect_four.start().states, 4000)
+    actions, scores = agent.scores(states[:1])
+    weights = np.exp(scores[0] / agent.level.temperature)
+    counts = np.bincount(agent.glance(states, seeds(1, 4000)), minlength=7)[actions[0]]
+    assert counts / 4000 == pytest.approx(weights / weights.sum(), abs=0.03)
+
+
+@pytest.mark.parametrize("text", ["0", "11", "x", "-1", "5.0", "5,fast=true", "٣"])
+def test_a_level_is_a_number_from_1_to_10(connect_four: pg.Game, text: str) -> None:
+    with pytest.raises(pg.Error) as error:
+        make(f"level:{text}", connect_four)
+    assert "\n" not in str(error.value)
+    if "," not in text:
+        assert str(error.value) == f"a level is a whole number from 1 to 10, not {text!r}"
+
+
+def test_a_level_needs_its_number(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.InvalidValue, match="'level:' names no N; write level:N"):
+        make("level:", connect_four)
+    assert str(make("level:3", connect_four)) == "level:3"

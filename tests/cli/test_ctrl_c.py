@@ -1,0 +1,94 @@
+"""Ctrl-C, also where compiled code blocks Python's own handler."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import TINY
+from plyground.cli.ctrl_c import second_ends
+
+pytestmark = [pytest.mark.once, pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")]
+BLOCKED = """
+import hashlib, signal
+from plyground.cli import ctrl_c
+ctrl_c.GRACE = 0.2
+signal.signal(signal.SIGINT, lambda number, frame: print("handled", flush=True))
+with ctrl_c.second_ends():
+    print("begins", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # like compiled code: no lock, and no look at signals
+"""
+
+
+@contextmanager
+def started(line: list[str], **variables: str) -> Generator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | variables
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def press_twice(process: subprocess.Popen[str]) -> str:
+    """Ctrl-C, and once more; returns what the process says. The first one does not end it."""
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=20)[1]
+
+
+def test_the_second_ctrl_c_ends_a_process_that_does_not_react() -> None:
+    with started(["-c", BLOCKED]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        assert press_twice(process) == "plyground: stopped; what was saved is there\n"
+    assert process.returncode == 130
+
+
+def test_handlers_that_react_are_left_in_peace() -> None:
+    heard: list[int] = []
+    before, threads = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number)), threading.active_count()
+    listens = signal.set_wakeup_fd(-1)  # for a command that ran before in this process
+    try:
+        with second_ends():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        assert heard == [signal.SIGINT] * 2
+        assert threading.active_count() == threads
+        assert signal.set_wakeup_fd(-1) == -1, "what was there before is there again"
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(listens)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "kernel"), [('    state["repeats"] = 1', "reset_all"), ('        state["again"] = 0', "step_all")]
+)
+def test_ctrl_c_twice_ends_training_in_an_endless_rule(place: str, kernel: str, tmp_path: Path) -> None:
+    rules, cache = Path(TINY[1]).read_text(), tmp_path / "cache"
+    assert f"{place}\n" in rules
+    indent = place[: -len(place.lstrip())]
+    loop = f'{indent}while state["length"] > 0:\n{indent}    state["place"] = 1\n'
+    (tmp_path / "endless.py").write_text(rules.replace(place, loop + place, 1))
+    line = ["-m", "plyground", "train", "dqn", str(tmp_path / "endless.py"), "--network", "4", "--threads", "1"]
+    with started([*line, "--out", str(tmp_path / "run")], PLYGROUND_CACHE=str(cache)) as process:
+        until = time.monotonic() + 120
+        while not list(cache.glob(f"*/__pycache__/*{kernel}*.nbi")) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert "plyground: stopped; what was saved is there" in press_twice(process)
+    assert process.returncode == 130

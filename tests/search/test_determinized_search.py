@@ -1,0 +1,127 @@
+"""Search over determinizations: it knows only what the seat may know, and plays whole games."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import make
+from plyground.arena.match import play_match
+from plyground.checks import laws
+from plyground.games.interface import Rules
+from plyground.games.rng import seeds
+from plyground.kernels.cache import load_kernels
+from plyground.kernels.slots import slots_of
+from plyground.search.determinized_search import TEMPLATE, DeterminizedSearch
+from plyground.search.tree_config import SearchConfig
+
+pytestmark = pytest.mark.compiled
+VARIANTS = ["sequence", "sequence:seats=4", "sequence:rules=boxed", "sequence:rules=boxed,seats=4"]
+
+
+def leaks(game: pg.Game, search: DeterminizedSearch, most: int) -> bool:
+    """Whether redrawing what is hidden from the seat to act changes the answer for the same seed, in any bit."""
+    states = laws.sample(game, 6, seed=4, most=400).states
+    states = states[:: max(1, len(states) // most)]
+    n = len(states)
+    seats, other = np.empty(n, np.int32), states.copy()
+    game.kernels().seats_to_act(states, seats)
+    game.kernels().determinize_all(other, seats, seeds(7, n))
+    assert (other != states).any()
+    found, redrawn = search.search(states, seeds(1, n)), search.search(other, seeds(1, n))
+    return not all(np.array_equal(one, two) for one, two in zip(found, redrawn, strict=True))
+
+
+@pytest.mark.parametrize("word", [TINY[0], *VARIANTS])
+def test_redrawing_what_is_hidden_changes_nothing_in_the_answer(word: str) -> None:
+    game = pg.load(word)
+    config = SearchConfig(simulations=48, leaf=game.rules.ROLLOUT or "random")
+    assert not leaks(game, DeterminizedSearch(game, config), 40)
+
+
+def test_a_search_that_reads_the_true_state_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = pg.load(TINY[0])
+
+    def without_determinize(rules: Rules) -> dict[str, Any]:
+        return {name: function for name, function in slots_of(rules).items() if name != "determinize"}
+
+    cheat = load_kernels(TEMPLATE, without_determinize(game.rules), "a duel that peeks")
+    monkeypatch.setattr(type(game), "kernels", lambda self, *_: cheat)
+    search = DeterminizedSearch(game, SearchConfig(simulations=48))
+    monkeypatch.undo()
+    assert leaks(game, search, 40)
+
+
+@pytest.mark.parametrize("word", VARIANTS)
+def test_games_of_every_variant_end(word: str) -> None:
+    game = pg.load(word)
+    match = play_match(game, make("search:sims=20", game), make("random", game), 2, seed=1)
+    assert match.unfinished == 0
+    assert match.score == 1.0
+
+
+def test_a_search_beats_the_agent_that_plays_its_rollouts() -> None:
+    game = pg.load("sequence")
+    assert play_match(game, make("search:sims=150", game), make("window", game), 12, seed=0).score > 0.5
+
+
+def test_a_game_with_chance_and_nothing_hidden_is_searched(tmp_path: Any) -> None:
+    """Duel without its secrets: the draw after the first trick is still left to chance."""
+    game = pg.load(TINY[0])
+    assert play_match(game, make("search:sims=60", game), make("random", game), 100, seed=0).score > 0.55
+
+
+def test_the_answer_depends_on_the_seed_alone() -> None:
+    game = pg.load("sequence")
+    states = laws.sample(game, 2, seed=3, most=40).states[::4]
+    config = SearchConfig(simulations=40, leaf="window")
+    alone = [DeterminizedSearch(game, config, threads=1).search(states[k : k + 1], seeds(5, 1)) for k in range(3)]
+    one = DeterminizedSearch(game, config, threads=2).search(states[:3], np.repeat(seeds(5, 1), 3))
+    for row, each in enumerate(alone):
+        assert all(np.array_equal(part[0], whole[row]) for part, whole in zip(each, one, strict=True))
+
+
+def test_every_number_of_simulations_ends() -> None:
+    game = pg.load(TINY[0])
+    for simulations in range(1, 40):
+        search = DeterminizedSearch(game, SearchConfig(simulations=simulations), threads=1)
+        found = search.search(game.start(0).states, seeds(0, 1))
+        assert simulations <= found.simulations[0] < simulations + 4
+
+
+def test_a_limit_by_time_is_kept() -> None:
+    game = pg.load("sequence")
+    config = SearchConfig(simulations=0, seconds=0.02, leaf="window")
+    found = DeterminizedSearch(game, config).search(game.start(1).states, seeds(0, 1))
+    assert 16 <= found.simulations[0] < 5000
+    both = dataclasses.replace(config, simulations=20, seconds=100.0)
+    assert DeterminizedSearch(game, both).search(game.start(1).states, seeds(0, 1)).simulations[0] < 60
+
+
+def test_a_single_legal_action_needs_no_simulation() -> None:
+    game = pg.load(TINY[0])
+    position = game.start(0)
+    while len(position.legal()) > 1:
+        position = position.play(position.legal()[0])
+    found = DeterminizedSearch(game, SearchConfig(simulations=1000)).search(position.states, seeds(0, 1))
+    assert (found.simulations[0], found.chosen[0]) == (0, position.legal()[0])
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("search:leaf=oracle", "no rollout agent for sequence 'oracle'"),
+        ("search:leaf=evaluate", "plays to the end by random or by a scripted agent, not leaf=evaluate"),
+        ("search:net=trained", "net of the agent search is for games without chance in which nothing is hidden"),
+        ("search:reuse=true", "reuse of the agent search is for games without chance in which nothing is hidden"),
+    ],
+)
+def test_options_for_trees_are_refused_in_a_sentence(spec: str, sentence: str) -> None:
+    with pytest.raises(pg.Error, match=sentence) as error:
+        make(spec, pg.load("sequence"))
+    assert "\n" not in str(error.value)
