@@ -14,6 +14,7 @@ import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
 from plyground.errors import Error
+from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.rng import seeds
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners import saving
@@ -347,6 +348,32 @@ def test_three_in_a_row_from_any_position() -> None:
     found = search_records(search, states, rngs)
     assert share_kept(found.chosen, keeps) > 0.999
     assert (found.proven != OPEN).mean() > 0.5
+
+
+def late_positions(game: pg.Game) -> tuple[Any, Any]:
+    """Positions of random games where moves differ in win, draw or loss, and which moves keep the value [N, 7]."""
+    batch = pg.Batch(game, 400, seed=9, threads=1)
+    for _ in range(24):
+        batch.step(batch.random_actions())
+    states = batch.states[batch.states["ply"] >= 16].copy()
+    scores = perfect().move_scores(states).astype(np.int64)
+    signs = np.where(scores != NO_MOVE, np.sign(scores), -9)
+    differ = np.where(scores != NO_MOVE, signs, 9).min(1) < signs.max(1)
+    return states[differ], (signs == signs.max(1, keepdims=True))[differ]
+
+
+@pytest.mark.parametrize(
+    ("games", "least"), [(2000, 0.35), pytest.param(25_000, 0.6, marks=pytest.mark.slow)], ids=["tiny", "a minute"]
+)
+def test_a_short_run_on_connect_four_improves_its_grade(games: int, least: float, connect_four: pg.Game) -> None:
+    """The perfect player judges the network without search."""
+    states, keeps = late_positions(connect_four)
+    settings = {**SOLVES, "network": "128+value", "num_envs": 128, "batch_size": 256, "opening_plies": 30}
+    settings |= {"simulations": 8, "buffer_size": 40_000, "games_per_cycle": games, "game": "connect_four"}
+    untrained = learner_of(**settings).model.agent().act(states.copy(), seeds(1, len(states)))
+    agent = trained("alphazero", **settings).model.agent()
+    after = share_kept(agent.act(states.copy(), seeds(1, len(states))), keeps)
+    assert after > max(least, share_kept(untrained, keeps) + 0.15)
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
 
 def entropy_of_targets(policy: Tensor) -> Tensor:
     """[B] the entropy of sparse policies [B, E]."""
-    return -torch.special.xlogy(policy, policy).sum(1)
+    return -(policy * policy.clamp(min=1e-9).log()).sum(1)
 
 
 class SearchResults:
