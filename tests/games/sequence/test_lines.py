@@ -20,7 +20,7 @@ def test_all_cells_at_once_are_worth_what_each_is_by_itself(word: str) -> None:
         for side in range(2):
             for removed, mark in enumerate((cards.EMPTY, cards.CHIP + 1 - side)):
                 fill_worths(state, side, removed, work[0])
-                for cell in np.flatnonzero(state["cells"] == mark):
+                for cell in np.flatnonzero(state["cells"] == mark).tolist():
                     expected = cell_worth(state, cell, side)
                     assert filled_worth(state, cell, side, removed, work[0]) == expected, (cell, side, removed)
                     compared[removed] += 1
