@@ -43,8 +43,8 @@ def _listener(kept: str) -> int:
 
 @contextmanager
 def second_ends() -> Generator[None]:
-    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If no handler runs for GRACE seconds after
-    a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
+    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If no handler runs for GRACE seconds
+    after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
     if threading.current_thread() is not threading.main_thread():  # others receive no signals
         yield
         return
