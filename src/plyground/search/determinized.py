@@ -84,15 +84,15 @@ def play_out(trial: Trial, action: int, side: int, settings: Settings, work: Sta
     """The result for `side` of an action in the current deal: the rollout agent plays on, to the end or for
     `rollout_plies`, after which `evaluate` decides."""
     copy_state(trial, DEAL, ROLLOUT)
-    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, np.int64(action)
+    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, int(action)
     while True:
         play(state, chosen, rng, work)
         if state["outcome"] != RUNNING or left == 0:
             break
         if settings.leaf == SCRIPTED:
-            chosen = np.int64(choose(state, rng, work))
+            chosen = int(choose(state, rng, work))
         else:
-            chosen = np.int64(trial.actions[below(rng, legal(state, trial.actions, work))])
+            chosen = int(trial.actions[below(rng, legal(state, trial.actions, work))])
         left -= 1
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)
