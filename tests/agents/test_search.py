@@ -11,6 +11,7 @@ from plyground.agents.agent import Learning, make
 from plyground.agents.search import (
     DeterminizedSearchAgent,
     NetworkSearchAgent,
+    ReusingNetworkSearchAgent,
     ReusingSearchAgent,
     SearchAgent,
     default_leaf,
@@ -94,6 +95,20 @@ def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) 
     match = pg.match(connect_four, agent, make("random", connect_four), games=10, seed=0)
     assert match.score > 0.8
     assert not agent.searcher.kept, "trees of finished games are freed"
+
+
+def test_a_search_with_a_network_that_reuses_its_trees_follows_each_game(connect_four: pg.Game) -> None:
+    agent = make("search:net=trained,sims=60,reuse=true", connect_four)
+    assert isinstance(agent, ReusingNetworkSearchAgent)
+    assert isinstance(agent, Learning), "it is told which game a state belongs to"
+    position, games, rngs = connect_four.start(), np.array([4]), np.zeros(1, np.uint64)
+    agent.act_in(games, position.states, rngs)
+    (search,) = agent._searches.values()  # pyright: ignore[reportPrivateUsage]
+    again = position.play(int(search.result.chosen[0])).play(3)
+    agent.act_in(games, again.states, rngs)
+    assert search.trees.nodes[0, 0]["visits"] > 61, "visits of the first search are kept"
+    match = pg.match(connect_four, agent, make("random", connect_four), games=4, seed=0)
+    assert match.score > 0.8
 
 
 def test_every_action_is_legal(connect_four: pg.Game) -> None:

@@ -75,6 +75,11 @@ def test_a_game_without_scorer_and_rollout_agent_is_searched_by_random_play() ->
     assert play_match(game, make("search:sims=60", game), make("random", game), 100, seed=0).score > 0.55
 
 
+def test_rollouts_of_some_plies_need_an_evaluation() -> None:
+    with pytest.raises(pg.InvalidValue, match="sequence has no evaluate, so rollouts end with the game"):
+        make("search:sims=20,plies=4", pg.load("sequence"))
+
+
 def test_the_answer_depends_on_the_seed_alone() -> None:
     game = pg.load("sequence")
     states = laws.sample(game, 2, seed=3, most=40).states[::4]

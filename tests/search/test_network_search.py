@@ -28,6 +28,7 @@ from plyground.search.network_search import (
 )
 from plyground.search.tree_arrays import LOST, OPEN, WON, Result
 from plyground.search.tree_config import SearchConfig
+from plyground.search.tree_memory import words_of
 
 THREE = str(ROOT / "examples" / "three_in_a_row.py")
 SIMULATIONS = 12 if SIMULATED else 48
@@ -167,10 +168,72 @@ def test_wins_at_once_are_played_whatever_the_network_says(three: pg.Game) -> No
     assert run(three, three.start().states, config(simulations=5)).proven.tolist() == [OPEN]
 
 
-def test_reuse_and_other_leaves_are_refused(three: pg.Game) -> None:
+def expected(search: NetworkSearch, row: int, plies: int = 2) -> Any:
+    """[1] the position after the most visited actions from a row's root."""
+    trees, n = search.trees, 0
+    for _ in range(plies):
+        node = trees.nodes[row, n]
+        edges = trees.edges[row, node["first"] : node["first"] + node["count"]]
+        n = int(edges["child"][np.argmax(edges["visits"])])
+    return trees.states[row, n : n + 1].copy()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("selection", ["gumbel", "puct"])
+def test_a_reused_tree_is_the_part_of_the_last_one_below_the_position(three: pg.Game, selection: str) -> None:
+    """Every node has its parent, its edge and its state; rows without the position in their tree begin anew."""
+    states, view = np.repeat(three.start().states, 3), View(three, "planes")
+    search = NetworkSearch(view, constant(view), config(selection=selection, reuse=True, lookahead=False), 3)
+    search_records(search, states, np.arange(3, dtype=np.uint64))
+    after = np.concatenate([expected(search, 0), expected(search, 1), three.position("xo.......").states])
+    known = search.kernels.find_state(search.trees, words_of(after[:1]))
+    visits = search.trees.nodes[0, known]["visits"]
+    search.begin(search.on.from_records(after), torch.zeros(3, dtype=torch.uint64))
+    nodes, edges, tree = search.trees.nodes[0], search.trees.edges[0], search.trees.counters[0]
+    assert known > 0
+    assert nodes[0]["visits"] == visits > 1
+    assert tree["nodes"] > 2
+    assert (tree["total"], tree["simulations"]) == (0, 0)
+    for n in range(tree["nodes"]):
+        for e in range(nodes[n]["first"], nodes[n]["first"] + nodes[n]["count"]):
+            child = edges[e]["child"]
+            if child >= 0:
+                assert (nodes[child]["parent"], nodes[child]["edge"]) == (n, e)
+                state = pg.Position(three, search.trees.states[0, n : n + 1].copy()).play(int(edges[e]["action"]))
+                assert state.states[0].tobytes() == search.trees.states[0, child].tobytes()
+    assert search.trees.counters[2]["nodes"] == 1, "another game"
+
+
+@pytest.mark.compiled
+def test_visits_of_a_reused_tree_do_not_break_sequential_halving(three: pg.Game) -> None:
+    """In the second search as in the first, each considered action has its visits of the schedule."""
     view = View(three, "planes")
-    with pytest.raises(InvalidValue, match="reuse is for searches without a network"):
-        NetworkSearch(view, constant(view), config(reuse=True), 1)
+    settings = config(reuse=True, simulations=32, considered=4, lookahead=False)
+    search = NetworkSearch(view, constant(view), settings, 1)
+    states, rngs = three.start().states, np.zeros(1, np.uint64)
+    search_records(search, states, rngs)
+    again = search_records(search, expected(search, 0), rngs)
+    assert again.visits[0].sum() > 32 == again.simulations[0]
+    own = np.sort(search.trees.roots["visits"][0, :7])[::-1]  # seven legal actions, of which four are considered
+    assert own.tolist() == [12, 12, 4, 4, 0, 0, 0]
+
+
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=NEEDS_GPU)])
+def test_reused_trees_on_a_gpu_are_those_of_the_cpu(device: str) -> None:
+    game, results, after = pg.load(THREE), list[Result](), np.zeros(0)
+    states, rngs = np.repeat(game.start().states, 3), np.arange(3, dtype=np.uint64)
+    for where in ("cpu", device):
+        view = View(game, "", device=where)
+        search = NetworkSearch(view, constant(view), config(reuse=True), 3)
+        search_records(search, states, rngs.copy())
+        after = np.concatenate([expected(search, row, 1) for row in range(3)]) if where == "cpu" else after
+        results.append(search_records(search, after, rngs.copy()))
+    assert_same(*results)
+    assert (results[0].visits.sum(1) > SIMULATIONS).any()
+
+
+def test_other_leaves_are_refused(three: pg.Game) -> None:
+    view = View(three, "planes")
     with pytest.raises(InvalidValue, match="not by evaluate"):
         NetworkSearch(view, constant(view), config(leaf="evaluate"), 1)
 

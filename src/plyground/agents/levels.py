@@ -1,7 +1,7 @@
 """Difficulty levels: `level:1` loses to a child, `level:10` is the strongest agent for the game.
 
 A level thinks, or it looks only at the moves themselves. *Thinking* is another agent: alpha-beta with few or many
-nodes, tree search with few or many simulations, or a scripted agent. A *glance* is how people blunder: each action is
+nodes, or a search with few or many simulations. A *glance* is how people blunder: each action is
 scored by the position right after it, the answer is not considered, and one is drawn from the softmax of the scores.
 From level SEES_WINS on, a win within the turn is never missed. All levels below 10 are reproducible: the same
 generator, the same moves.
@@ -15,15 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search, known, make
-from plyground.agents.search import can_search_trees
+from plyground.agents.agent import can_search, make
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
 from plyground.search.minimax import Minimax
-from plyground.search.wins import winning_actions
+from plyground.search.wins import redrawn, winning_actions
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -62,7 +61,7 @@ ALPHA_BETA: Mapping[int, Level] = {
     10: Level(0.00, 0.10),
 }
 """games whose strongest agent is alpha-beta"""
-TREE_SEARCH: Mapping[int, Level] = {
+SEARCH: Mapping[int, Level] = {
     1: Level(1.00, 2.00),
     2: Level(1.00, 0.30),
     3: Level(0.70, 0.30, "search:sims=10"),
@@ -74,36 +73,17 @@ TREE_SEARCH: Mapping[int, Level] = {
     9: Level(0.00, 0.20, "search:sims=1000"),
     10: Level(0.00, 0.20),
 }
-"""other games in which nothing is hidden or drawn by chance"""
-SCRIPTED: Mapping[int, Level] = {
-    1: Level(1.00, 2.00),
-    2: Level(1.00, 0.30),
-    3: Level(0.85, 0.20),
-    4: Level(0.70, 0.20),
-    5: Level(0.55, 0.20),
-    6: Level(0.40, 0.20),
-    7: Level(0.25, 0.20),
-    8: Level(0.15, 0.20),
-    9: Level(0.06, 0.20),
-    10: Level(0.00, 0.20),
-}
-"""all others: the strongest agent, which looks away now and then"""
+"""all others"""
 
 
 def strongest(game: Game) -> str:
     """The spec of the strongest agent for a game."""
-    if game.rules.STRONGEST:
-        return game.rules.STRONGEST
-    if can_search_trees(game):
-        return "search:time=0.5"
-    return "greedy" if "greedy" in known(game) else "random"
+    return game.rules.STRONGEST or "search:time=0.5"
 
 
 def levels_of(game: Game) -> Mapping[int, Level]:
     """The table for a game."""
-    if strongest(game).startswith("minimax"):
-        return ALPHA_BETA
-    return TREE_SEARCH if can_search_trees(game) else SCRIPTED
+    return ALPHA_BETA if strongest(game).startswith("minimax") else SEARCH
 
 
 def read_level(text: str) -> int:
@@ -140,7 +120,7 @@ class LevelAgent:
 
     def glance(self, states: Records, rngs: Rngs) -> Ints:
         """[N] actions drawn from the softmax of their scores."""
-        actions, scores = self.scores(states)
+        actions, scores = self.scores(redrawn(self.game, states, rngs.copy()))  # nobody sees hidden cards at a glance
         scores = np.where(actions >= 0, np.clip(scores, -DECIDED, DECIDED), -np.inf)
         weights = np.exp((scores - scores.max(1, keepdims=True, initial=-DECIDED)) / self.level.temperature)
         totals = np.cumsum(weights, 1)

@@ -111,6 +111,34 @@ class NetworkSearchAgent:
         return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, self.config, 1))
 
 
+class ReusingNetworkSearchAgent(NetworkSearchAgent):
+    """The same, with a tree for each game that is kept between its moves.
+
+    Games that no longer run are searched along with the others until none is left.
+    """
+
+    def __init__(self, network: Any, config: SearchConfig) -> None:
+        super().__init__(network, config)
+        self._games = dict[int, int]()  # the row of each game
+        self._states = np.zeros(0, network.game.rules.STATE)  # [rows] their last positions
+
+    def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        if any(int(game) not in self._games for game in games):
+            self._searches.clear()
+            self._games, self._states = {int(game): row for row, game in enumerate(games)}, states.copy()
+        rows = [self._games[int(game)] for game in games]
+        self._states[rows] = states
+        own = np.zeros(len(self._states), np.uint64)
+        own[rows] = rngs
+        found = self.search(self._states, own).chosen[rows]
+        rngs[:] = own[rows]
+        return found
+
+    def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
+        self._games.clear()
+        self._searches.clear()
+
+
 class DeterminizedSearchAgent:
     """Plays what a search over determinizations chooses, in games with hidden information or chance."""
 
@@ -202,7 +230,7 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
     if network is not None:
         if not hasattr(network, "network"):
             raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
-        return NetworkSearchAgent(network, config)
+        return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
         return DeterminizedSearchAgent(game, config)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)

@@ -348,8 +348,7 @@ class Rules:
     AGENTS: Mapping[str, Function] = _agents("a mapping", {})
     """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
     STRONGEST: str = _agents("a text", "")
-    """the spec of the strongest agent for this game, which `level:10` plays; otherwise tree search or, where something
-    is hidden or drawn by chance, `greedy`"""
+    """the spec of the strongest agent for this game, which `level:10` plays; otherwise `search:time=0.5`"""
     advise: Function | None = _agents("a function")
     """`advise(position) -> str`: advice for a person, or an empty text"""
     solve: Function | None = _agents("a function")

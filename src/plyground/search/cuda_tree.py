@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda as untyped
 from numpy.typing import NDArray
 
-from plyground.search.tree import begin_round, begin_tree, expand_and_back_up, finish_tree, select_for_network
+from plyground.search.tree import begin_round, expand_and_back_up, finish_tree, plant, replant, select_for_network
 from plyground.search.tree_arrays import Floats, Ints, Result, Settings, Trees
 
 cuda: Any = untyped
@@ -22,7 +22,13 @@ Words = NDArray[np.generic]
 @cuda.jit(cache=True)
 def plant_all(trees: Trees, roots: Words) -> None:
     for i in range(cuda.grid(1), len(roots), cuda.gridsize(1)):
-        begin_tree(i, trees, roots)
+        plant(i, trees, roots)
+
+
+@cuda.jit(cache=True)
+def replant_all(trees: Trees, roots: Words, places: Ints) -> None:
+    for i in range(cuda.grid(1), len(roots), cuda.gridsize(1)):
+        replant(i, trees, roots, places)
 
 
 @cuda.jit(cache=True)

@@ -28,7 +28,7 @@ from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS, check_memory, edges_per_node, tree_bytes
-from plyground.search.tree_search import FIRST_ROUND, TEMPLATE
+from plyground.search.tree_search import FIRST_ROUND, KEPT, TEMPLATE
 
 Evaluator = Callable[[Tensor], tuple[Tensor, Tensor]]
 """states [N, bytes] -> logits [N, outputs] and values [N] for the side to move, float32 and contiguous"""
@@ -43,15 +43,15 @@ class NetworkSearch:
     def __init__(self, view: View, evaluator: Evaluator, config: SearchConfig, n: int) -> None:
         if config.leaf != "network":
             raise InvalidValue(f"a search with a network evaluates leaves by it, not by {config.leaf}")
-        if config.reuse:
-            raise InvalidValue("reuse is for searches without a network")
         self.view, self.on, self.evaluator, self.config, self.n = view, view.on, evaluator, config, n
         game = view.game
-        self.nodes = 2 * (config.simulations or ROOM) + 1 if config.lookahead else (config.simulations or ROOM) + 1
+        room = (KEPT if config.reuse else 1) * (config.simulations or ROOM)
+        self.nodes = 2 * room + 1 if config.lookahead else room + 1
         self._check_room(game)
         self.kernels, self.settings = self.on.load(TEMPLATE), config.settings(game)
         self.trees, self._memory = device_trees(self.on, n, self.nodes)
         self.result = device_result(self.on, n)
+        self._places = self.on.zeros((n, self.nodes if config.reuse else 1), np.int32)  # see `keep_subtree`
         size = seen_bytes(game)
         self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
         self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
@@ -84,9 +84,11 @@ class NetworkSearch:
             self._schedule[:, :simulations] = self._halving(simulations)
 
     def begin(self, states: Tensor, rngs: Tensor) -> None:
-        """Plant a tree for each state, and let the network evaluate the roots."""
-        self._plant(states, rngs)
-        if self._captured is None:
+        """Plant a tree for each state, or begin with a part of its row's last tree, and let the network evaluate the
+        roots."""
+        first = self._captured is None
+        self._plant(states, rngs, self.config.reuse and not first)
+        if first:
             self._capture()
             self._plant(states, rngs)
         self.advance(0)
@@ -122,11 +124,14 @@ class NetworkSearch:
         others = self.view.action_outputs, self.settings
         self.on.run_rows(self.kernels.expand_and_back_up_all, self.n, (self.trees, logits, values), others)
 
-    def _plant(self, states: Tensor, rngs: Tensor) -> None:
+    def _plant(self, states: Tensor, rngs: Tensor, reuse: bool = False) -> None:
         rows = self.on.rows(states)
         self._memory["rngs"].copy_(rngs)
         roots = self.on.words(rows, self.view.game.rules.STATE.alignment)
-        self.on.on.run(self.kernels.plant_all, self.n, self.trees, roots)
+        if reuse:
+            self.on.on.run(self.kernels.replant_all, self.n, self.trees, roots, self._places)
+        else:
+            self.on.on.run(self.kernels.plant_all, self.n, self.trees, roots)
 
     def _repeat(self, simulations: int) -> None:
         for done in range(simulations):

@@ -43,6 +43,7 @@ SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
 NEVER = np.float32(-1e6)  # the weight of an edge that is a proven loss: it is not selected again
 LEAST = 1e-12  # a prior has a logarithm
 NOTHING = -1e30
+NOT_BEGUN = -1  # in place of a number of simulations: a network evaluates the root first
 
 
 # ---- begin a search ----
@@ -468,10 +469,17 @@ def expand_by_network(
 
 
 @uncounted_body
+def plant(i: int, trees: Trees, roots: Words) -> None:
+    """A tree of one node, which a network evaluates first."""
+    begin_tree(i, trees, roots)
+    trees.counters[i]["total"] = NOT_BEGUN
+
+
+@uncounted_body
 def select_for_network(i: int, trees: Trees, leaves: Words, wanted: Ints, settings: Settings, work: State) -> None:
     """Select a leaf of tree i and copy its state, as far as a network sees it, into leaves [N, size]."""
     n = np.int64(0)
-    if trees.nodes[i, 0]["count"] > 0:
+    if trees.nodes[i, 0]["count"] > 0 and trees.counters[i]["total"] != NOT_BEGUN:
         n = select_leaf(i, trees, wanted, settings, work)
     trees.counters[i]["leaf"] = n
     for k in range(leaves.shape[1]):
@@ -483,11 +491,16 @@ def expand_and_back_up(
     i: int, trees: Trees, logits: Floats, values: Floats, outputs: Ints, settings: Settings, work: State
 ) -> None:
     """Expand the selected leaf of tree i, which a network has evaluated, and back its value up."""
-    n = np.int64(trees.counters[i]["leaf"])
-    node = trees.nodes[i, n]
+    n, tree = np.int64(trees.counters[i]["leaf"]), trees.counters[i]
+    node, begins = trees.nodes[i, n], tree["total"] == NOT_BEGUN
+    if begins:
+        tree["total"] = 0
     if trees.nodes[i, 0]["proven"] != OPEN:
         return
     value, waits = np.float64(values[i]), node["count"] == 0 and node["proven"] == OPEN
+    if begins and not waits:  # a root that an earlier search has expanded
+        begin_round(i, trees, settings)
+        return
     if node["proven"] != OPEN:
         value = np.float64(node["proven"] - DRAWN)
     won = False
@@ -622,7 +635,14 @@ def begin_all(trees: Trees, roots: Words, settings: Settings, work: Records) -> 
 def plant_all(trees: Trees, roots: Words) -> None:
     """Begin a search with a network: trees of one node, which the network evaluates first."""
     for i in range(len(roots)):
-        begin_tree(i, trees, roots)
+        plant(i, trees, roots)
+
+
+@uncounted_loop
+def replant_all(trees: Trees, roots: Words, places: Ints) -> None:
+    """The same with the parts of the last trees that are below the new roots."""
+    for i in range(len(roots)):
+        replant(i, trees, roots, places)
 
 
 @uncounted_loop
@@ -665,17 +685,75 @@ def begin_rounds(trees: Trees, settings: Settings) -> None:
 # ---- reuse ----
 
 
+@uncounted_body
+def find_node(i: int, trees: Trees, roots: Words) -> Whole:
+    """The most visited node of tree i with the state roots [N, SIZE]; -1 if there is none."""
+    found, most = np.int64(-1), np.int64(0)
+    for n in range(trees.counters[i]["nodes"]):
+        k = 0
+        while k < SIZE and trees.words[i, n, k] == roots[i, k]:
+            k += 1
+        if k == SIZE and trees.nodes[i, n]["visits"] > most:
+            found, most = np.int64(n), np.int64(trees.nodes[i, n]["visits"])
+    return found
+
+
 @uncounted_loop
 def find_state(trees: Trees, roots: Words) -> Whole:
-    """The most visited node of the first tree with the state roots [1, SIZE]; -1 if there is none."""
-    found, most = -1, 0
-    for n in range(trees.counters[0]["nodes"]):
-        k = 0
-        while k < SIZE and trees.words[0, n, k] == roots[0, k]:
-            k += 1
-        if k == SIZE and trees.nodes[0, n]["visits"] > most:
-            found, most = n, trees.nodes[0, n]["visits"]
-    return found
+    """`find_node` of the first tree."""
+    return find_node(0, trees, roots)
+
+
+@uncounted_body
+def replant(i: int, trees: Trees, roots: Words, places: Ints) -> None:
+    """Tree i with a new root: the part below it, if the tree has it, or one node."""
+    n = find_node(i, trees, roots)
+    if n < 0 or not keep_subtree(i, n, trees, places):
+        plant(i, trees, roots)
+    trees.counters[i]["total"] = NOT_BEGUN
+
+
+@uncounted_body
+def keep_subtree(i: int, root: Whole, trees: Trees, places: Ints) -> bool:
+    """Move the part of tree i below a node to its beginning; false if that is not possible in place.
+
+    A network expands nodes in the order in which they are added, so nodes and edges only move to the left. (A node that
+    was left without edges in a full tree may have been expanded later.) `places` [N, M] is scratch memory: the new
+    number of each node, or -1.
+    """
+    size, used, nodes, before = 0, 0, trees.nodes[i], np.int64(-1)
+    for n in range(root, trees.counters[i]["nodes"]):
+        node = nodes[n]
+        places[i, n] = -1
+        if n == root or (node["parent"] >= root and places[i, node["parent"]] >= 0):
+            if node["count"] > 0 and node["first"] < before:
+                return False
+            before, places[i, n] = max(before, np.int64(node["first"])), size
+            size += 1
+    for n in range(root, trees.counters[i]["nodes"]):
+        if places[i, n] >= 0:
+            used = move_node(i, n, used, trees, places)
+    nodes[0]["parent"] = nodes[0]["edge"] = -1
+    tree = trees.counters[i]
+    tree["nodes"], tree["edges"], tree["simulations"] = size, used, 0
+    return bool(nodes[0]["count"] > 0 or nodes[0]["proven"] != OPEN)
+
+
+@uncounted_body
+def move_node(i: int, n: Whole, used: Whole, trees: Trees, places: Ints) -> Whole:
+    """Move node n to its place and its edges behind the first `used` ones; returns how many are used then."""
+    place, first, count = np.int64(places[i, n]), np.int64(trees.nodes[i, n]["first"]), trees.nodes[i, n]["count"]
+    trees.nodes[i, place] = trees.nodes[i, n]
+    trees.nodes[i, place]["first"] = used
+    for k in range(SIZE):
+        trees.words[i, place, k] = trees.words[i, n, k]
+    for k in range(count):
+        trees.edges[i, used + k] = trees.edges[i, first + k]
+        child = np.int64(trees.edges[i, used + k]["child"])
+        if child >= 0:  # it has a higher number: it has not moved yet
+            trees.edges[i, used + k]["child"] = places[i, child]
+            trees.nodes[i, child]["parent"], trees.nodes[i, child]["edge"] = place, used + k
+    return used + count
 
 
 @uncounted_loop

@@ -225,5 +225,4 @@ def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
 
 POLICIES = {"greedy": greedy, "window": window}
 SCORERS = {"window": window_score}
-STRONGEST = "window"
 ROLLOUT = "window"
