@@ -61,8 +61,8 @@ def all_positions(game: pg.Game, seed: int, folder: Path) -> list[tuple[NDArray[
     file = folder / f"connect_four_phases_{seed}.npz"
     if not file.exists():
         found = [positions_of(game, phase, seed) for phase in PHASES]
-        arrays = {f"{name}{k}": each for k, pair in enumerate(found) for name, each in zip("sk", pair, strict=True)}
-        np.savez(file, **{name: each.view("u1") if name[0] == "s" else each for name, each in arrays.items()})
+        states = {f"s{k}": each.view("u1") for k, (each, _) in enumerate(found)}
+        np.savez(file, allow_pickle=False, **states, **{f"k{k}": keeps for k, (_, keeps) in enumerate(found)})
     kept = np.load(file)
     return [(kept[f"s{k}"].view(game.rules.STATE), kept[f"k{k}"]) for k in range(len(PHASES))]
 

@@ -40,7 +40,7 @@ LAZY = {("game", "position"), ("batch", "backend")}
 """(room, room it imports when a function is called)"""
 
 CONTRACT = {
-    *("rules", "board", "cards", "patterns", "search", "evaluate"),
+    *("rules", "board", "cards", "lines", "patterns", "search", "evaluate"),
     *("text", "drawing", "scene"),
     *("encoders", "table_keys", "dataset", "fen"),
 }

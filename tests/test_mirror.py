@@ -14,6 +14,7 @@ DATA, CUDA = (
 ELSEWHERE = {
     "search/arrays.py": DATA,
     "search/deepening_arrays.py": DATA,
+    "search/determinized_arrays.py": DATA,
     "search/tree_arrays.py": DATA,
     "search/cuda_tree.py": "loops around the CPU's bodies; search/test_network_search compares their trees",
     "backend/graph.py": "on a GPU only; search/test_network_search runs what it captures",

@@ -63,6 +63,12 @@ BREAKS = [  # which law, and an edit that breaks it
     ("secrets_are_kept", "duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
     ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),
+    (
+        "secrets_are_kept",
+        "every_name",
+        'state["secrets"][1 - seat] = below(rng, SECRETS)',
+        'state["secrets"][1 - seat] ^= below(rng, SECRETS)',
+    ),
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
     ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
     ("transposition_keys", "every_name", 'np.uint64(1 + state["to_move"]', 'np.uint64(1 + state["ply"]'),

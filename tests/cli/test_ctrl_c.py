@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import TINY
+from plyground.cli import ctrl_c
 from plyground.cli.ctrl_c import second_ends
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")]
@@ -59,7 +60,9 @@ def test_the_second_ctrl_c_ends_a_process_that_does_not_react() -> None:
     assert process.returncode == 130
 
 
-def test_handlers_that_react_are_left_in_peace() -> None:
+def test_handlers_that_react_are_left_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long they save."""
+    monkeypatch.setattr(ctrl_c, "GRACE", 0.2)
     heard: list[int] = []
     before, threads = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number)), threading.active_count()
     listens = signal.set_wakeup_fd(-1)  # for a command that ran before in this process
@@ -67,6 +70,7 @@ def test_handlers_that_react_are_left_in_peace() -> None:
         with second_ends():
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.7)
         assert heard == [signal.SIGINT] * 2
         assert threading.active_count() == threads
         assert signal.set_wakeup_fd(-1) == -1, "what was there before is there again"

@@ -13,6 +13,8 @@ from plyground.kernels.replay import (
     RUNS_ON,
     TERMINATED,
     TRUNCATED,
+    lambda_return,
+    lambda_returns,
     mark_games,
     n_step_return,
     n_step_returns,
@@ -104,6 +106,36 @@ def test_samples_of_all_plies_are_those_of_each() -> None:
         assert found.complete[k] == (last >= 0)
         assert found.next_indices[k] == (last * envs + index % envs if last >= 0 else index)
     assert 0 < found.complete.sum() < 35
+
+
+def returns_by_definition(plies: Plies, values: Any, env: int, rows: Sequence[int], td_lambda: float) -> list[float]:
+    """The λ-returns of plies that follow one another, the last of which is the newest: backwards, one from the next."""
+    found: list[float] = []
+    for row in reversed(rows):
+        value, ended = float(values[row, env]), plies.ended[row, env]
+        following = value if ended == TRUNCATED or (not found and ended == RUNS_ON) else plies.rewards[row, env]
+        if found and ended == RUNS_ON:
+            passed = plies.next_sides[row, env] != plies.sides[row, env]
+            following = (-1 if plies.sides[row, env] != plies.sides[(row + 1) % len(plies.sides), env] else 1) * found[
+                -1
+            ]
+            following *= G if passed else 1.0
+        found.append(value if plies.explored[row, env] else (1 - td_lambda) * value + td_lambda * float(following))
+    return found[::-1]
+
+
+@pytest.mark.parametrize("td_lambda", [0.0, 0.7, 1.0])
+def test_lambda_returns_are_those_of_the_definition(td_lambda: float) -> None:
+    rows, envs, newest = 9, 6, 4
+    plies = random_plies(rows, envs)
+    values = np.random.default_rng(1).normal(size=(rows, envs)).astype(np.float32)
+    order = [(newest + 1 + k) % rows for k in range(rows)]
+    found, indices = np.full(rows * envs, np.nan, np.float32), np.arange(rows * envs)
+    lambda_returns(indices, newest, plies, values, G, td_lambda, found)
+    for env in range(envs):
+        expected = returns_by_definition(plies, values, env, order, td_lambda)
+        assert found.reshape(rows, envs)[order, env].tolist() == pytest.approx(expected, abs=1e-6)
+        assert lambda_return(order[0], env, newest, plies, values, G, td_lambda) == pytest.approx(expected[0])
 
 
 def drawn(n: int, shares: SampleShares = ALL, seed: int = 1, **changed: Any) -> Any:

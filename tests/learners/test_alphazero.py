@@ -14,6 +14,7 @@ import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
 from plyground.errors import Error
+from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.rng import seeds
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners import saving
@@ -60,7 +61,7 @@ def learner_of(**changes: Any) -> AlphaZeroLearner:
 Ply = tuple[int, int, float, int, bool, float]  # side, next side, reward, ended, explored, the search's value
 
 
-def value_targets(plies: list[Ply], share: float, gamma: float = 1.0) -> list[float]:
+def value_targets(plies: list[Ply], td_lambda: float, gamma: float = 1.0) -> list[float]:
     """The targets of a game of one environment."""
     learner = learner_of(num_envs=1)
     replay, stored = learner.replay, learner.replay.plies
@@ -68,17 +69,19 @@ def value_targets(plies: list[Ply], share: float, gamma: float = 1.0) -> list[fl
         stored.sides[row], stored.next_sides[row], stored.rewards[row] = side, next_side, reward
         stored.ended[row], stored.explored[row], learner.found.values[row] = ended, explored, value
     replay.time = len(plies)
-    return learner.found.value_targets(torch.arange(len(plies)), gamma, share).tolist()
+    return replay.lambda_returns(torch.arange(len(plies)), learner.found.values, gamma, td_lambda).tolist()
 
 
 def test_the_result_is_negated_for_the_side_that_lost() -> None:
     plies: list[Ply] = [
         (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 0.0, RUNS_ON, False, 0.25), (0, 1, 1.0, TERMINATED, False, 0.75),
     ]  # fmt: skip
-    assert value_targets(plies, 0.0) == [1.0, -1.0, 1.0]
-    assert value_targets(plies, 1.0) == [0.5, 0.25, 0.75]
-    assert value_targets(plies, 0.25) == pytest.approx([0.875, -0.6875, 0.9375])
-    assert value_targets(plies, 0.0, gamma=0.5) == [0.25, -0.5, 1.0]
+    assert value_targets(plies, 1.0) == [1.0, -1.0, 1.0]
+    assert value_targets(plies, 0.0) == [0.5, 0.25, 0.75]
+    last = 0.5 * 0.75 + 0.5 * 1.0
+    middle = 0.5 * 0.25 - 0.5 * last
+    assert value_targets(plies, 0.5) == pytest.approx([0.5 * 0.5 - 0.5 * middle, middle, last])
+    assert value_targets(plies, 1.0, gamma=0.5) == [0.25, -0.5, 1.0]
 
 
 def test_a_side_that_acts_twice_keeps_the_sign() -> None:
@@ -86,8 +89,8 @@ def test_a_side_that_acts_twice_keeps_the_sign() -> None:
     plies: list[Ply] = [
         (0, 0, 0.0, RUNS_ON, False, 0.5), (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 1.0, TERMINATED, False, 0.5),
     ]  # fmt: skip
-    assert value_targets(plies, 0.0) == [-1.0, -1.0, 1.0]
-    assert value_targets(plies, 0.0, gamma=0.5) == [-0.5, -0.5, 1.0]
+    assert value_targets(plies, 1.0) == [-1.0, -1.0, 1.0]
+    assert value_targets(plies, 1.0, gamma=0.5) == [-0.5, -0.5, 1.0]
 
 
 def test_a_result_counts_only_as_far_as_the_search_played() -> None:
@@ -95,14 +98,15 @@ def test_a_result_counts_only_as_far_as_the_search_played() -> None:
     plies: list[Ply] = [
         (0, 1, 0.0, RUNS_ON, False, 0.5), (1, 0, 0.0, RUNS_ON, True, -0.25), (0, 1, 1.0, TERMINATED, False, 0.75),
     ]  # fmt: skip
-    assert value_targets(plies, 0.0) == [0.25, -0.25, 1.0]
+    assert value_targets(plies, 1.0) == [0.25, -0.25, 1.0]
+    assert value_targets(plies, 0.5) == pytest.approx([0.5 * 0.5 + 0.5 * 0.25, -0.25, 0.875])
 
 
 @pytest.mark.parametrize(("next_side", "expected"), [(0, [-0.75, 0.75]), (1, [-0.75, 0.75])])
 def test_a_truncated_game_keeps_the_value_of_its_last_search(next_side: int, expected: list[float]) -> None:
     """Whoever would have moved next."""
     plies: list[Ply] = [(0, 1, 0.0, RUNS_ON, False, 0.5), (1, next_side, 0.0, TRUNCATED, False, 0.75)]
-    assert value_targets(plies, 0.0) == expected
+    assert value_targets(plies, 1.0) == expected
 
 
 # ---- policy targets ----
@@ -188,7 +192,7 @@ def test_proven_values_are_those_of_perfect_play() -> None:
     proven = learner.replay.at(learner.replay.plies.explored, indices) & learner.replay.at(
         learner.replay.usable, indices
     )
-    values = learner.found.value_targets(indices, 1.0, 0.5)[proven]
+    values = learner.replay.lambda_returns(indices, learner.found.values, 1.0, 0.5)[proven]
     cells = learner.view.on.to_records(learner.replay.at(learner.replay.states, indices))["cells"][proven.numpy()]
     right = [exact(tuple(each))[0] for each in cells.tolist()]
     assert values.tolist() == right
@@ -347,6 +351,32 @@ def test_three_in_a_row_from_any_position() -> None:
     found = search_records(search, states, rngs)
     assert share_kept(found.chosen, keeps) > 0.999
     assert (found.proven != OPEN).mean() > 0.5
+
+
+def late_positions(game: pg.Game) -> tuple[Any, Any]:
+    """Positions of random games where moves differ in win, draw or loss, and which moves keep the value [N, 7]."""
+    batch = pg.Batch(game, 400, seed=9, threads=1)
+    for _ in range(24):
+        batch.step(batch.random_actions())
+    states = batch.states[batch.states["ply"] >= 16].copy()
+    scores = perfect().move_scores(states).astype(np.int64)
+    signs = np.where(scores != NO_MOVE, np.sign(scores), -9)
+    differ = np.where(scores != NO_MOVE, signs, 9).min(1) < signs.max(1)
+    return states[differ], (signs == signs.max(1, keepdims=True))[differ]
+
+
+@pytest.mark.parametrize(
+    ("games", "least"), [(2000, 0.35), pytest.param(25_000, 0.6, marks=pytest.mark.slow)], ids=["tiny", "a minute"]
+)
+def test_a_short_run_on_connect_four_improves_its_grade(games: int, least: float, connect_four: pg.Game) -> None:
+    """The perfect player judges the network without search."""
+    states, keeps = late_positions(connect_four)
+    settings = {**SOLVES, "network": "128+value", "num_envs": 128, "batch_size": 256, "opening_plies": 30}
+    settings |= {"simulations": 8, "buffer_size": 40_000, "games_per_cycle": games, "game": "connect_four"}
+    untrained = learner_of(**settings).model.agent().act(states.copy(), seeds(1, len(states)))
+    agent = trained("alphazero", **settings).model.agent()
+    after = share_kept(agent.act(states.copy(), seeds(1, len(states))), keeps)
+    assert after > max(least, share_kept(untrained, keeps) + 0.15)
 
 
 @pytest.mark.slow

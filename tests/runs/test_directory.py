@@ -320,6 +320,9 @@ def test_metrics_that_are_shorter_than_at_the_checkpoint_are_not_filled_up(run) 
     (run.path / "metrics.jsonl").write_bytes(b"")
     with pytest.raises(Error, match=r"metrics\.jsonl has 0 bytes"):
         run.rewind(checkpoint)
+    rewrite(checkpoint.path / "state.json", b'{"metrics_bytes": -1}')
+    with pytest.raises(Error, match=r"metrics\.jsonl has 0 bytes; .* was made when it had -1"):
+        run.rewind(find_checkpoint(run.path, "last"))
 
 
 SWAPPED = ["best.json", "metrics.jsonl", "lock", "checkpoints/1", "checkpoints/1/manifest.json", "config.toml"]

@@ -295,6 +295,7 @@ KEYS = (
 )
 POLICIES = {"leftmost": leftmost}
 SCORERS = {"right": prefers_right}
+ROLLOUT = "leftmost"
 AGENTS = {"rightmost": Rightmost}
 STRONGEST = "rightmost"
 DATASET = DatasetFormat("piles", ("1", "2"), 0, lambda states, actions: actions)

@@ -60,6 +60,13 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "reinforce": {"network": "32+value", "rollout_length": 9},
     "a2c": {"network": "32+value", "rollout_length": 4},
     "ppo": {"network": "32+value", "rollout_length": 6, "batch_size": 32},
+    "alphazero": {
+        "network": "32+value",
+        "simulations": 4,
+        "buffer_size": 2000,
+        "learning_starts": 64,
+        "batch_size": 64,
+    },
     "tabular": {"epsilon": 0.3},
     "imitation": {"game": "connect_four", "epochs": 1, "batch_size": 64, "network": "b1c8"},
 }

@@ -7,6 +7,7 @@ everything reads it that people use.
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import shutil
@@ -14,6 +15,7 @@ import tempfile
 import tomllib
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ from plyground.report.table import ranked
 from plyground.runs import fingerprints, trust
 from plyground.runs.directory import (
     HELD_OUT,
+    REPLAY,
     best_of,
     check_trusted,
     find_checkpoint,
@@ -52,7 +55,7 @@ from plyground.runs.settings import to_toml
 from plyground.runs.trust import SIGNATURE
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
-from resumed import begin, silent
+from resumed import after_steps, begin, silent
 from small_runs import ROW, short
 from torture import MOST_FINDINGS, Deadline, Report
 
@@ -80,6 +83,7 @@ ODD: list[Any] = [
     *([], [1], ["x"], [[]], {}, {"x": 1}, {"": None}, "uci:/bin/false", "run:.", "connect_four", "exact-v1", "0"),
 ]
 OWN = {"num_envs": 4, "games_per_cycle": 4, "cycles": 1, "eval_games": 2, "eval_opponents": ("random",)}
+Readers = dict[str, Callable[[Path], object]]
 Change = Callable[[random.Random, bytes], bytes]
 
 
@@ -88,10 +92,11 @@ def make_runs(folder: Path) -> dict[str, Path]:
     data = folder / "four.ndjson"
     collect(Collect(game="connect_four", games=8, weak_games=0.0, threads=1, depth=1), data, lambda *_: None)
     network: dict[str, Any] = {"network": "4", "threads": 1, "batch_size": 8, "learning_starts": 8, "buffer_size": 64}
+    valued: dict[str, Any] = network | {"network": "4+value"}
     configs = {
         "dqn": DQN(game=ROW, **OWN, **network, prioritized_replay=True),
         "tabular": Tabular(game=ROW, **OWN),
-        "alphazero": AlphaZero(game=ROW, **OWN, **network | {"network": "4+value"}, simulations=2),
+        "alphazero": AlphaZero(game=ROW, **OWN, **valued, simulations=2),
         "ppo": short("ppo", **OWN),
         "imitation": Imitation(game="connect_four", data=(str(data),), network="4", threads=1, batch_size=8, epochs=1),
     }
@@ -225,13 +230,16 @@ def _repair(path: Path) -> None:
 # ---- readers ----
 
 
-def _resume(run: Path) -> None:
+def _resume(run: Path, steps: int = 0) -> None:
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         checkpoint.check_unchanged(held.fingerprints)
         learner = learner_of(run)
         saving.load(learner, checkpoint)
         held.rewind(checkpoint)
+        if steps:
+            learner.config = replace(learner.config, **{learner.limits[0]: 99})
+            train(learner, held, silent, after_steps(learner, steps))
 
 
 def _words(run: Path) -> None:
@@ -252,7 +260,7 @@ def _pack(run: Path) -> None:
     shutil.rmtree(run.with_name("unpacked"))
 
 
-READERS: dict[str, Callable[[Path], object]] = {
+READERS: Readers = {
     "trust": check_trusted,
     "metrics": read_metrics,
     "best": best_of,
@@ -267,13 +275,15 @@ READERS: dict[str, Callable[[Path], object]] = {
     "list": lambda run: table_of(run.parent),
     "plot": lambda run: save_curves(run.with_name("x.png"), [run]),
 }
+PLAYED_ON = {**READERS, "play on": functools.partial(_resume, steps=4)}
+"""with sound positions: forged ones may crash compiled code, which is why they are signed"""
 SELDOM = {"plot": 0.05, "pack": 0.2, "list": 0.2}  # the share of the cases in which slow readers read
 
 
-def read_all(run: Path, rng: random.Random) -> list[str]:
+def read_all(run: Path, rng: random.Random, readers: Readers) -> list[str]:
     """The readers that raise anything but declared errors, each with what it raised."""
     found: list[str] = []
-    for name, read in READERS.items():
+    for name, read in readers.items():
         if rng.random() < SELDOM.get(name, 1.0):
             try:
                 read(run)
@@ -317,7 +327,8 @@ def run(seed: int, seconds: float) -> Report:
             path = rng.choice(files)
             what = change_file(rng, changed, path)
             place = f"{kind}, {path.relative_to(changed)}, {what}, case {cases}"
-            findings += [f"{place}: {each}" for each in read_all(changed, rng)]
+            readers = READERS if path.name == REPLAY else PLAYED_ON
+            findings += [f"{place}: {each}" for each in read_all(changed, rng, readers)]
             findings += check_ladder(folder, rng)
             shutil.rmtree(folder / "changed")
             cases += 1

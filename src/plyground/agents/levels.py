@@ -22,7 +22,7 @@ from plyground.game import Game
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
 from plyground.search.minimax import Minimax
-from plyground.search.wins import winning_actions
+from plyground.search.wins import redrawn, winning_actions
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -120,7 +120,7 @@ class LevelAgent:
 
     def glance(self, states: Records, rngs: Rngs) -> Ints:
         """[N] actions drawn from the softmax of their scores."""
-        actions, scores = self.scores(states)
+        actions, scores = self.scores(redrawn(self.game, states, rngs.copy()))  # nobody sees hidden cards at a glance
         scores = np.where(actions >= 0, np.clip(scores, -DECIDED, DECIDED), -np.inf)
         weights = np.exp((scores - scores.max(1, keepdims=True, initial=-DECIDED)) / self.level.temperature)
         totals = np.cumsum(weights, 1)

@@ -140,7 +140,7 @@ def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Ev
     """Ask the program to quit; kill it if it does not, and in any case the programs that it started."""
     assert process.stdin is not None
     closed.set()
-    family = _descendants(process.pid)
+    family = _descendants(process.pid) if process.poll() is None else {}  # an ended process's number may be another's
     with contextlib.suppress(OSError):
         process.stdin.write(b"quit\n")
     with contextlib.suppress(OSError):

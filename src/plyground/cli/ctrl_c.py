@@ -11,7 +11,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
-GRACE = 2.0  # seconds that Python has after a second Ctrl-C
+GRACE = 2.0  # seconds in which Python must react after a second Ctrl-C
+PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
 
 
 def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
@@ -22,14 +23,14 @@ def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
     learns = any(hasattr(agent, "ended") for agent in agents)
     if threading.current_thread() is threading.main_thread() and not learns:
         signal.signal(signal.SIGINT, lambda number, frame: None)  # Python's own handler would run too late
-        _listen_for_ctrl_c(kept)
+        signal.set_wakeup_fd(_listener(kept))  # signals are written there at once
 
 
-@functools.cache  # once
-def _listen_for_ctrl_c(kept: str) -> None:
+@functools.cache  # one thread for all commands of a process
+def _listener(kept: str) -> int:
+    """The end of a pipe: when SIGINT is written to it, the process ends."""
     heard, told = os.pipe()
     os.set_blocking(told, False)
-    signal.set_wakeup_fd(told)  # signals are written there at once
 
     def wait() -> NoReturn:
         while os.read(heard, 1)[0] != signal.SIGINT:
@@ -37,18 +38,19 @@ def _listen_for_ctrl_c(kept: str) -> None:
         _end(kept)
 
     threading.Thread(target=wait, daemon=True).start()
+    return told
 
 
 @contextmanager
 def second_ends() -> Generator[None]:
-    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If they have not ended this block within
-    GRACE seconds after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
+    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If no handler runs for GRACE seconds
+    after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
     if threading.current_thread() is not threading.main_thread():  # others receive no signals
         yield
         return
-    (heard, told), ended = os.pipe(), threading.Event()
+    (heard, told), ended, reacted = os.pipe(), threading.Event(), threading.Event()
     os.set_blocking(told, False)
-    before = signal.set_wakeup_fd(told)
+    before, probe = signal.set_wakeup_fd(told), signal.signal(PROBE, lambda number, frame: reacted.set())
 
     def wait() -> None:
         numbers = 0
@@ -57,10 +59,14 @@ def second_ends() -> Generator[None]:
             if not read:  # the block has ended
                 return
             numbers += read[0] in (signal.SIGINT, signal.SIGTERM)
-        if not ended.wait(GRACE):
-            _end("what was saved is there")
+        while not ended.is_set():  # handlers save now, however long that takes
+            reacted.clear()
+            signal.pthread_kill(main, PROBE)
+            if not reacted.wait(GRACE) and not ended.is_set():
+                _end("what was saved is there")
+            ended.wait(GRACE)
 
-    thread = threading.Thread(target=wait, daemon=True)
+    main, thread = threading.get_ident(), threading.Thread(target=wait, daemon=True)
     thread.start()
     try:
         yield
@@ -70,6 +76,7 @@ def second_ends() -> Generator[None]:
         ended.set()
         os.close(told)
         thread.join()
+        signal.signal(PROBE, probe)
         os.close(heard)
 
 

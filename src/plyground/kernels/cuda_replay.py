@@ -11,12 +11,20 @@ from numba import cuda as untyped
 from numpy.typing import NDArray
 
 from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
-from plyground.kernels.replay import draw_by_priority, draw_index, generator_of, mark_game, n_step_return_of
+from plyground.kernels.replay import (
+    draw_by_priority,
+    draw_index,
+    generator_of,
+    lambda_return_of,
+    mark_game,
+    n_step_return_of,
+)
 
 cuda: Any = untyped
 
 Bools = NDArray[np.bool_]
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
 
@@ -33,6 +41,14 @@ def n_step_returns(
 ) -> None:
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
         n_step_return_of(k, indices, newest, plies, n_step, own_turns, gamma, penalty, out)
+
+
+@cuda.jit(cache=True)
+def lambda_returns(
+    indices: Longs, newest: int, plies: Plies, values: Floats, gamma: float, td_lambda: float, out: Floats
+) -> None:
+    for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
+        lambda_return_of(k, indices, newest, plies, values, gamma, td_lambda, out)
 
 
 @cuda.jit(cache=True)

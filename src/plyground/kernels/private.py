@@ -96,8 +96,9 @@ def secret(folder: Path | None) -> bytes:
         return os.urandom(SECRET_BYTES)
     file = folder / "secret"
     try:
-        if not _is_secret(file):
-            file.unlink(missing_ok=True)
+        if os.path.lexists(file) and not _is_secret(file):  # in this order: one that appears meanwhile is complete
+            file.unlink()
+        if not file.exists():
             _write_once(file, os.urandom(SECRET_BYTES))
         found = file.read_bytes()  # perhaps those that another process has just written
         return found if _is_secret(file) else os.urandom(SECRET_BYTES)
@@ -121,8 +122,19 @@ def _write_once(file: Path, content: bytes) -> None:
             target.write(content)
             target.flush()
             os.fsync(target.fileno())
-        os.link(aside, file)
+        _link(Path(aside), file)
     except FileExistsError:
         pass
     finally:
         Path(aside).unlink()
+
+
+def _link(source: Path, target: Path) -> None:
+    """A hard link; where the file system has none, a copy."""
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        raise
+    except OSError:
+        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as copied:
+            copied.write(source.read_bytes())

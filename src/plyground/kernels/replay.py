@@ -21,6 +21,7 @@ from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
 RUNS_ON, TERMINATED, TRUNCATED = range(3)  # the values of `ended`
@@ -91,6 +92,47 @@ def n_step_return_of(
     out.next_indices[k] = indices[k] if last < 0 else last * envs + env
 
 
+@uncounted_body
+def lambda_return(
+    row: int, env: int, newest: int, plies: Plies, values: Floats, gamma: float, td_lambda: float
+) -> float:
+    """A ply's λ-return for the side that acted in it, from the values [rows, envs] of the states for the side that acts
+    in each: (1 - λ) * value + λ * the following ply's return, negated where another side acts there.
+
+    It ends with the result of a terminated game; and with the value of a state in which the search proved it or another
+    action was played (`explored`), in which the game was truncated, or which is the newest one.
+    """
+    side, total, weight = plies.sides[row, env], 0.0, 1.0
+    while True:
+        signed = weight if plies.sides[row, env] == side else -weight
+        value, ended = values[row, env], plies.ended[row, env]
+        if plies.explored[row, env] or ended == TRUNCATED or (row == newest and ended == RUNS_ON):
+            return total + signed * value
+        total += (1.0 - td_lambda) * signed * value
+        if ended == TERMINATED:
+            return total + td_lambda * signed * plies.rewards[row, env]
+        weight *= td_lambda
+        if plies.next_sides[row, env] != plies.sides[row, env]:
+            weight *= gamma
+        row = (row + 1) % len(plies.sides)
+
+
+@uncounted_body
+def lambda_return_of(
+    k: int,
+    indices: Longs,
+    newest: int,
+    plies: Plies,
+    values: Floats,
+    gamma: float,
+    td_lambda: float,
+    out: Floats,
+) -> None:
+    """Sample k's `lambda_return` into `out`."""
+    envs = plies.sides.shape[1]
+    out[k] = lambda_return(indices[k] // envs, indices[k] % envs, newest, plies, values, gamma, td_lambda)
+
+
 @njit
 def draw_index(rng: Rng, newest: int, filled: int, shares: SampleShares, usable: Bools, decided: Bools) -> int:
     """The index of one usable ply, all equally likely within the part of the buffer that the shares choose.
@@ -156,6 +198,21 @@ def n_step_returns(
     """The n-step returns of the plies `indices` [B]."""
     for k in range(len(indices)):
         n_step_return_of(k, indices, newest, plies, n_step, own_turns, gamma, penalty, out)
+
+
+@uncounted_loop
+def lambda_returns(
+    indices: Longs,  # [B]
+    newest: int,  # the newest row
+    plies: Plies,
+    values: Floats,  # [rows, envs]
+    gamma: float,
+    td_lambda: float,
+    out: Floats,  # [B] the result
+) -> None:
+    """The λ-returns of the plies `indices` [B]."""
+    for k in range(len(indices)):
+        lambda_return_of(k, indices, newest, plies, values, gamma, td_lambda, out)
 
 
 @njit(cache=True, nogil=True)

@@ -3,9 +3,10 @@
 All games advance in lockstep. In every position a Gumbel search chooses the action; its improved policy and its value
 are what the network learns. The replay buffer keeps states, sparse policies (the legal actions only) and values.
 
-The value target mixes the result of the game with the value that the search found in the position. A result counts only
-as far as the search itself played: where an opponent chose another action, or where the search proved a position, the
-search's value of that position stands for the result. The next state's value is negated when the side to move changes.
+The value target is a λ-return (`lambda_return` in `kernels/replay.py`): it mixes the values that the search found in
+the positions of the game with the result, negated where the side to move changes. It goes only as far as the search
+itself played: where an opponent chose another action, or where the search proved a position, the search's value ends
+it.
 
 Differences from Silver et al. 2018: Gumbel search with sequential halving and proofs (docs/search.md), value targets
 mixed with search values, positions from random openings, opponents besides the network itself, no gate by default.
@@ -33,7 +34,6 @@ from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
-from plyground.kernels.replay import TRUNCATED
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
@@ -48,7 +48,6 @@ from plyground.search.tree_config import SearchConfig
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 MOST_EDGES = 64  # actions of a stored policy, the likeliest ones
-LONGEST = 1 << 30  # plies of a return that ends with the game
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,8 @@ class AlphaZero(NetworkConfig, RunConfig):
     """plies sampled for each ply played"""
     gamma: Share = 1.0
     """discount of a result, applied each time the turn passes to the other side"""
-    search_value_share: Share = 0.5
-    """share of the search's own value in the value target; the rest is the result of the game"""
+    td_lambda: Share = 0.85
+    """λ of the value target: 1 is the result of the game, 0 the search's own value of the position"""
     value_coef: float = 1.0
     """coefficient of the value loss"""
     symmetries: bool = True
@@ -123,7 +122,7 @@ def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
 
 def entropy_of_targets(policy: Tensor) -> Tensor:
     """[B] the entropy of sparse policies [B, E]."""
-    return -torch.special.xlogy(policy, policy).sum(1)
+    return -(policy * policy.clamp(min=1e-9).log()).sum(1)
 
 
 class SearchResults:
@@ -147,25 +146,6 @@ class SearchResults:
             policy, places = policy.topk(self.edges, dim=1)
             actions = actions.gather(1, places)
         self.actions[row], self.policy[row], self.values[row] = actions.clamp(min=0), policy, found.values
-
-    def next_values(self, indices: Tensor) -> Tensor:
-        """[B] the value of the states that plies [B] led to, for the side to move there. That of a truncated game was
-        not searched: the value of the ply before stands for it."""
-        replay, values = self.replay, self.values
-        here, plies = replay.at(values, indices), replay.plies
-        kept = replay.at(plies.sides, indices) == replay.at(plies.next_sides, indices)
-        truncated = replay.at(plies.ended, indices) == TRUNCATED
-        following = replay.at(values, (indices + replay.num_envs) % replay.capacity)
-        return torch.where(truncated, torch.where(kept, here, -here), following)
-
-    def value_targets(self, indices: Tensor, gamma: float, search_share: float) -> Tensor:
-        """[B] the result of the game, as far as the search played it, mixed with the search's own value."""
-        replay = self.replay
-        found = replay.n_step_returns(indices, LONGEST, own_turn=False, gamma=gamma)
-        results = found.returns + found.bootstrap_discount * self.next_values(found.next_indices)
-        own = replay.at(self.values, indices)
-        ends_here = replay.at(replay.plies.explored, indices)  # proven, or another action was played
-        return torch.where(ends_here, own, torch.lerp(results, own, search_share))
 
     def _rings(self) -> dict[str, Tensor]:
         return {"actions": self.actions, "policy": self.policy, "values": self.values}
@@ -292,7 +272,7 @@ class AlphaZeroLearner:
         outputs = view.action_outputs[view.on.seats(states)[:, None], actions].long()
         policy = torch.where(outputs < view.outputs, policy, 0.0)
         policy = policy / policy.sum(1, keepdim=True).clamp(min=1e-6)
-        values = self.found.value_targets(indices, config.gamma, config.search_value_share)
+        values = replay.lambda_returns(indices, self.found.values, config.gamma, config.td_lambda)
         weights = replay.at(replay.usable, indices).float()
         return Targets(states, outputs.clamp(max=view.outputs - 1), policy, values, weights)
 

@@ -184,6 +184,13 @@ class ReplayBuffer:
         run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.newest, self.plies, *how)
         return found
 
+    def lambda_returns(self, indices: Tensor, values: Tensor, gamma: float, td_lambda: float) -> Tensor:
+        """[B] from the values [rows, envs] of all plies; see `lambda_return` in `kernels/replay.py`."""
+        found = torch.empty(len(indices), device=self.games.device)
+        how = self.newest, self.plies, values, gamma, td_lambda, found
+        run_kernel(self.games.name, "replay", "lambda_returns", len(indices), indices, *how)
+        return found
+
     def at(self, values: Tensor, indices: Tensor) -> Tensor:
         """[B, ...] the values of plies [B]."""
         return values.flatten(0, 1)[indices]

@@ -230,7 +230,8 @@ class Run(AbstractContextManager["Run"]):
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Remove the metrics that were written after a checkpoint."""
         file, length = self.path / "metrics.jsonl", checkpoint.state()["metrics_bytes"]
-        if not 0 <= length <= (there := file.stat().st_size):
+        there = file.stat().st_size
+        if not 0 <= length <= there:
             raise DamagedFile(f"{file} has {there} bytes; {checkpoint.path} was made when it had {length}")
         os.truncate(file, length)
 

@@ -37,25 +37,35 @@ def copy_state(trial: Trial, source: int, target: int) -> None:
 
 @uncounted_loop
 def begin_trial(trial: Trial, root: Words, rngs: Rngs, work: Records) -> None:
-    """Begin a search of the position root [SIZE]; the candidates are its legal actions with the highest scores."""
+    """Begin a search of the position root [SIZE]; its legal actions with the highest scores are candidates. A scorer
+    sees a deal too: it cannot read what is hidden."""
     for k in range(SIZE):
         trial.words[ROOT, k] = root[k]
-    state, progress = trial.states[ROOT], trial.progress[0]
-    count = legal(state, trial.actions, work[0])
+    progress = trial.progress[0]
+    progress["seed"] = next_bits(rngs)
+    draw_deal(trial, 0)
+    count = legal(trial.states[ROOT], trial.actions, work[0])
     considered = min(count, len(trial.candidates))
     for k in range(count):
-        trial.scores[k] = score(state, trial.actions[k])
+        trial.scores[k] = score(trial.states[DEAL], trial.actions[k])
     for rank in range(considered):
-        best = 0
-        for k in range(1, count):
+        best = rank
+        for k in range(rank + 1, count):
             best = k if trial.scores[k] > trial.scores[best] else best
         candidate = trial.candidates[rank]
         candidate["action"], candidate["prior"] = trial.actions[best], trial.scores[best]
         candidate["total"], candidate["visits"] = 0.0, 0
-        trial.scores[best] = -np.inf
-    progress["seed"], progress["count"] = next_bits(rngs), count
-    progress["considered"], progress["left"] = considered, considered
+        trial.actions[best], trial.scores[best] = trial.actions[rank], trial.scores[rank]
+    progress["count"], progress["considered"], progress["left"] = count, considered, considered
     progress["deals"], progress["simulations"] = 0, 0
+
+
+@uncounted_body
+def draw_deal(trial: Trial, number: int) -> None:
+    """Draw the determinization of that number from what the seat to act may know; the generator follows it."""
+    copy_state(trial, ROOT, DEAL)
+    trial.rng[0] = mix(trial.progress[0]["seed"] + np.uint64(number) * STEP)
+    determinize(trial.states[DEAL], seat(trial.states[ROOT]), trial.rng)
 
 
 # ---- simulate ----
@@ -64,15 +74,12 @@ def begin_trial(trial: Trial, root: Words, rngs: Rngs, work: Records) -> None:
 @uncounted_loop
 def play_deals(trial: Trial, simulations: int, settings: Settings, work: Records) -> None:
     """Play the candidates that are left in new deals, until there were so many simulations in all."""
-    progress, rng = trial.progress[0], trial.rng
-    owner, side = seat(trial.states[ROOT]), trial.states[ROOT]["to_move"]
+    progress, rng, side = trial.progress[0], trial.rng, trial.states[ROOT]["to_move"]
     while progress["simulations"] < simulations:
-        copy_state(trial, ROOT, DEAL)
-        rng[0] = mix(progress["seed"] + np.uint64(progress["deals"]) * STEP)
-        determinize(trial.states[DEAL], owner, rng)
-        luck = rng[0]
+        draw_deal(trial, progress["deals"])
+        after = rng[0]  # all candidates meet the same chances
         for rank in range(progress["left"]):
-            candidate, rng[0] = trial.candidates[rank], luck
+            candidate, rng[0] = trial.candidates[rank], after
             candidate["total"] += play_out(trial, candidate["action"], side, settings, work[0])
             candidate["visits"] += 1
         progress["deals"] += 1
@@ -84,15 +91,15 @@ def play_out(trial: Trial, action: int, side: int, settings: Settings, work: Sta
     """The result for `side` of an action in the current deal: the rollout agent plays on, to the end or for
     `rollout_plies`, after which `evaluate` decides."""
     copy_state(trial, DEAL, ROLLOUT)
-    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, np.int64(action)
+    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, int(action)
     while True:
         play(state, chosen, rng, work)
         if state["outcome"] != RUNNING or left == 0:
             break
         if settings.leaf == SCRIPTED:
-            chosen = np.int64(choose(state, rng, work))
+            chosen = int(choose(state, rng, work))
         else:
-            chosen = np.int64(trial.actions[below(rng, legal(state, trial.actions, work))])
+            chosen = int(trial.actions[below(rng, legal(state, trial.actions, work))])
         left -= 1
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,8 @@ class DeterminizedSearch:
                 f"a search of {game}, where something is hidden or left to chance, plays to the end by random or by"
                 f" a scripted agent, not leaf={config.leaf}"
             )
+        if config.rollout_plies and "evaluate" not in game.rules.compiled:
+            raise InvalidValue(f"{game} has no evaluate, so rollouts end with the game: leave plies out")
         self.game, self.config, self.threads = game, config, threads or available()
         self._own = threading.local()
         self._own.searcher = Searcher(game, config)
@@ -133,6 +136,8 @@ class DeterminizedSearch:
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result = new_result(self.game, len(states))
+        if not len(states):
+            self._compile()
 
         def run(rows: slice) -> None:
             if not hasattr(self._own, "searcher"):
@@ -143,3 +148,10 @@ class DeterminizedSearch:
 
         over_slices(run, len(states), self.threads, 1)
         return result
+
+    def _compile(self) -> None:
+        """Run every kernel once, so that the first move of a game need not wait."""
+        searcher = Searcher(self.game, replace(self.config, simulations=4, seconds=0.0))
+        searcher.run(self.game.start(0).states, np.zeros(1, np.uint64))
+        searcher.kernels.halve(searcher.trial)
+        searcher.finish()

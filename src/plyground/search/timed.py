@@ -66,6 +66,8 @@ class TimedMinimax:
     def __init__(
         self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0
     ) -> None:
+        if seconds == NO_LIMIT and not nodes:
+            raise InvalidValue("minimax needs a limit: seconds, or nodes")
         if not 0 < seconds < math.inf:
             raise InvalidValue(f"minimax searches for a positive number of seconds, not {seconds:g}")
         if not 0 <= nodes <= MOST_NODES:

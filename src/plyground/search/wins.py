@@ -6,42 +6,58 @@ import numpy as np
 
 from plyground.game import Game
 from plyground.games.interface import FIRST_WINS, RUNNING
+from plyground.games.rng import STEP
 from plyground.search.arrays import Ints, Records, Words
 
 MOST = 20_000  # positions within one turn
+DRAWS = 4  # of what is hidden and of what chance does: a win that needs no luck is there in all of them
 
 
 def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
     """[N] an action that begins a win within the turn, for each running state [N]; -1 where there is none.
 
-    What the seat to act cannot see is redrawn first, from a copy of its generator `rngs` [N]: a win that needs no luck
-    is there in every redraw.
+    What the seat to act cannot see is redrawn, from a copy of its generator `rngs` [N]. Where something is hidden or
+    left to chance, an action must begin a win in each of DRAWS redraws.
     """
-    seen = states.copy()
+    own, luck = rngs.copy(), game.rules.hidden or game.rules.CHANCE
+    found = [_winning(game, redrawn(game, states, own), own, every=luck) for _ in range(DRAWS if luck else 1)]
+    in_all = [
+        [action for action in draws[0] if all(action in draw for draw in draws)] for draws in zip(*found, strict=True)
+    ]
+    return np.array([actions[0] if actions else -1 for actions in in_all], np.int32)
+
+
+def redrawn(game: Game, states: Records, rngs: Words) -> Records:
+    """A copy of states [N] in which what the seat to act cannot see is drawn again; the generators [N] advance."""
+    drawn, seats = states.copy(), np.empty(len(states), np.int32)
     if game.rules.hidden:
-        seats = np.empty(len(states), np.int32)
-        game.kernels().seats_to_act(seen, seats)
-        game.kernels().determinize_all(seen, seats, rngs.copy())
-    found = [_winning_action(game, seen[row : row + 1]) for row in range(len(states))]
-    return np.array(found, np.int32)
+        game.kernels().seats_to_act(drawn, seats)
+        game.kernels().determinize_all(drawn, seats, rngs)
+    return drawn
 
 
-def _winning_action(game: Game, states: Records) -> int:
+def _winning(game: Game, states: Records, rngs: Words, every: bool) -> list[list[int]]:
+    """For each state [N] the actions that begin a win within the turn, with the random numbers that follow in its
+    generator: the first one that is found, or every one. The generators [N] advance."""
+    found = [_winning_first(game, states[row : row + 1], rngs[row], every) for row in range(len(states))]
+    rngs += STEP
+    return found
+
+
+def _winning_first(game: Game, states: Records, rng: np.generic, every: bool) -> list[int]:
     """The same in one state [1], turn by breadth: all positions after one action, after two, ..."""
-    side, work, known = states["to_move"][0], game.work(), set[bytes]()
+    side, work, known, found = states["to_move"][0], game.work(), set[bytes](), list[int]()
     first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
-    while len(states) and len(known) < MOST:
+    while len(states) and len(known) < MOST and (every or not found):
         actions, origins = _legal(game, states)
         after = states[origins]  # a copy
-        game.kernels().play_all(after, actions, np.zeros(len(after), np.uint64), work)
+        game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), work)
         first = np.where(first[origins] < 0, actions, first[origins])
-        won = np.flatnonzero(after["outcome"] == FIRST_WINS + side)
-        if len(won):
-            return int(first[won[0]])
+        found += first[after["outcome"] == FIRST_WINS + side].tolist()
         goes_on = np.flatnonzero((after["outcome"] == RUNNING) & (after["to_move"] == side))
         new = [row for row in goes_on if _is_new(game.heads(after[row : row + 1]).tobytes(), known)]
         states, first = after[new], first[new]
-    return -1
+    return found
 
 
 def _legal(game: Game, states: Records) -> tuple[Ints, Ints]:

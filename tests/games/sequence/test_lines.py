@@ -20,7 +20,7 @@ def test_all_cells_at_once_are_worth_what_each_is_by_itself(word: str) -> None:
         for side in range(2):
             for removed, mark in enumerate((cards.EMPTY, cards.CHIP + 1 - side)):
                 fill_worths(state, side, removed, work[0])
-                for cell in np.flatnonzero(state["cells"] == mark):
+                for cell in np.flatnonzero(state["cells"] == mark).tolist():
                     expected = cell_worth(state, cell, side)
                     assert filled_worth(state, cell, side, removed, work[0]) == expected, (cell, side, removed)
                     compared[removed] += 1
@@ -32,7 +32,8 @@ def test_an_open_four_is_worth_most() -> None:
     state = game.blank.copy()[0]
     state["cells"][[31, 32, 33, 34]] = cards.CHIP
     fill_worths(state, 0, 0, work[0])
-    assert set(np.argsort(np.where(state["cells"] == cards.EMPTY, work[0]["build"][0], 0))[-2:]) == {30, 35}
+    build = work[0]["build"][0, : cards.CELLS]
+    assert set(np.argsort(np.where(state["cells"] == cards.EMPTY, build, 0))[-2:]) == {30, 35}
     assert work[0]["build"][0, 35] >= GAINS[4] > work[0]["build"][0, 36]
     fill_worths(state, 1, 0, work[0])
     assert work[0]["block"][0, 35] >= GAINS[4] > work[0]["build"][0, 35], "the other side blocks it"

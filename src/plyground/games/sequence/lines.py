@@ -4,7 +4,7 @@ A chip gains in a line by the chips that its side has there already; it blocks w
 that holds a chip of the other side, or two locked ones of its own, can no longer become a sequence.
 
 The loops run over neighbouring numbers without branches, so that the compiler uses vector instructions: all cells take
-as long as six single cells did.
+as long as six single cells.
 """
 
 from __future__ import annotations
