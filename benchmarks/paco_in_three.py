@@ -1,6 +1,6 @@
 """How often, and how soon, `minimax:time` finds the Paco in 2 and the Paco in 3 of positions from games of `greedy`.
 
-    python benchmarks/paco_in_three.py [POSITIONS=200] [SECONDS=10]
+    python benchmarks/paco_in_three.py [POSITIONS=200] [NODES=3000000]
 
 An exhaustive search that shares no code with alpha-beta proves them first: every turn, every answer, and again; only
 the last two turns of Paco in 3 are limited to turns that give Ŝako (`analysis.paco_in_2`). Positions whose chains the
@@ -88,11 +88,10 @@ def positions(game: pg.Game) -> Iterator[pg.Position]:
         seed += 1
 
 
-def seconds_to_proof(agent: TimedMinimax, position: pg.Position, turns: int, most: float) -> float:
-    """CPU-seconds until the agent has proven a win in so many turns; infinite if it has not within `most`."""
-    agent.forget()
+def seconds_to_proof(agent: TimedMinimax, position: pg.Position, turns: int) -> float:
+    """CPU-seconds until the agent has proven a win in so many turns; infinite if it has not with its nodes."""
     begin, told = time.thread_time(), list[Found]()
-    for found in agent.deepen(position.states, most):
+    for found in agent.deepen(position.states):
         told.append(found)
         if 0 < found.turns <= 2 * turns - 1:
             return time.thread_time() - begin
@@ -103,15 +102,15 @@ def seconds_to_proof(agent: TimedMinimax, position: pg.Position, turns: int, mos
 
 def main() -> None:
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    most = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 3_000_000
     game = pg.load("paco_sako")
-    agent, work, turns = TimedMinimax(game, most), np.zeros(1, DEEP_WORK), np.zeros(1, TURNS)
+    agent, work, turns = TimedMinimax(game, nodes=most), np.zeros(1, DEEP_WORK), np.zeros(1, TURNS)
     room, times, looked = np.empty(8192, np.int32), dict[int, list[float]]({2: [], 3: []}), 0
     for position in positions(game):
         looked += 1
         forced = forced_turns(position.states, turns, work, room)
         if forced in times and len(times[forced]) < wanted:
-            times[forced].append(seconds_to_proof(agent, position, forced, most))
+            times[forced].append(seconds_to_proof(agent, position, forced))
         if len(times[3]) == wanted:
             break
     for forced, found in times.items():

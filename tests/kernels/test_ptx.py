@@ -170,6 +170,7 @@ def test_tree_search_compiles_to_ptx(word: str, ptx: Any) -> None:
     result = group(Result, *((rows | lists)[name] for name in Result._fields))
     matrix, table = array("f4", 2), array("i4", 2)
     assert ptx(module.plant_all, trees, array(unsigned, 2), device=False)
+    assert ptx(module.replant_all, trees, array(unsigned, 2), table, device=False)
     assert ptx(module.select_all, trees, array(unsigned, 2), table, settings, work, device=False)
     assert ptx(module.expand_and_back_up_all, trees, matrix, floats, table, settings, work, device=False)
     assert ptx(module.begin_rounds, trees, settings, device=False)

@@ -18,7 +18,8 @@ Within a turn of several actions, a position that several ways lead to (differen
 searched once, with the window that is open then: what it gives has reached the node in which the turn began, whose
 value is therefore complete. The values of the nodes in between are lower bounds where a position was left out. Turns
 are followed for LONGEST_TURN actions: the first way into a circle of chains is a long one, and must leave levels of the
-stack for the answers. What lies beyond is evaluated, so that nothing is proven by it.
+stack for the answers. What lies beyond is left out; shorter ways lead there. A turn for which the stack has no levels
+left is evaluated, so that nothing is proven by it.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ SAFE_MARGIN = 0.12  # reverse futility: for each turn of depth, how far `evaluat
 FUTILE_MARGIN = 0.16  # futility: for each turn of depth, how much a quiet action may be expected to gain
 PRUNED_DEPTH = 4  # the depth up to which these two prune
 LATE = 3  # actions that are never reduced
-LONGEST_TURN = 40  # actions of a turn that are searched; positions beyond are evaluated
+LONGEST_TURN = 40  # actions of a turn that are searched; positions beyond are left out
 
 
 def _reductions() -> NDArray[np.int64]:
@@ -270,9 +271,7 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
     if turned:
         return begin_turn(level, limits, stack, memory)
     child["serial"] = node["serial"]
-    if child["step"] == LONGEST_TURN or level + 2 == len(stack.nodes):
-        return True, np.float64(evaluate_fine(after))
-    if seen_in_turn(child, memory):
+    if child["step"] == LONGEST_TURN or level + 2 == len(stack.nodes) or seen_in_turn(child, memory):
         node["partial"] = 1
         return True, -2 * WIN
     return False, 0.0
@@ -449,6 +448,9 @@ def close_node(level: int, stack: Stack, memory: Memory) -> None:
     within = level > 0 and stack.nodes[level - 1]["turn"] == node["turn"]
     if node["partial"] and within:
         stack.nodes[level - 1]["partial"] = 1
+    if node["best"] == -2 * WIN and not within:  # a turn for which no level was left: its side has not lost
+        node["best"] = np.float64(evaluate_fine(stack.states[level]))
+        return
     value = node["best"]
     bound = AT_LEAST if value >= node["beta"] else AT_MOST if value <= node["floor"] else EXACT
     if node["depth"] <= 0 or abs(value) > WIN or (node["partial"] and within and bound != AT_LEAST):
