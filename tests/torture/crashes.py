@@ -204,7 +204,7 @@ def configs(folder: Path) -> dict[str, Any]:
     return {
         "tabular": Tabular(game=ROW, **common),
         "dqn": DQN(game=ROW, **common, **network),
-        "alphazero": AlphaZero(game=ROW, **common, **network | {"network": "4+value"}, simulations=2),
+        "alphazero": AlphaZero(game=ROW, **common, **{**network, "network": "4+value"}, simulations=2),
         "ppo": short("ppo", **{**common, "rollout_length": 2, "keep_every": 2}),
         "imitation": Imitation(game="connect_four", data=(str(data),), **imitation),
     }
