@@ -112,7 +112,7 @@ def evaluate(
         checkpoint: best, last, or a step
         seed: seed of the openings
         json: print one JSON object instead
-        trust: use the game file that it names, although it was not trained here; remembered
+        trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)
@@ -156,7 +156,7 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
-        trust: use the game file that it names, although it was not trained here; remembered
+        trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
     if trust:
         trust_run(run)

@@ -156,9 +156,11 @@ class SearchResults:
         return {**rows, "ended": self.ended}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
+        if not isinstance(state["ended"], int) or state["ended"] < 0:
+            raise InvalidValue(f"the search results count {state['ended']} plies of ended games")
         self.ended = state["ended"]
         for name, ring in self._rings().items():
-            used, values = ring[: len(state[name])], torch.from_numpy(state[name].copy())
+            used, values = ring[: self.replay.filled], torch.from_numpy(state[name].copy())
             if tuple(values.shape) != tuple(used.flatten(1).shape) or values.dtype != ring.dtype:
                 raise InvalidValue(f"the search results' {name} is {values.dtype} of shape {tuple(values.shape)}")
             used.copy_(values.reshape(used.shape))

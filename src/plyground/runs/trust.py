@@ -36,6 +36,7 @@ OWN_FILES = re.compile(
 )
 """the files of a run that Plyground writes"""
 SIGNATURE = ".signature"
+ADVICE = "if you trust its author, add --trust once (to resume, evaluate or table)"
 _REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
 
 
@@ -102,7 +103,7 @@ def read_signed(run: Path, file: Path) -> bytes:
         return content
     why = f"{run} was not trained here by you (or your cache folder was emptied since)"
     what = f"{file.relative_to(run)} would give compiled code positions that it uses unchecked"
-    raise Untrusted(f"{why}, and {what}: if you trust its author, add --trust once")
+    raise Untrusted(f"{why}, and {what}: {ADVICE}")
 
 
 def remember_data(files: Iterable[Path]) -> None:
@@ -122,7 +123,7 @@ def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
     unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
     if unknown:
         why = f"{run} was not trained here by you and would run {' and '.join(unknown)}"
-        raise Untrusted(f"{why}: if you trust its author, add --trust once")
+        raise Untrusted(f"{why}: {ADVICE}")
 
 
 def _known(key: str) -> bool:
