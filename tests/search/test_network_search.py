@@ -220,8 +220,9 @@ def test_visits_of_a_reused_tree_do_not_break_sequential_halving(three: pg.Game)
 
 @pytest.mark.parametrize("device", [pytest.param("cuda", marks=NEEDS_GPU)])
 def test_reused_trees_on_a_gpu_are_those_of_the_cpu(device: str) -> None:
-    game, results, after = pg.load(THREE), list[Result](), np.zeros(0)
+    game, results = pg.load(THREE), list[Result]()
     states, rngs = np.repeat(game.start().states, 3), np.arange(3, dtype=np.uint64)
+    after = states
     for where in ("cpu", device):
         view = View(game, "", device=where)
         search = NetworkSearch(view, constant(view), config(reuse=True), 3)
