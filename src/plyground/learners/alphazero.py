@@ -79,7 +79,7 @@ class AlphaZero(NetworkConfig, RunConfig):
     td_lambda: Share = 0.85
     """λ of the value target: 1 is the result of the game, 0 the search's own value of the position"""
     value_coef: float = 0.25
-    """coefficient of the value loss; its targets are noisy, and disturb what policy and value share"""
+    """coefficient of the value loss"""
     symmetries: bool = True
     """learn from each position under a random symmetry of the game"""
     gate: bool = False
