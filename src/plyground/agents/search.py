@@ -120,7 +120,7 @@ class ReusingNetworkSearchAgent(NetworkSearchAgent):
     def __init__(self, network: Any, config: SearchConfig) -> None:
         super().__init__(network, config)
         self._games = dict[int, int]()  # the row of each game
-        self._states = np.zeros(0, network.game.rules.STATE)  # [rows] their last positions
+        self._states: NDArray[np.void] = np.zeros(0, network.game.rules.STATE)  # [rows] their last positions
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         if any(int(game) not in self._games for game in games):
