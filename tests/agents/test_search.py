@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,6 @@ import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import Learning, make
 from plyground.agents.search import (
-    DeterminizedSearchAgent,
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
     ReusingSearchAgent,
@@ -19,6 +21,8 @@ from plyground.agents.search import (
 )
 from plyground.checks import laws
 from plyground.games.rng import seeds
+from plyground.search.determinized_search import DeterminizedSearch
+from plyground.search.tree_search import TreeSearch
 
 pytestmark = pytest.mark.compiled
 
@@ -68,7 +72,8 @@ def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
 
 def test_games_with_hidden_hands_are_searched_over_determinizations() -> None:
     agent = make("search:time=0.2", pg.load("sequence"))
-    assert isinstance(agent, DeterminizedSearchAgent)
+    assert isinstance(agent, SearchAgent)
+    assert isinstance(agent.searcher, DeterminizedSearch)
     assert (str(agent), agent.config.leaf) == ("search:time=0.2", "window")
     with pytest.raises(pg.InvalidValue, match="select of the agent search is for games without chance"):
         make("search:select=puct", pg.load("sequence"))
@@ -91,6 +96,7 @@ def test_a_search_with_a_network_wins_against_random(connect_four: pg.Game) -> N
 def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) -> None:
     agent = make("search:sims=100,reuse=true,leaf=random", connect_four)
     assert isinstance(agent, ReusingSearchAgent)
+    assert isinstance(agent.searcher, TreeSearch)
     assert isinstance(agent, Learning), "it is told which game a state belongs to"
     match = pg.match(connect_four, agent, make("random", connect_four), games=10, seed=0)
     assert match.score > 0.8
@@ -122,3 +128,31 @@ def test_names_say_the_limit(connect_four: pg.Game) -> None:
     assert isinstance(agent, SearchAgent)
     assert str(agent) == "search:time=0.01"
     assert pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("word", "spec", "clock"),
+    [
+        ("connect_four", "search:time=60", "plyground.search.tree_search.time"),
+        ("connect_four", "search:net=trained,time=60", "plyground.search.network_search.time"),
+        (TINY[0], "search:time=60", "plyground.search.determinized_search.time"),
+    ],
+)
+def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
+    word: str, spec: str, clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interruption comes when the search looks at the clock for the twentieth time."""
+    game, looks = pg.load(word), [0]
+    agent, states = make(spec, game), game.start(1).states
+    agent.act(states[:0], seeds(0, 0))
+
+    def perf_counter() -> float:
+        looks[0] += 1
+        if looks[0] % 20 == 0:
+            raise KeyboardInterrupt
+        return time.perf_counter()
+
+    monkeypatch.setattr(clock, SimpleNamespace(perf_counter=perf_counter))
+    assert agent.act(states, seeds(0, 1))[0] >= 0
+    with pytest.raises(KeyboardInterrupt):
+        agent.act(np.repeat(states, 2), seeds(0, 2))

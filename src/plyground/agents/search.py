@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,13 @@ def can_search_trees(game: Game) -> bool:
 
 
 class SearchAgent:
-    """Plays what a tree search without a network chooses."""
+    """Plays what a search without a network chooses: a tree search, or one over determinizations in games with hidden
+    information or chance."""
 
     def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
-        self.game, self.config = game, config
-        self.searcher = TreeSearch(game, config, threads)
+        self.game, self.config, self.interruptible = game, config, config.seconds > 0
+        kind = TreeSearch if can_search_trees(game) else DeterminizedSearch
+        self.searcher = kind(game, config, threads)
 
     def __str__(self) -> str:
         return f"search:{describe(self.config)}"
@@ -64,7 +66,7 @@ class SearchAgent:
 
     def growing(self) -> Growing:
         """The same search of one position, step by step, for an analysis."""
-        return GrowingTree(self.game, self.config)
+        return (GrowingTree if can_search_trees(self.game) else Searcher)(self.game, self.config)
 
 
 class ReusingSearchAgent(SearchAgent):
@@ -72,10 +74,10 @@ class ReusingSearchAgent(SearchAgent):
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         check_running(self.game, states)
-        return self.searcher.search_in(games, states, rngs).chosen
+        return cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
-        self.searcher.forget(games)
+        cast(TreeSearch, self.searcher).forget(games)
 
 
 class NetworkSearchAgent:
@@ -85,6 +87,7 @@ class NetworkSearchAgent:
         from plyground.search.network_search import NetworkEvaluator
 
         self.game, self.config, self.view = network.game, config, network.view
+        self.interruptible = True
         self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
@@ -137,29 +140,6 @@ class ReusingNetworkSearchAgent(NetworkSearchAgent):
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         self._games.clear()
         self._searches.clear()
-
-
-class DeterminizedSearchAgent:
-    """Plays what a search over determinizations chooses, in games with hidden information or chance."""
-
-    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
-        self.game, self.config = game, config
-        self.searcher = DeterminizedSearch(game, config, threads)
-
-    def __str__(self) -> str:
-        return f"search:{describe(self.config)}"
-
-    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.search(states, rngs).chosen
-
-    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
-        """What the search finds in running states [N]."""
-        check_running(self.game, states)
-        return self.searcher.search(states, rngs)
-
-    def growing(self) -> Growing:
-        """The same search of one position, step by step, for an analysis."""
-        return Searcher(self.game, self.config)
 
 
 def check_running(game: Game, states: NDArray[np.void]) -> None:
@@ -232,7 +212,7 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
             raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
-        return DeterminizedSearchAgent(game, config)
+        return SearchAgent(game, config)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
 
 

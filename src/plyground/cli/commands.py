@@ -302,7 +302,8 @@ def play(
     rules = pg.load(spec)
     begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
     start, agent = rules.position(position, begun), pg.agent(opponent, rules)
-    stop_at_once(agent)
+    if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
+        stop_at_once(agent)
     play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
 
 

@@ -143,7 +143,11 @@ class DeterminizedSearch:
             if not hasattr(self._own, "searcher"):
                 self._own.searcher = Searcher(self.game, self.config)
             for row in range(rows.start, rows.stop):
-                self._own.searcher.run(states[row : row + 1], rngs[row : row + 1])
+                try:
+                    self._own.searcher.run(states[row : row + 1], rngs[row : row + 1])
+                except KeyboardInterrupt:  # a single search ends with what it has found
+                    if len(states) > 1 or not self._own.searcher.simulations:
+                        raise
                 self._own.searcher.write(row, result)
 
         over_slices(run, len(states), self.threads, 1)

@@ -69,10 +69,14 @@ class NetworkSearch:
         """What the search finds in states [n, bytes of STATE]; tensors that the next search overwrites. Random numbers
         come from `rngs` [n], which advance."""
         self.begin(states, rngs)
-        if self.config.seconds:
-            self._until(time.perf_counter() + self.config.seconds * len(states), self.simulations)
-        else:
-            self._repeat(self.simulations)
+        try:
+            if self.config.seconds:
+                self._until(time.perf_counter() + self.config.seconds * len(states), self.simulations)
+            else:
+                self._repeat(self.simulations)
+        except KeyboardInterrupt:  # a single search ends with what it has found; its root has been evaluated
+            if len(states) > 1:
+                raise
         rngs.copy_(self._memory["rngs"])
         return self.finish()
 

@@ -63,6 +63,8 @@ class TimedMinimax:
     position alone.
     """
 
+    interruptible = True
+
     def __init__(
         self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0
     ) -> None:

@@ -80,7 +80,11 @@ class TreeSearch:
                 trees = Trees._make(array[: part.stop - part.start] for array in own.trees)
                 trees.rngs[:] = rngs[part]
                 self.kernels.begin_all(trees, roots[part], self.settings, own.work)
-                self._simulate(trees, own.work)
+                try:
+                    self._simulate(trees, own.work)
+                except KeyboardInterrupt:  # a single search ends with what it has found
+                    if len(states) > 1 or not trees.counters["total"][0]:
+                        raise
                 self._finish(trees, result, rngs, part)
 
         over_slices(run, len(states), self.threads, 1)
