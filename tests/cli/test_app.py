@@ -31,9 +31,7 @@ def test_a_game_is_explained_with_its_agents_and_their_options(command) -> None:
     words = " ".join(out.split())
     assert code == 0
     assert "punisher Win, else block, else any column." in words
-    assert (
-        "minimax:depth=3 alpha-beta search to a fixed depth, or for a time (depth: plies to look ahead (3); " in words
-    )
+    assert "minimax:depth=3 alpha-beta search to a fixed depth, for a time, or for a number of nodes (depth: " in words
     assert "run:DIR what a run has learned (checkpoint: " in words
     assert "uci:" not in words, "an engine plays chess only"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import math
 from pathlib import Path
 
@@ -114,7 +115,8 @@ def test_forged_held_out_records_wait_for_trust(tmp_path: Path, connect_four: pg
     lines = Lines(connect_four)
     keep_held_out(tmp_path, np.zeros(3, lines.dtype))
     assert len(read_held_out(tmp_path, lines)) == 3
-    forged = {"records": np.full((3, lines.dtype.itemsize), 255, np.uint8)}
+    unknown = np.frombuffer(os.urandom(3 * lines.dtype.itemsize), np.uint8)  # trust is remembered by content
+    forged = {"records": unknown.reshape(3, -1)}
     (tmp_path / "held_out.safetensors").write_bytes(safetensors.numpy.save(forged))
     with pytest.raises(Untrusted, match=r"held_out\.safetensors would give compiled code positions"):
         read_held_out(tmp_path, lines)
