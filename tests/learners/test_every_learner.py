@@ -80,10 +80,6 @@ LEARNS: dict[str, dict[str, Any]] = {
     "reinforce": {"network": "64+value", "rollout_length": 9, "learning_rate": 5e-3},
     "a2c": {"network": "64+value", "rollout_length": 4, "learning_rate": 5e-3, "batch_size": 256},
     "ppo": {"network": "64+value", "rollout_length": 16, "learning_rate": 3e-3, "batch_size": 256},
-    "alphazero": {
-        "network": "64+value", "buffer_size": 20_000, "learning_starts": 500, "batch_size": 128, "simulations": 8,
-        "learning_rate": 5e-3,
-    },
     "tabular": {"epsilon": 0.3, "alpha": 0.3},
 }  # fmt: skip
 
@@ -93,7 +89,7 @@ def score(game: pg.Game, agent: Agent, opponent: Agent) -> float:
     return play_match(game, agent, opponent, 400, seed=3, opening_plies=0).score
 
 
-@pytest.mark.parametrize("name", SELF_PLAY)
+@pytest.mark.parametrize("name", [name for name in SELF_PLAY if name != "alphazero"])  # test_alphazero.py
 def test_after_some_games_it_is_clearly_stronger_than_untrained(name: str) -> None:
     settings = {"game": ROW, "seed": 1, "num_envs": 64, "games_per_cycle": 5000, "cycles": 1, "opening_plies": 3}
     if name != "tabular":
