@@ -86,6 +86,8 @@ def play_matches(seed: int) -> Callable[[], int]:
 def training(name: str, seed: int, folder: Path) -> Iterator[Callable[[], int]]:
     """A function that trains for some steps, with checkpoints, evaluations and metrics, and returns their number."""
     config = replace(short(name, seed=seed), cycles=10**6, games_per_cycle=200)
+    if name == "ppo":  # a small game is soon played by heart: its entropy may fall to 0
+        config = replace(config, rollback_entropy=0.0)
     learner, run = begin(folder / "run", config)
 
     def step() -> int:
