@@ -1,7 +1,8 @@
 # Each target sets up what it needs in .venv, once, and again only after pyproject.toml or constraints.txt changed.
 PYTHON ?= python3
 BIN := .venv/bin
-BOTH := -n 2 --dist loadfile # two processes; files stay whole, so that each game compiles in one of them
+# two processes; files stay whole, so that each game compiles in one of them; a process that dies ends the tests
+BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
