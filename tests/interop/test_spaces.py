@@ -11,7 +11,13 @@ import pytest
 import plyground as pg
 from plyground.errors import InvalidValue
 
-PACKAGES = {"spaces": "gymnasium", "gymnasium": "gymnasium", "pettingzoo": "pettingzoo"}
+PACKAGES = {
+    "spaces": "gymnasium",
+    "gymnasium": "gymnasium",
+    "pettingzoo": "pettingzoo",
+    "onnx": "onnx",
+    "openspiel": "pyspiel",
+}
 
 
 @pytest.mark.once
