@@ -12,12 +12,16 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
+from plyground.agents import tabular
 from plyground.agents.network import identity
 from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
+from plyground.learners import LEARNERS
+from plyground.learners.config import resolve
 from plyground.networks import make_network
 from plyground.runs.directory import create
+from plyground.tables import Table
 
 pytestmark = pytest.mark.peers
 onnx: Any = pytest.importorskip("onnx")
@@ -96,17 +100,20 @@ def test_int8_is_a_quarter_of_the_size_and_plays_almost_as_well(tmp_path: Path, 
     assert play_match(connect_four, agent, pg.agent("random", connect_four), 40).score > 0.95
 
 
-def test_the_command_says_what_it_has_compared(command: Any, tmp_path: Path) -> None:
-    code, out, _ = command("export", "onnx", str(TRAINED / "connect_four"), str(tmp_path / "a.onnx"))
-    assert code == 0
-    assert "the same action as torch in 100.0% of 1,000 positions" in out
+def test_a_table_is_refused(tmp_path: Path) -> None:
+    from plyground.interop.onnx import export
+
+    config = resolve(LEARNERS["tabular"].config(game="sequence"))
+    table = Table(pg.load("sequence"), config.key)
+    with create(tmp_path / "run", {"learner": "tabular", **vars(config)}) as run:
+        run.save(2, tabular.identity(table), {"table": table.state()}, {})
+    with pytest.raises(InvalidValue, match="has learned a table"):
+        export(tmp_path / "run", tmp_path / "a.onnx")
 
 
-def test_what_cannot_be_exported_or_read_is_one_sentence(command: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     from plyground.interop.onnx import load_agent
 
-    code, _, err = command("export", "onnx", str(tmp_path / "none"), str(tmp_path / "a.onnx"))
-    assert (code, "is no run directory" in err) == (2, True)
     (tmp_path / "bad.onnx").write_bytes(b"nonsense")
     with pytest.raises(InvalidValue, match="not an ONNX file that can be run"):
         load_agent(tmp_path / "bad.onnx")

@@ -27,7 +27,7 @@ from plyground.errors import Error, command, install, shorten
 LEARNING = {
     "train": "Train an agent: LEARNER [GAME], or --profile alone.",
     "resume": "Continue a run exactly where it stopped.",
-    "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
+    "runs": "List the runs; or pack, unpack, publish or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "export": "Export a run's network: onnx RUN FILE.",
     "plot": "Draw the learning curves of one or several runs.",

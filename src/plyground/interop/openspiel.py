@@ -16,6 +16,7 @@ drawn anew.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -51,12 +52,7 @@ def as_spiel_game(game: Game) -> Any:
     if known is not None and known != game:
         raise InvalidValue(f"another game is registered in OpenSpiel as {name}: rename the file of one of them")
     if known is None:
-
-        class OneGame(SpielGame):
-            def __init__(self, params: Any = None) -> None:
-                super().__init__(game, params)
-
-        pyspiel.register_game(_type_of(game), OneGame)
+        pyspiel.register_game(_type_of(game), functools.partial(SpielGame, game))
         _REGISTERED[name] = game
     return pyspiel.load_game(name)
 
