@@ -16,7 +16,6 @@ drawn anew.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Callable
@@ -39,6 +38,7 @@ except ModuleNotFoundError:
     raise InvalidValue(f"OpenSpiel is not installed; {install('openspiel')}") from None
 
 DEALS = 1000  # outcomes of the chance node with which a game with chance begins
+ForeignGame: Any = pyspiel.Game
 TERMINAL, CHANCE = int(pyspiel.PlayerId.TERMINAL), int(pyspiel.PlayerId.CHANCE)
 
 
@@ -52,7 +52,14 @@ def as_spiel_game(game: Game) -> Any:
     if known is not None and known != game:
         raise InvalidValue(f"another game is registered in OpenSpiel as {name}: rename the file of one of them")
     if known is None:
-        pyspiel.register_game(_type_of(game), functools.partial(SpielGame, game))
+
+        class OneGame(SpielGame):
+            """A class and no function: OpenSpiel lets go of it after Python has ended, which frees a function."""
+
+            def __init__(self, params: Any = None) -> None:
+                super().__init__(game, params)
+
+        pyspiel.register_game(_type_of(game), OneGame)
         _REGISTERED[name] = game
     return pyspiel.load_game(name)
 
@@ -110,7 +117,7 @@ class Moment:
         return self
 
 
-class SpielGame(pyspiel.Game):
+class SpielGame(ForeignGame):
     """The rules of one game, as OpenSpiel sees them."""
 
     def __init__(self, game: Game, params: Any = None) -> None:
