@@ -38,11 +38,13 @@ class EncodedGame:
         self._actions = np.argsort(slots, axis=1).astype(np.int32)  # [SEATS, A] the action of each number
 
     def observation_space(self) -> spaces.Box:
-        """Of one observation; an encoder does not say how large its fractions may be."""
+        """Of one observation, with the bounds that the encoder states, or those of its number type."""
         dtype: Any = self.encoder.dtype
-        whole = np.issubdtype(dtype, np.integer)
-        low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if whole else (-np.inf, np.inf)
-        return spaces.Box(low, high, self.encoder.shape, dtype)
+        low, high = self.encoder.bounds
+        if np.issubdtype(dtype, np.integer):
+            low, high = max(low, np.iinfo(dtype).min), min(high, np.iinfo(dtype).max)
+        shape = self.encoder.shape
+        return spaces.Box(np.full(shape, low, dtype), np.full(shape, high, dtype), dtype=dtype)
 
     def action_space(self) -> spaces.Discrete:
         return spaces.Discrete(self.game.num_actions)
