@@ -199,10 +199,8 @@ class AlphaZeroLearner:
         if self.found.ended < max(config.learning_starts, config.batch_size):
             return {}
         self.model.schedule_learning_rate(state)
-        state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
         metrics: Metrics = {}
-        while state.updates_due >= 1:
-            state.updates_due -= 1
+        for _ in range(state.take_updates(config)):
             metrics = self.update() or metrics
         return metrics
 
