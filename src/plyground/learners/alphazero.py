@@ -141,11 +141,12 @@ class SearchResults:
     @timed("replay")
     def write(self, found: Result) -> None:
         """Store the results of a search in the row that the replay buffer writes next."""
-        row, policy, actions = self.replay.time % len(self.values), found.policy, found.actions
+        policy, actions, replay = found.policy, found.actions, self.replay
         if self.edges < policy.shape[1]:
             policy, places = policy.topk(self.edges, dim=1)
             actions = actions.gather(1, places)
-        self.actions[row], self.policy[row], self.values[row] = actions.clamp(min=0), policy, found.values
+        for ring, values in ((self.actions, actions.clamp(min=0)), (self.policy, policy), (self.values, found.values)):
+            replay.put(ring, values)
 
     def _rings(self) -> dict[str, Tensor]:
         return {"actions": self.actions, "policy": self.policy, "values": self.values}

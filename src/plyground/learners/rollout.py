@@ -116,8 +116,8 @@ class Rollout:
             outputs = sample_actions(log_probs, numbers)
             log_probs = log_probs.gather(1, outputs[:, None])[:, 0]
         actions = self.inverse[symmetry, view.action_of(seen, outputs)]
-        row = replay.time % len(self.values)
-        self.log_probs[row], self.values[row] = log_probs, values
+        replay.put(self.log_probs, log_probs)
+        replay.put(self.values, values)
         ply = self.games.step(actions, self.model.snapshot_agents())
         replay.add(ply._replace(states=seen, actions=self.images[symmetry, ply.actions]), usable=ply.own)
         self.state.plies += len(actions)
