@@ -84,6 +84,10 @@ WORKING_MEMORY = {
     "learner.found.replay": "the replay buffer, which is compared itself",
     "learner.scratch": "working memory of the table's kernels",
     "learner.actions": "written in every row before they are played",
+    "learner.epsilons": "computed before each ply",
+    "learner.shaping_weight": "the same",
+    "learner.minibatch": "filled before each update",
+    "learner.rollout.entropy_coef": "computed at the end of each rollout",
     "learner.minibatches": "an iterator that follows from seed, epoch and position",
 }
 """all that a round trip need not restore, and why"""
@@ -237,7 +241,7 @@ def test_the_walk_finds_what_matters() -> None:
     for path in (
         "learner.model.network.head.value.weight", "learner.target_network.head.value.weight", "learner.rng",
         "learner.games.batch.rngs", "learner.games.batch.states", "learner.games.batch.plies", "learner.games.side",
-        "learner.replay.rng", "learner.replay.time", "learner.replay.tree.tree", "learner.replay.max_priority",
+        "learner.replay.cursor", "learner.replay._time", "learner.replay.tree.tree", "learner.replay.max_priority",
         "learner.state.step", "learner.state.updates_due", "learner.model.optimizer.param_groups.0.lr",
     ):  # fmt: skip
         assert path in found["dqn, everything"], path

@@ -18,9 +18,10 @@ from plyground.agents.agent import Agent, ScriptedAgent, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
-from plyground.backend.device import get, is_gpu
+from plyground.backend.device import SIMULATED, get, is_gpu
 from plyground.backend.games import DeviceGame, fill_selected
 from plyground.backend.parts import restore
+from plyground.backend.view import View
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
@@ -160,6 +161,12 @@ class SelfPlay:
         self.begin_games(terminated | truncated)
         return ply
 
+    def check_every_ply(self, view: View) -> None:
+        """A network without an output for every action may have none for the legal ones: an illegal action must be
+        noticed before the next ply."""
+        if view.outputs < self.game.num_actions:
+            self.results.interval = 1
+
     @property
     def on_device(self) -> bool:
         """Whether all opponents act on the device of the games, so that a ply can be captured in a graph."""
@@ -201,7 +208,7 @@ class GameResults:
 
     def __init__(self, game: Game, device: str, n: int) -> None:
         self.game, self.n = game, n
-        self.interval, self.unread = READ_INTERVAL if is_gpu(device) else 1, 0  # plies
+        self.interval, self.unread = READ_INTERVAL if is_gpu(device) and not SIMULATED else 1, 0  # plies
         self.sums = torch.zeros(len(COUNTS), dtype=torch.int64, device=get(device).torch)  # since the last reading
         self.extremes = torch.tensor([0, n], device=self.sums.device)  # the longest game, the first illegal row
         self.clear()
@@ -214,15 +221,19 @@ class GameResults:
         return self.counts["games"]
 
     def state(self) -> dict[str, Any]:
-        if self.unread:
-            self._read()
-        return {"counts": self.counts, "reasons": self.reasons}
+        unread = {"sums": self.sums, "extremes": self.extremes, "unread": self.unread}
+        return {"counts": self.counts, "reasons": self.reasons, **unread}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.clear()
+        if "unread" in state:  # not in older checkpoints, where everything was read
+            self.unread = state["unread"]
+            for name in ("sums", "extremes"):
+                restore(name, getattr(self, name), dict(state), {})
         for key, count in state.items():  # such as `reasons.four in a row`
             which, _, name = key.partition(".")
-            (self.counts if which == "counts" else self.reasons)[name] = count
+            if which in ("counts", "reasons"):
+                (self.counts if which == "counts" else self.reasons)[name] = count
 
     def add(self, games: DeviceGame, ply: Transition, illegal: Tensor) -> None:
         """Add up the games that have just ended, on the device. `illegal` [1] is the first row with an illegal action,

@@ -64,12 +64,9 @@ class TrainingState:
         """Whether the cycle that has just ended is followed by an evaluation and a checkpoint."""
         return self.cycle % config.checkpoint_interval == 0 or self.finished(config)
 
-    def take_updates(self, config: Any) -> int:
-        """The number of updates after one more ply in every environment: whole ones, the rest stays due."""
-        self.updates_due += config.replay_ratio * config.num_envs / config.batch_size
-        whole = int(self.updates_due)
-        self.updates_due -= whole
-        return whole
+    def note(self, text: str) -> None:
+        """A message for people."""
+        self.notes.append(text)
 
     def track_metrics(self, metrics: Metrics, config: Any) -> None:
         """Update the moving averages; a metric that is not finite or beyond its limit raises `Diverged`."""
