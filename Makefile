@@ -7,7 +7,7 @@ BOTH := -n 2 --dist loadfile --max-worker-restart 0
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
-.PHONY: demo test test-slow torture lint audit bench bench-gpu clean help
+.PHONY: demo test test-peers test-slow torture lint audit bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,12 +16,15 @@ demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about t
 	$(BIN)/plyground train --profile connect_four_demo
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted"
+	$(BIN)/pytest $(BOTH) -m "not slow and not peers and not interpreted"
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
+test-peers: .venv/.peers  ## the adapters, with the tests of PettingZoo, Gymnasium and OpenSpiel; ONNX; model folders
+	$(BIN)/pytest $(BOTH) -m peers
+
 test-slow: .venv/.test  ## the proofs that take minutes
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m "slow and not peers"
 
 SEED ?= 0
 SECONDS ?= 600
