@@ -253,7 +253,8 @@ class Thinking:
         except Exception as error:  # the GUI waits for a move, whatever has happened
             self.engine.say(error)
             best = self.position.legal()[:1]
-        self.released.wait()
+        if not self.engine.closed:  # else nobody waits for the move
+            self.released.wait()
         names = name_line(self.position, best[:2]) or ["(none)"]
         self.engine.tell(f"bestmove {' ponder '.join(names)}")
 
