@@ -18,7 +18,8 @@ BACK_RANK = "position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
 CHECKMATE = "position fen R5k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1"
 STALEMATE = "position fen k7/8/1Q6/8/8/8/8/7K b - - 0 1"
 INFO = re.compile(
-    r"info depth (\d+) multipv (\d+) score (cp|mate) (-?\d+) nodes (\d+) nps \d+ time \d+ pv( [a-h][1-8][a-h][1-8][nbrq]?)+"
+    r"info depth (\d+) multipv (\d+) score (cp|mate) (-?\d+) nodes (\d+) nps \d+ time \d+"
+    r" pv( [a-h][1-8][a-h][1-8][nbrq]?)+"
 )
 
 
