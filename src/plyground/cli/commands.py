@@ -12,6 +12,7 @@ from tyro.conf import Positional
 
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.doctor import doctor
 from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
@@ -374,5 +375,6 @@ def _check_picture(picture: Path | None) -> None:
 
 
 COMMANDS = {
-    each.__name__: each for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check, uci)
+    each.__name__: each
+    for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check, uci, doctor)
 }
