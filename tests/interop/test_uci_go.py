@@ -31,9 +31,9 @@ def test_without_a_clock_there_is_no_budget() -> None:
     assert budget(Go(nodes=5), 0, 0.03) is None
 
 
-def test_a_time_for_the_move_is_used_but_for_the_overhead() -> None:
-    assert budget(Go(movetime=500), 0, 0.03) == Budget(0.47, 0.47, 0.47)
-    assert budget(Go(movetime=1), 1, 0.03) == Budget(0.001, 0.001, 0.001)
+def test_a_time_for_the_move_is_used() -> None:
+    assert budget(Go(movetime=500), 0, 0.1) == Budget(0.5, 0.5, 0.5)
+    assert budget(Go(movetime=1), 1, 0.1) == Budget(0.001, 0.001, 0.001)
 
 
 @pytest.mark.parametrize("increment", [0, 10, 1000, 60_000])

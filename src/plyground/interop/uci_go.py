@@ -81,10 +81,10 @@ def _number(word: str) -> int | None:
 
 
 def budget(go: Go, side: int, overhead: float) -> Budget | None:
-    """The time for a move of a side (0: White), or None: there is no limit by time. `overhead` seconds are lost
-    between the GUI's clock and the engine's."""
+    """The time for a move of a side (0: White), or None: there is no limit by time. `overhead` seconds may be lost
+    between the GUI's clock and the engine's; no clock runs out where the time of a move is given."""
     if go.movetime:
-        seconds = max(go.movetime / 1000 - overhead, LEAST)
+        seconds = go.movetime / 1000
         return Budget(seconds, seconds, seconds)
     if not go.clock:
         return None

@@ -44,7 +44,7 @@ OPTIONS = (
     Option("Threads", "spin", 1, 1, max(1, os.cpu_count() or 1)),
     Option("MultiPV", "spin", 1, 1, MOST_LINES),
     Option("Ponder", "check", False),
-    Option("Move Overhead", "spin", 30, 0, LONGEST_OVERHEAD),
+    Option("Move Overhead", "spin", 100, 0, LONGEST_OVERHEAD),
     Option("Level", "spin", STRONGEST_LEVEL, 1, STRONGEST_LEVEL),
     Option("UCI_LimitStrength", "check", False),
     Option("UCI_Elo", "spin", ELO[5], min(ELO.values()), max(ELO.values())),
@@ -70,7 +70,7 @@ class Settings:
     threads: int = 1
     lines: int = 1
     ponder: bool = False
-    overhead_ms: int = 30
+    overhead_ms: int = 100
     level: int = STRONGEST_LEVEL
     limited: bool = False
     elo: int = ELO[5]
@@ -79,7 +79,7 @@ class Settings:
 
     @property
     def overhead(self) -> float:
-        """Seconds that are lost between the GUI's clock and the engine's."""
+        """Seconds that may be lost between the GUI's clock and the engine's."""
         return self.overhead_ms / 1000
 
     def set(self, words: Sequence[str]) -> Settings:
