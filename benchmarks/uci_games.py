@@ -63,11 +63,11 @@ def play_game(
         try:
             played = engines[side].play(board, limit, game=game)
         except chess.engine.EngineError as error:
-            return "0-1" if side else "1-0", least, f"{'White' if side else 'Black'}: {error}"
+            return "0-1" if side else "1-0", least, f"{chess.COLOR_NAMES[side]}: {error}"
         left[side] -= time.perf_counter() - begun
         least[side] = min(least[side], left[side])
         if left[side] < 0:
-            return "0-1" if side else "1-0", least, f"{'White' if side else 'Black'} lost on time"
+            return "0-1" if side else "1-0", least, f"{chess.COLOR_NAMES[side]} lost on time"
         left[side] += increment
         assert played.move  # noqa: S101
         board.push(played.move)
@@ -105,7 +105,8 @@ def play_some(first: int, count: int, args: argparse.Namespace, report: Report) 
         report.least_left.append(least[color])
         report.moves += len(board.move_stack) // 2
         if fault:
-            report.faults.append(f"game {number}, ours {'White' if color else 'Black'}: {fault}")
+            whose = "ours" if fault.startswith(chess.COLOR_NAMES[color]) else "Stockfish's"
+            report.faults.append(f"game {number}, {whose}: {fault}")
     for engine in (ours, theirs):
         pid = engine.transport.get_pid()  # pyright: ignore
         engine.quit()
@@ -140,7 +141,7 @@ def main() -> None:
             "faults": report.faults,
         }
         print(json.dumps(found), flush=True)
-    sys.exit(1 if report.faults else 0)
+    sys.exit(1 if any("Stockfish's" not in fault for fault in report.faults) else 0)
 
 
 if __name__ == "__main__":

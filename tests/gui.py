@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from plyground.interop.uci_engine import UciEngine
 
-PATIENCE = 60.0  # seconds; the first test may compile
+PATIENCE = 120.0  # seconds; the first test may compile
 
 
 class Gui:

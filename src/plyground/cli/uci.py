@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from collections.abc import Iterable
+from contextlib import suppress
 from typing import Annotated
 
 from plyground.cli.grammar import hint
@@ -18,10 +19,11 @@ def uci(agent: Annotated[str, hint("AGENT", "the strongest: alpha-beta for the t
     """
     from plyground.interop.uci_engine import UciEngine
 
-    lines: Iterable[str] = sys.stdin
-    if isinstance(lines, io.TextIOWrapper):
-        lines.reconfigure(errors="replace")
-    try:
-        UciEngine(lambda line: print(line, flush=True), agent).run(lines)
-    except KeyboardInterrupt:
-        sys.exit(0)  # Ctrl-C in the terminal that started the GUI reaches the engine too
+    for stream in (sys.stdin,):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    engine = UciEngine(lambda line: print(line, flush=True), agent)
+    with suppress(KeyboardInterrupt):  # Ctrl-C in the terminal that started the GUI reaches the engine too
+        engine.run(iter(sys.stdin.readline, ""))
+    if engine.loading:
+        os._exit(0)  # nobody waits for what is compiled

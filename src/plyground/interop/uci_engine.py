@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import plyground
@@ -62,7 +63,11 @@ class UciEngine:
             if words:
                 self._answer(words[0], words[1:])
         self._end_search()
-        self._loading.join()
+
+    @property
+    def loading(self) -> bool:
+        """Whether something is still being compiled."""
+        return self._loading.is_alive()
 
     def _answer(self, command: str, words: list[str]) -> None:
         try:
@@ -112,7 +117,6 @@ class UciEngine:
         self.settings = settings
 
     def _set_position(self, words: list[str]) -> None:
-        self._loaded()
         moves = words[words.index("moves") + 1 :] if "moves" in words else []
         start = words[: words.index("moves")] if "moves" in words else words
         if start[:1] == ["fen"]:
@@ -273,11 +277,12 @@ class Thinking:
         depth = go.depth or 2 * go.mate
         request = Request(asked, self._over, settings.lines, depth, go.nodes, seconds)
         best = list[int]()
-        for thought in self.thinker.think(self.position, request):
-            best = thought.lines[0].actions
-            self._report(thought)
-            if self._enough(thought, len(asked)):
-                break
+        with closing(self.thinker.think(self.position, request)) as thoughts:  # its threads end here
+            for thought in thoughts:
+                best = thought.lines[0].actions
+                self._report(thought)
+                if self._enough(thought, len(asked)):
+                    break
         return best
 
     def _enough(self, thought: Thought, moves: int) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from plyground.errors import InvalidValue, shorten, unknown
 
 STRONGEST_LEVEL = 10
-ELO = {1: 200, 2: 300, 3: 500, 4: 800, 5: 1000, 6: 1300, 7: 1500, 8: 1700, 9: 2000}
-"""level: its strength, measured in matches against Stockfish's UCI_Elo (docs/uci.md)"""
+ELO = {3: 250, 4: 550, 5: 800, 6: 1100, 7: 1400, 8: 1575, 9: 1850}
+"""level: strength on the scale of Stockfish's UCI_Elo; measured from level 6 on, extrapolated below (docs/uci.md)"""
 MOST_HASH, MOST_LINES, MOST_SIMULATIONS, LONGEST_OVERHEAD = 4096, 64, 10_000_000, 5000
 
 

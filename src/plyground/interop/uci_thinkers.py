@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -77,7 +77,7 @@ class Thinker(Protocol):
         """Searched since the search began."""
         ...
 
-    def think(self, position: Position, request: Request) -> Iterator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Thought]:
         """Thoughts, each better than the last; one at least, however soon it is stopped."""
         ...
 
@@ -107,7 +107,7 @@ class AlphaBetaThinker:
     def nodes(self) -> int:
         return self.search.nodes
 
-    def think(self, position: Position, request: Request) -> Iterator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Thought]:
         nodes = min(self.most or MOST_NODES, request.nodes or MOST_NODES)
         found = self.search.deepen(
             position.states, request.lines, request.actions, request.depth or DEEPEST, nodes, request.stop
@@ -136,7 +136,7 @@ class TreeThinker:
         """A search agent; `simulations`: the most for each move, whatever the GUI asks for; 0: no such limit."""
         self.agent, self.most, self.nodes = agent, simulations, 0
 
-    def think(self, position: Position, request: Request) -> Iterator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Thought]:
         self.nodes = 0
         limits = [limit for limit in (self.most, request.nodes) if limit]
         seconds = request.seconds or FOR_EVER
@@ -180,7 +180,7 @@ class AgentThinker:
     def __init__(self, agent: Any) -> None:
         self.agent, self.nodes, self.seed = agent, 0, time.time_ns() % 2**32  # games differ
 
-    def think(self, position: Position, request: Request) -> Iterator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Thought]:
         self.seed += 1
         action = position.ask(self.agent, self.seed)
         yield Thought([Line([action if action in request.actions else request.actions[0]])], final=True)
@@ -219,6 +219,10 @@ def _make(spec: str, game: Game, megabytes: int, threads: int, simulations: int)
     agent: Any = EloAgent(game, int(spec.removeprefix("elo:"))) if spec.startswith("elo:") else make(spec, game)
     if isinstance(agent, TimedMinimax):
         return AlphaBetaThinker(game, megabytes, threads, agent.nodes)
+    if isinstance(agent, NetworkSearchAgent):
+        from plyground.learners.threads import prepare_torch
+
+        prepare_torch(threads)  # on a busy machine several threads are far slower than one
     if isinstance(agent, SearchAgent | NetworkSearchAgent):
         return TreeThinker(agent, simulations or agent.config.simulations)
     return AgentThinker(agent)
