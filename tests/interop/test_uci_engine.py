@@ -309,6 +309,18 @@ def test_a_network_plays_by_tree_search(gui: Gui) -> None:
     gui.send("setoption name Simulations value 0")
 
 
+def test_without_the_extra_a_network_is_refused_with_the_remedy(gui: Gui, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(gui.engine, "_make", missing)
+    lines = gui.ask("setoption name Network value trained", "go depth 1")
+    assert lines[0].startswith(
+        "info string this needs torch, which is not installed; in Plyground's folder: pip install"
+    )
+    assert infos(lines)
+
+
 def test_another_agent_plays() -> None:
     gui = Gui("random")
     assert gui.ask("go infinite", "stop")[-1].startswith("bestmove ")

@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import plyground
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, install
 from plyground.interop.uci_go import Budget, Go, budget, read_go
 from plyground.interop.uci_options import OPTIONS, Settings, describe
 
@@ -78,7 +78,10 @@ class UciEngine:
             self.say(error)
 
     def say(self, error: Exception) -> None:
+        """Tell the GUI what went wrong."""
         text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError):
+            text = f"this needs {error.name}, which is not installed; {install('learn')}"
         self.tell(f"info string {' '.join(text.split())}")
 
     def tell(self, line: str) -> None:
