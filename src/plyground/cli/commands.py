@@ -12,7 +12,9 @@ from tyro.conf import Positional
 
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.doctor import doctor
 from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Words, game_first, hint, shown_as
+from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
 MANY = 1000  # more agents than any ladder has
@@ -372,4 +374,7 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-COMMANDS = {each.__name__: each for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check)}
+COMMANDS = {
+    each.__name__: each
+    for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check, uci, doctor)
+}
