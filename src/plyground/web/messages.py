@@ -271,7 +271,7 @@ class Opponent(msgspec.Struct, frozen=True):
     name: str
     """for people: `Level 3`, `greedy`, `network`"""
     group: str
-    """`levels`, `scripted`, `networks`, `runs` or `added`"""
+    """`levels`, `scripted`, `search`, `engines`, `networks`, `runs` or `added`"""
     meaning: str = ""
 
 
