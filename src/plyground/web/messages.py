@@ -178,7 +178,7 @@ class Review(Asked, frozen=True, kw_only=True):
 
 
 class Stop(Asked, frozen=True, kw_only=True):
-    """End the page's analysis or review; its last answer is `done`."""
+    """End the page's analysis, review or ladder."""
 
 
 class Record(Asked, frozen=True, kw_only=True):
@@ -219,6 +219,17 @@ class WatchPolicy(Asked, frozen=True, kw_only=True):
     """the position; empty: the usual start"""
 
 
+class Ladder(Asked, frozen=True, kw_only=True):
+    """Matches between opponents of a game, each against each, and their ratings. Answer: `laddered`, again and again.
+    It takes the place of the page's analysis or review."""
+
+    game: Name
+    opponents: Annotated[list[Name], Meta(min_length=2, max_length=8)]
+    """their ids"""
+    games: Annotated[int, Meta(ge=2, le=200)] = 20
+    """of each pair"""
+
+
 class RunGames(Asked, frozen=True, kw_only=True):
     """The games that a run has saved. Answer: `saved_games`."""
 
@@ -237,7 +248,7 @@ class OpenRunGame(Asked, frozen=True, kw_only=True):
 Request = (
     NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
     | Analyse | Review | Stop | Record
-    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | RunGames | OpenRunGame
+    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
 )  # fmt: skip
 
 
@@ -326,7 +337,8 @@ class RunInfo(msgspec.Struct, frozen=True):
 
 
 class Welcome(Sent, frozen=True):
-    """The first message of the server, and again after the list of opponents has changed."""
+    """The first message of the server, and again after the list of opponents has changed (a run has saved its first
+    checkpoint)."""
 
     version: str
     games: list[GameInfo]
@@ -430,7 +442,7 @@ class Position(Sent, frozen=True):
     choices: list[Choice]
     """the legal actions, if a person acts here; empty when one is not to act or after a `line`"""
     last: list[str]
-    """the clicks of the action that led here, to mark the last move; those that this seat may know"""
+    """the names of the board's cells that the last turn has changed, to mark the last move"""
     actor: int
     """the seat that acts; -1: the game is over"""
     text: str
@@ -466,8 +478,8 @@ class Refused(Sent, frozen=True):
     text: str
     reason: str = "refused"
     """`refused`; `prune`: later plies would be removed, ask and send it again with `prune`; `stale`: the revision is
-    old, the newest `table` is on its way; `busy`: too many requests or games; `ambiguous`: a typed text may mean several
-    moves"""
+    old, the newest `table` is on its way; `busy`: too many requests or games; `ambiguous`: a typed text may mean
+    several moves"""
 
 
 class Failed(Sent, frozen=True):
@@ -597,8 +609,6 @@ class Point(msgspec.Struct, frozen=True):
     numbers: dict[str, float]
     """loss, plies_per_second, ... as the learner names them"""
     scores: list[Score]
-    puzzles: dict[str, float]
-    """kind of puzzle → share solved"""
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -633,6 +643,30 @@ class Policy(Sent, frozen=True):
     value: float | None
     """for the side to move"""
     moves: list[PolicyMove]
+    puzzles: dict[str, float]
+    """kind of puzzle → share that the checkpoint solves; empty where the game has none"""
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """An agent of a ladder, the strongest first."""
+
+    id: str
+    name: str
+    elo: float
+    low: float
+    high: float
+    score: float
+    """of all its games, 0 to 1"""
+
+
+class Laddered(Sent, frozen=True):
+    """A ladder so far."""
+
+    request: int
+    rungs: list[Rung]
+    next: str
+    """`Level 3 against greedy`, which is being played"""
+    done: bool
 
 
 class SavedGame(msgspec.Struct, frozen=True):
@@ -650,7 +684,7 @@ class SavedGames(Sent, frozen=True):
 
 Reply = (
     Welcome | Tables | Opened | Deleted | Table | Position | Thinking | Hinted | Refused | Failed
-    | Analysis | ReviewResult | Recorded | RunsChanged | Curves | Policy | SavedGames
+    | Analysis | ReviewResult | Recorded | RunsChanged | Curves | Policy | Laddered | SavedGames
 )  # fmt: skip
 
 _decoder = msgspec.json.Decoder(Request)
