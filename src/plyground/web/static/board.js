@@ -12,7 +12,9 @@ import { click, nextWords } from "./paths.js";
 /** @typedef {{name: string, items: import("./drawings.js").Item[], marks: string[], click: string}} Cell */
 /** @typedef {{name: string, rows: number, columns: number, cells: Cell[], row_labels: string[], column_labels: string[]}} Zone */
 /** @typedef {{zones: Zone[], status: string}} Scene */
-/** @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[], flipped?: boolean}} Shown */
+/** What is shown; `last`: names of the board's cells that the last turn has changed.
+ * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[], flipped?: boolean}} Shown
+ */
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -128,7 +130,7 @@ export class Board {
     const { choices, last, sides } = this.shown;
     const next = nextWords(choices, this.clicks);
     const first = this.clicks.length ? nextWords(choices, []) : next;
-    const lastCells = this.#lastCells(last);
+    const lastCells = new Set(last);
     for (const { element, grid, cells, zone } of this.zones.values()) {
       const due = zone.cells.some((cell) => next.has(cell.click));
       element.classList.toggle("due", due);
@@ -140,7 +142,7 @@ export class Board {
           target: this.clicks.length > 0 && next.has(cell.click),
           movable: this.clicks.length === 0 && next.has(cell.click),
           other: this.clicks.length > 0 && !next.has(cell.click) && first.has(cell.click),
-          last: lastCells.has(cell.name),
+          last: zone.name === "board" && lastCells.has(cell.name),
         };
         const node = cells[number];
         for (const [name, on] of Object.entries(state)) node.classList.toggle(name, on);
@@ -152,19 +154,6 @@ export class Board {
       });
     }
     this.#drawMarks();
-  }
-
-  /** The cells of the last move. Of cells with one word (a column) the first that holds something. */
-  #lastCells(last) {
-    const found = new Set();
-    for (const word of last) {
-      for (const zone of this.shown.scene.zones) {
-        const cells = zone.cells.filter((cell) => cell.click === word);
-        const held = cells.length > 1 ? cells.find((cell) => cell.items.length) : cells[0];
-        if (held && zone.name === "board") found.add(held.name);
-      }
-    }
-    return found;
   }
 
   #drawMarks() {

@@ -3,7 +3,7 @@
 import { h, s } from "./dom.js";
 
 /**
- * A move on the board: an arrow along its first two cells or a tint of the only one.
+ * A move on the board: an arrow along its first two cells, or a badge with its share or a text on the only one.
  * @typedef {{clicks: string[], share: number, text?: string, kind: "move" | "hint" | "threat" | "good" | "draw" | "bad"}} Mark
  */
 
@@ -16,15 +16,27 @@ export function drawOverlay(entry, marks) {
   grid.querySelector(".arrows")?.remove();
   for (const badge of grid.querySelectorAll(".badge")) badge.remove();
   const arrows = [];
-  for (const mark of marks) {
-    const places = mark.clicks.map((word) => zone.cells.findIndex((cell) => cell.click === word)).filter((k) => k >= 0);
-    if (places.length >= 2) arrows.push(arrow(center(zone, places[0]), center(zone, places[1]), mark));
-    else if (places.length === 1) entry.cells[places[0]].append(badge(mark));
+  for (const { mark, places } of together(zone, marks)) {
+    if (places.length === 2) arrows.push(arrow(center(zone, places[0]), center(zone, places[1]), mark));
+    else entry.cells[places[0]].append(badge(mark));
   }
   if (arrows.length) {
     const box = `0 0 ${zone.columns} ${zone.rows}`;
     grid.append(s("svg", { class: "arrows", viewBox: box, "aria-hidden": "true" }, ...arrows));
   }
+}
+
+/** Moves over the same cells (they differ in a card that is taken) as one, with the sum of their shares. */
+function together(zone, marks) {
+  const found = new Map();
+  for (const mark of marks) {
+    const all = mark.clicks.map((word) => zone.cells.findIndex((cell) => cell.click === word));
+    const places = all.filter((place) => place >= 0).slice(0, 2);
+    const key = `${mark.kind} ${places}`;
+    const share = mark.share + (found.get(key)?.mark.share ?? 0);
+    if (places.length) found.set(key, { mark: { ...mark, share: Math.min(1, share) }, places });
+  }
+  return found.values();
 }
 
 const center = (zone, place) => [(place % zone.columns) + 0.5, Math.floor(place / zone.columns) + 0.5];
@@ -45,7 +57,7 @@ function arrow([x, y], [toX, toY], mark) {
 }
 
 function badge(mark) {
-  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true" }, mark.text ?? "");
+  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true" }, mark.text ?? `${Math.round(100 * mark.share)}%`);
   node.style.setProperty("--share", String(Math.max(0.08, mark.share)));
   return node;
 }
