@@ -244,7 +244,7 @@ function look(zone) {
   const kinds = zone.cells.flatMap((cell) => cell.items.map((item) => item.kind));
   if (kinds.some((kind) => kind.startsWith("card:"))) return "cards";
   if (kinds.some((kind) => kind.startsWith("text:"))) return "text";
-  return zone.columns === 1 ? "list" : "squares";
+  return zone.columns === 1 && zone.rows > 1 ? "list" : "squares";
 }
 
 function newZone(zone, index) {

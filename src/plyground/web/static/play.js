@@ -54,6 +54,7 @@ export class PlayView {
         if (seats > 2) this.#drawForm();
       }),
       ...this.#agents(game, seats),
+      this.#start(game),
       select("Clock", Object.entries(CLOCKS), choice.clock, (clock) => this.#keep({ clock })),
       h("div", { class: "row" }, h("button", { class: "primary" }, "Play")),
     );
@@ -75,6 +76,13 @@ export class PlayView {
     return others.map((seat) => agent(seatName(game, seat, seats), `${game.id}:${seat}`));
   }
 
+  /** A position or a game to begin with; folded away, since most games begin at the start. */
+  #start(game) {
+    this.begins = h("textarea", { rows: 2, spellcheck: "false", placeholder: game.format });
+    return h("details", {}, h("summary", {}, "Begin at another position"),
+      h("label", { class: "field" }, h("span", {}, "Position or game as text"), this.begins));
+  }
+
   async #begin(event) {
     event.preventDefault();
     const { game, choice } = this;
@@ -84,7 +92,8 @@ export class PlayView {
     const players = [...Array(seats).keys()].map((seat) => (seat === mine ? "you" : agentAt(seat)));
     const [seconds, increment] = choice.clock.split("+").map(Number);
     const clock = choice.clock ? { seconds, increment } : null;
-    await open(this.app, "new_game", { game: game.id, settings: changedSettings(game, choice.settings), players, clock });
+    const settings = changedSettings(game, choice.settings);
+    await open(this.app, "new_game", { game: game.id, settings, players, clock, text: this.begins.value.trim() });
   }
 
   // ---- the games that are kept ----
