@@ -7,7 +7,7 @@ BOTH := -n 2 --dist loadfile --max-worker-restart 0
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
-.PHONY: demo test test-slow torture lint audit bench bench-gpu clean help
+.PHONY: demo test web test-web test-slow torture lint audit bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,10 +15,16 @@ help:  ## what there is
 demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
 	$(BIN)/plyground train --profile connect_four_demo
 
+web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser: a page from a server on this machine
+	$(BIN)/plyground serve --open
+
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted"
+	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted" --ignore tests/web/browser
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
+
+test-web: .venv/.browser  ## the page in a real browser: Chromium; without one the tests skip with the reason
+	$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 0 -m "not slow" tests/web/browser
 
 test-slow: .venv/.test  ## the proofs that take minutes
 	$(BIN)/pytest -m slow

@@ -90,8 +90,13 @@ def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iter
     """The search of a position, again and again; with the solver's scores, which come first."""
     scores = solve(position, SOLVER_SECONDS)
     threats = threats_in(position) if with_threats else []
+    last: Found | None = None
     for each in analyse(agent.growing(), position, seeds(0, 1), EVERY):
-        yield _found(position, add_scores(each, scores), threats)
+        last = _found(position, add_scores(each, scores), threats)
+        if each.simulations >= len(each.moves):  # before that, the value is that of chance
+            yield last
+    if last is not None and last.simulations < len(last.moves):
+        yield last
 
 
 def _found(position: Position, found: Analysis, threats: list[Threat]) -> Found:
@@ -150,16 +155,14 @@ def threats_in(position: Position) -> list[Threat]:
     loud = "loudness" in game.rules.compiled
     search = Minimax(game, depth=1, quiescence=4 if loud else 0)
     actions, scores = (found[0] for found in search.scores(turned))
-    base = -float(search.search(position.states, seeds(0, 1))[1][0])
-    order = [k for k in np.argsort(-scores, kind="stable") if actions[k] >= 0][:MOST_THREATS]
-    other = Position(game, turned)
-    found = list[Threat]()
-    for k in order:
-        gain = float(scores[k]) - base
-        if scores[k] > WON or gain >= GAIN:
-            action = int(actions[k])
-            words = "wins at once" if scores[k] > WON else f"gains {min(gain, 2.0):.2f}"
-            found.append(Threat(other.name(action), other.clicks(action), words))
+    there = np.flatnonzero(actions >= 0)
+    usual = float(np.median(scores[there]))  # of its moves; most of them threaten nothing
+    other, found = Position(game, turned), list[Threat]()
+    for k in there[np.argsort(-scores[there], kind="stable")][:MOST_THREATS]:
+        action, wins, gain = int(actions[k]), bool(scores[k] > WON), float(scores[k]) - usual
+        if wins or gain >= GAIN:
+            words = "wins at once" if wins else f"gains {gain:.2f}"
+            found.append(Threat(typed.notation(other, action), other.clicks(action), words))
     return found
 
 
