@@ -31,13 +31,16 @@ export class Board {
     /** @type {Shown | null} */
     this.shown = null;
     this.clicks = [];
-    this.waiting = null; // a drop on a cell that can be clicked once the server has answered
+    this.pending = false; // an action was chosen, and the server has not answered
+    this.waiting = null; // a drop on a cell that may be clicked once it has
     this.marked = []; // arrows and heat of an analysis, a hint
     this.zones = new Map();
     host.classList.add("scene");
     host.addEventListener("click", (event) => this.#clicked(event));
     host.addEventListener("keydown", (event) => this.#key(event));
     host.addEventListener("focusin", (event) => this.#focused(event));
+    host.addEventListener("pointerover", (event) => this.#over(event.target.closest(".cell")));
+    host.addEventListener("pointerleave", () => this.#over(null));
     drag(this);
   }
 
@@ -46,6 +49,7 @@ export class Board {
     const before = this.shown && !still ? this.#places() : null;
     this.shown = shown;
     this.clicks = [];
+    this.pending = false;
     this.#draw();
     if (before) animate(this, before);
     const word = this.waiting;
@@ -61,19 +65,23 @@ export class Board {
 
   /** A click on a cell, by its word; false: it changes nothing. @param {string} word */
   press(word) {
-    if (!this.shown) return false;
+    if (!this.shown || this.pending) return false;
     const result = click(this.shown.choices, this.clicks, word);
     if (!result.changed) return false;
     this.clicks = result.clicks;
     this.#drawState();
-    if (result.action) this.onAction(result.action);
-    else this.#focusChooser();
+    if (result.action) {
+      this.pending = true;
+      this.onAction(result.action);
+    } else this.#focusChooser();
     return true;
   }
 
-  /** Forget the clicks so far. */
+  /** Forget the clicks so far, or an action that was refused. */
   cancel() {
     this.clicks = [];
+    this.pending = false;
+    this.waiting = null;
     this.#drawState();
   }
 
@@ -94,6 +102,9 @@ export class Board {
         this.zones.delete(name);
       }
     }
+    const [main] = this.shown.scene.zones;
+    this.host.style.setProperty("--rows", String(main.rows));
+    this.host.style.setProperty("--columns", String(main.columns));
     this.shown.scene.zones.forEach((zone, index) => this.#drawZone(turned(zone, this.shown.flipped), index));
     this.#drawState();
     if (focus !== null && !this.host.contains(document.activeElement)) {
@@ -177,6 +188,11 @@ export class Board {
   #clicked(event) {
     const cell = event.target.closest(".cell");
     if (cell && !this.dragged) this.press(cell.dataset.click);
+  }
+
+  /** All cells with the word of the one under the pointer: a column. */
+  #over(cell) {
+    for (const each of this.cells()) each.classList.toggle("hover", each.dataset.click === cell?.dataset.click);
   }
 
   #focused(event) {

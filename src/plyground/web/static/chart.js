@@ -73,15 +73,25 @@ function summary(title, series, write) {
 
 function axes(xs, ys, scale, write, name) {
   const parts = [];
-  for (let k = 0; k <= 4; k += 1) {
-    const y = ys[0] + ((ys[1] - ys[0]) * k) / 4;
+  for (const y of ticks(ys)) {
     parts.push(s("line", { class: "rule", x1: LEFT, x2: WIDTH - RIGHT, y1: scale.y(y), y2: scale.y(y) }));
     parts.push(s("text", { x: LEFT - 6, y: scale.y(y) + 4, "text-anchor": "end" }, write(y)));
-    const x = xs[0] + ((xs[1] - xs[0]) * k) / 4;
+  }
+  for (const x of ticks(xs)) {
     parts.push(s("text", { x: scale.x(x), y: HEIGHT - BOTTOM + 15, "text-anchor": "middle" }, short(x)));
   }
   parts.push(s("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, name));
   return parts;
+}
+
+/** Round numbers between two bounds: multiples of 1, 2 or 5 times a power of ten, at most about six. */
+function ticks([low, high]) {
+  const rough = (high - low) / 5 || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) found.push(k * step);
+  return found;
 }
 
 function line({ points }, index, scale) {

@@ -58,6 +58,6 @@ function end(board, from, event) {
   const target = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
   if (!target || !board.host.contains(target) || target === from.cell) return;
   const word = target.dataset.click;
-  if (board.clicks.length === 0) board.waiting = word; // the first click was an action: the server answers soon
+  if (board.pending) board.waiting = word; // the first click was an action of its own: the server answers soon
   else if (!board.press(word)) board.cancel();
 }

@@ -128,7 +128,15 @@ export function cardInWords(name) {
   return name === "back" ? "hidden card" : `${RANK_NAMES[rank] ?? rank} of ${SUIT_NAMES[suit] ?? suit}`;
 }
 
-/** A side's name as it is spoken: `●` is drawn full and `○` as a ring. @param {string} name */
+const SPOKEN = { "●": "blue", "○": "orange" }; // the colours in which they are drawn
+
+/** A side's name as it is spoken. @param {string} name */
 export function sideInWords(name) {
-  return { "●": "blue", "○": "orange" }[name] ?? name.toLowerCase();
+  return SPOKEN[name] ?? name.toLowerCase();
+}
+
+/** A text with the sides' signs in words. @param {string} text */
+export function sidesInWords(text) {
+  const words = text.replace(/[●○]/g, (sign) => SPOKEN[sign]);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,8 +1,9 @@
 // Fields of the forms in which a game is chosen: game, settings, agents.
 
 import { h } from "./dom.js";
+import { sideInWords } from "./drawings.js";
 
-const GROUPS = { levels: "Levels", scripted: "Scripted agents", networks: "Networks", runs: "Runs", added: "Added" };
+const GROUPS = { levels: "Levels", scripted: "Scripted agents", search: "Search", engines: "Engines", networks: "Networks", runs: "Runs", added: "Added" };
 
 /**
  * A labelled select.
@@ -74,6 +75,6 @@ export function changedSettings(game, chosen) {
 
 /** A seat in words. @param {any} game @param {number} seat @param {number} seats */
 export function seatName(game, seat, seats) {
-  const side = game.sides[seat % 2];
+  const side = sideInWords(game.sides[seat % 2]);
   return seats === 2 ? side : `${side}, seat ${seat + 1}`;
 }

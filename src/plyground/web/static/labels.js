@@ -23,13 +23,14 @@ function place(cell, zone, sides) {
   const column = cell.click.startsWith("column:") ? `, ${cell.click.replace(":", " ")}` : "";
   if (zone.name === "board") return (words ? `${words} on ${cell.name}` : `${cell.name}, empty`) + column;
   if (cell.name.startsWith("promote:")) return `promote to ${cell.name.slice("promote:".length)}`;
-  if (zone.name === "hand") return `${words} in your hand`;
+  if (zone.name === "hand") return `${words} in ${zoneLabel(zone).replace("in ", "")}`;
   return words;
 }
 
 /** `face up`, `your hand`, `seat 2`. @param {import("./board.js").Zone} zone */
 export function zoneLabel(zone) {
-  return { hand: "your hand", promotion: "promote to", choices: "choices", actions: "moves" }[zone.name] ?? zone.name;
+  const held = zone.cells[0]?.items[0]?.kind.startsWith("card:") ? "your hand" : "in the hand";
+  return { hand: held, promotion: "promote to", choices: "choices", actions: "moves" }[zone.name] ?? zone.name;
 }
 
 /** Click words as they are spoken: `hand:qh` → `queen of hearts`. @param {string} word */

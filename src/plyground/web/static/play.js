@@ -1,6 +1,7 @@
 // The first view: begin a game against an agent, open one that is kept, study a position or a game.
 
 import { button, h, toast } from "./dom.js";
+import { sidesInWords } from "./drawings.js";
 import { agentSelect, changedSettings, gameTiles, seatName, seatsOf, select, settingSelects } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
 
@@ -102,7 +103,7 @@ export class PlayView {
   changed() {
     const rows = this.app.tables.map((table) => h("li", {},
       h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
-      h("span", { class: "soft" }, ` ${table.plies} plies, ${table.status}`),
+      h("span", { class: "soft" }, ` ${table.plies} plies, ${sidesInWords(table.status)}`),
       button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
         class: "small",
         "aria-label": `Delete ${table.title}`,

@@ -42,7 +42,7 @@ export class Review {
     const named = message.plies.filter((each) => each.mistake);
     this.mistakes = new Map(named.map((each) => [each.ply, each.mistake]));
     this.draw();
-    if (message.done) this.view.go(this.view.shown.ply, this.view.shown.line);
+    if (this.view.shown) this.view.drawMoves();
   }
 
   #start() {

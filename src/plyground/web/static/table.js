@@ -3,6 +3,7 @@
 import { Board } from "./board.js";
 import { question, texts } from "./dialog.js";
 import { announce, button, h, toast } from "./dom.js";
+import { sidesInWords } from "./drawings.js";
 import { moveList } from "./moves.js";
 import { open } from "./play.js";
 import { Players } from "./players.js";
@@ -113,8 +114,8 @@ export class TableView {
     const news = !first && table.revision !== this.table.revision;
     this.table = table;
     this.board.host.dataset.sides = table.sides[0];
-    if (news && table.event) announce(table.event);
-    if (news && table.over && table.ending) announce(table.ending);
+    if (news && table.event) announce(sidesInWords(table.event));
+    if (news && table.over && table.ending) announce(sidesInWords(table.ending));
     if (table.over) this.thinking = "";
     this.players.show(table, this.flipped);
     this.review.tableChanged();
@@ -170,7 +171,6 @@ export class TableView {
     const { revision } = this.table;
     this.connection.send(type, { table: this.id, revision, ...fields }, (refusal) => {
       this.sent = false;
-      this.board.waiting = null;
       if (refusal.reason === "prune") this.#prune(type, fields, refusal.message);
       else if (refusal.reason !== "stale") toast(refusal.message);
       this.board.cancel();
@@ -226,16 +226,18 @@ export class TableView {
 
   #drawPanels() {
     if (!this.table || !this.shown) return;
+    this.field.placeholder = this.game.typing;
     this.title.textContent = this.table.title;
     document.title = `${this.table.title} · Plyground`;
     const ended = this.table.over && this.following ? this.table.ending : "";
-    const asked = this.shown.choices.length && this.shown.prompt ? ` (${this.shown.prompt})` : "";
-    this.status.textContent = ended || `${this.shown.scene.status}${asked}`;
+    const { scene, choices, prompt } = this.shown;
+    const asked = choices.length && prompt && !scene.status.includes(prompt) ? ` (${prompt})` : "";
+    this.status.textContent = ended || sidesInWords(scene.status + asked);
     this.status.classList.toggle("ended", Boolean(ended));
     this.#drawSign();
     this.#drawBanner();
     this.#drawControls();
-    this.#drawMoves();
+    this.drawMoves();
   }
 
   #drawSign() {
@@ -294,7 +296,8 @@ export class TableView {
     return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-control": "speed" }, ...items));
   }
 
-  #drawMoves() {
+  /** The list of moves, with the mistakes that a review has found. */
+  drawMoves() {
     const { moves } = this.table;
     const ply = this.shown.ply;
     const focused = this.moves.contains(document.activeElement);
@@ -309,8 +312,8 @@ export class TableView {
     });
     const held = [...this.walk.children].indexOf(document.activeElement);
     this.walk.replaceChildren(
-      step("⏮", "First position", 0), step("◀", "One move back", ply - 1),
-      step("▶", "One move on", ply + 1), step("⏭", "Last position", moves.length));
+      step("«", "First position", 0), step("‹", "One move back", ply - 1),
+      step("›", "One move on", ply + 1), step("»", "Last position", moves.length));
     if (held >= 0) this.walk.children[held].focus();
   }
 }

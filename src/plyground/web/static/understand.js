@@ -7,7 +7,7 @@ import { remember, remembered } from "./preferences.js";
 const MOST_ARROWS = 6;
 const LEAST_SHARE = 0.02;
 const SHOWN_PLIES = 8; // of a principal variation
-const SHOWN_MOVES = 12;
+const SHOWN_MOVES = 8;
 
 export class Understand {
   /** @param {import("./table.js").TableView} view */
@@ -143,19 +143,28 @@ export class Understand {
   #table() {
     const { moves } = this.found;
     const solved = moves.some((move) => move.exact !== null);
-    const heads = ["Move", "Prior", "Visits", "Value", ...(solved ? ["Solver"] : []), "Line"];
-    const rows = moves.slice(0, SHOWN_MOVES).map((move) => h("tr", {},
-      h("th", { scope: "row" }, move.name),
-      h("td", {}, `${(100 * move.prior).toFixed(1)}%`),
-      h("td", {}, move.visits.toLocaleString("en")),
-      h("td", {}, valueInWords(move)),
-      solved && h("td", {}, move.words),
-      h("td", { class: "line" }, ...playable(this.view, this.found.ply, this.found.line, move.line, move.actions))));
-    const left = moves.length - rows.length;
+    const heads = ["Move", "Prior", "Visits", "Value", ...(solved ? ["Solver"] : [])];
+    const shown = moves.slice(0, SHOWN_MOVES);
+    const rows = shown.flatMap((move) => this.#rows(move, solved, heads.length));
+    const left = moves.length - shown.length;
     return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of moves" },
       h("table", { class: "analysis" },
         h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)),
       left > 0 && h("p", { class: "soft" }, `${left} more moves`));
+  }
+
+  /** A move, and below it its line. */
+  #rows(move, solved, columns) {
+    const { ply, line } = this.found;
+    const numbers = h("tr", {},
+      h("th", { scope: "row" }, move.name),
+      h("td", {}, `${(100 * move.prior).toFixed(1)}%`),
+      h("td", {}, move.visits.toLocaleString("en")),
+      h("td", {}, valueInWords(move)),
+      solved && h("td", {}, move.words));
+    const buttons = playable(this.view, ply, line, move.line, move.actions);
+    if (buttons.length < 2) return [numbers];
+    return [numbers, h("tr", { class: "line-row" }, h("td", { colspan: columns }, ...buttons))];
   }
 }
 
@@ -165,7 +174,7 @@ function verdict(move) {
 }
 
 function threatList(threats) {
-  const items = threats.map((each) => h("li", {}, each.text));
+  const items = threats.map((each) => h("li", {}, h("strong", {}, each.name), ` ${each.text}`));
   return items.length ? h("ul", { class: "list", "aria-label": "Threats" }, ...items) : h("p", {}, "No threat was found.");
 }
 
