@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,7 +31,8 @@ class Person:
 
     def field(self, label: str) -> Any:
         """The select or input beside a label of the forms."""
-        return self.page.locator("label", has=self.page.get_by_text(label, exact=True)).locator("select, input, textarea")
+        text = self.page.locator("span", has_text=re.compile(f"^{re.escape(label)}$"))
+        return self.page.locator("label", has=text).locator("select, input, textarea")
 
     def new(self, game: str, against: str = "random", text: str = "", **fields: str) -> None:
         """Begin a game; `fields` are settings and other selects, by label with underscores."""

@@ -29,7 +29,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("server"), games=[EXAMPLE]) as served:
+    with serving(tmp_path_factory.mktemp("server"), games=[EXAMPLE], agents=["minimax:time=9"]) as served:
         yield served
 
 
