@@ -23,7 +23,10 @@ def add_cycle(run: Path, cycle: int) -> None:
             "plies": 50_000 * cycle, "illegal_moves": 0, "games": 1000 * cycle, "loss": 1 / cycle,
             "seconds": {"total": 10.0 * cycle},
         },
-        {"event": "evaluation", "step": 10 * cycle, "cycle": cycle, "cycles": 0, "eval_opponents": {"random": score}},
+        {
+            "event": "evaluation", "step": 10 * cycle, "cycle": cycle, "cycles": 0, "against_best": score,
+            "eval_opponents": {"random": score},
+        },
     ]  # fmt: skip
     with (run / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)
