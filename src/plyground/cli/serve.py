@@ -47,6 +47,7 @@ def run_server(
             server_header=False,
             ws="websockets-sansio",
             ws_max_size=2 * LARGEST,
+            ws_per_message_deflate=False,  # on this machine bytes cost less than packing them
             timeout_graceful_shutdown=GRACE,
         )
         address = address_of(trust)
@@ -83,6 +84,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, number))
+            found.listen(1024)  # now: who opens the address at once waits, and is not refused
         except (OSError, OverflowError) as error:
             found.close()
             reason = str(error)

@@ -132,9 +132,9 @@ def make_app(house: House, trust: Trust) -> Gate:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        task = asyncio.create_task(house.follow_runs())
+        house.start(house.prepare())
+        house.start(house.follow_runs())
         yield
-        task.cancel()
         await house.close()
 
     async def index(request: Any) -> Response:

@@ -103,6 +103,12 @@ class House:
             messages.OpenRunGame: self.open_run_game,
         }
 
+    async def prepare(self) -> None:
+        """Load all games, here and in workers, before a person waits for one."""
+        names = list(self.catalogue.words)
+        games = [await self._ready(name, {}) for name in names]
+        await self.workers.prepare(games)
+
     # ---- pages ----
 
     def welcome(self) -> messages.Welcome:
@@ -161,6 +167,7 @@ class House:
         for task in list(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.store.flush()
         await self.runs.close()
         await self.workers.close()
 
@@ -251,6 +258,7 @@ class House:
 
     def close_table(self, page: Page, request: messages.Close) -> None:
         self._leave_table(page, request.table)
+        page.send(messages.Tables(self.store.newest(LISTED)))
 
     def _leave_table(self, page: Page, name: str) -> None:
         """A table that no page has open rests on disk: its agents and its clock stop."""
@@ -394,23 +402,29 @@ class House:
         self._changed(live)
 
     def _save(self, live: Live) -> None:
-        try:
-            self.store.write(live.table.saved, live.table.info())
-        except Error as error:  # a full disk: the game goes on in memory
-            live.tell(messages.Failed(live.table.id, str(error)))
+        self.store.keep(live.table.saved, live.table.info())
         self._list_soon()
 
     def _list_soon(self) -> None:
-        """Send the list of games to all pages, not more often than once in LIST_EVERY seconds."""
+        """Write what has changed, and send the list of games to pages that show it, once in LIST_EVERY seconds."""
         if not self.list_due:
             self.list_due = True
             asyncio.get_running_loop().call_later(LIST_EVERY, self._send_list)
 
     def _send_list(self) -> None:
         self.list_due = False
+        self.start(self._flush())
         text = messages.encode(messages.Tables(self.store.newest(LISTED)))
         for page in self.pages:
-            page.send_text(text)
+            if not page.tables:
+                page.send_text(text)
+
+    async def _flush(self) -> None:
+        try:
+            await asyncio.to_thread(self.store.flush)
+        except Error as error:  # a full disk: games go on in memory
+            for page in self.pages:
+                page.send(messages.Failed("", str(error)))
 
     # ---- understanding ----
 

@@ -349,7 +349,7 @@ class Welcome(Sent, frozen=True):
 
 
 class Tables(Sent, frozen=True):
-    """The list of games, after a change; the newest first."""
+    """The list of games, the newest first: after a change, to pages that have no table open, and after `close`."""
 
     tables: list[TableInfo]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 import msgspec
@@ -36,6 +37,8 @@ class Store:
         with plain_os_errors(f"keep games in {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
         self.infos: dict[str, TableInfo] = {}
+        self.unwritten: dict[str, bytes] = {}
+        self.lock = threading.Lock()  # files are written in a thread: renaming may wait for the disk
         for path in folder.glob("*.json"):
             if ID.fullmatch(path.stem) and (found := _read(path)) is not None:
                 self.infos[path.stem] = _info(found)
@@ -44,26 +47,35 @@ class Store:
         """A game; an error where there is none or its file is damaged."""
         if name not in self.infos:
             raise unknown("game on this server", name, ())
+        self.flush()
         found = _read(self._path(name))
         if found is None:
             raise InvalidValue(f"the file of the game {name} is damaged: delete the game")
         return found.saved
 
-    def write(self, saved: Saved, info: TableInfo) -> None:
-        """Keep a game. A crash leaves its former state, or this one."""
+    def keep(self, saved: Saved, info: TableInfo) -> None:
+        """Put a game on the list; `flush` writes it."""
         self.infos[saved.id] = info
-        path = self._path(saved.id)
-        aside = path.with_suffix(".partial")
-        with plain_os_errors(f"keep the game in {path}"):
-            aside.write_bytes(msgspec.json.encode(Index(saved, info.title)))
-            aside.replace(path)
+        self.unwritten[saved.id] = msgspec.json.encode(Index(saved, info.title))
         if len(self.infos) > MOST:
             oldest = min(self.infos.values(), key=lambda each: each.changed)
             self.remove(oldest.id)
 
+    def flush(self) -> None:
+        """Write what has changed. A crash leaves a file as it was before, or as it is now."""
+        with self.lock:
+            while self.unwritten:
+                name, data = self.unwritten.popitem()
+                path = self._path(name)
+                aside = path.with_suffix(".partial")
+                with plain_os_errors(f"keep the game in {path}"):
+                    aside.write_bytes(data)
+                    aside.replace(path)
+
     def remove(self, name: str) -> None:
         self.infos.pop(name, None)
-        with plain_os_errors(f"remove the game {name}"):
+        with self.lock, plain_os_errors(f"remove the game {name}"):
+            self.unwritten.pop(name, None)
             self._path(name).unlink(missing_ok=True)
 
     def newest(self, count: int) -> list[TableInfo]:

@@ -24,6 +24,7 @@ from plyground.web.catalogue import YOU, title_of
 from plyground.web.messages import Clock
 
 FORMAT = 1
+FEW = 8  # scenes that are kept
 MOST_PLIES = 5_000  # of a line; every game of ours has ended by then
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
@@ -72,6 +73,7 @@ class Table:
         self.positions, self.seats = [start], [start.seat]  # before each action, and now
         self.moves: list[messages.Move] = []
         self.event = ""
+        self._scenes: dict[tuple[int, int], Scene] = {}  # (ply, seat): the newest few
         self.clock_since: float | None = None  # when the clock of the side to move has begun to run
         played, saved.actions = saved.actions, []
         for action in played:
@@ -222,6 +224,7 @@ class Table:
             raise Pruning(f"this removes {count} later {'move' if count == 1 else 'moves'}")
         if count:
             self._reopen()
+            self._scenes.clear()
             del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
 
     def _append(self, action: int) -> None:
@@ -272,7 +275,13 @@ class Table:
         return people[0] if people else 0
 
     def scene(self, ply: int) -> Scene:
-        return self.positions[ply].scene(self.view(ply))
+        """The position at a ply as a page may see it."""
+        key = (ply, self.view(ply))
+        if key not in self._scenes:
+            if len(self._scenes) >= FEW:
+                self._scenes.clear()
+            self._scenes[key] = self.positions[ply].scene(key[1])
+        return self._scenes[key]
 
     def info(self) -> messages.TableInfo:
         saved = self.saved
@@ -321,8 +330,8 @@ class Table:
         actor = position.seat
         acts = not line and self.saved.players[actor] == YOU
         ended = self.saved.outcome and ply == len(self.moves)
-        scene = position.scene(seat)
-        before = self.positions[self._turn_before(ply)] if not line else later[-2]
+        scene = position.scene(seat) if line else self.scene(ply)
+        before = later[-2].scene(seat) if line else self.scene(self._turn_before(ply))
         return messages.Position(
             table=self.id,
             revision=self.saved.revision,
@@ -330,7 +339,7 @@ class Table:
             line=list(line),
             scene=scene,
             choices=choices_of(position) if acts and not ended else [],
-            last=changed_cells(before.scene(seat), scene) if ply or line else [],
+            last=changed_cells(before, scene) if ply or line else [],
             actor=-1 if position.over or ended else actor,
             text=self.game.rules.view(position.state, seat),
             prompt=self.game.rules.prompt(position.state) if acts and not position.over else "",

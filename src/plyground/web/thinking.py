@@ -155,11 +155,11 @@ def threats_in(position: Position) -> list[Threat]:
     loud = "loudness" in game.rules.compiled
     search = Minimax(game, depth=1, quiescence=4 if loud else 0)
     actions, scores = (found[0] for found in search.scores(turned))
-    there = np.flatnonzero(actions >= 0)
-    usual = float(np.median(scores[there]))  # of its moves; most of them threaten nothing
+    there, values = np.flatnonzero(actions >= 0), np.clip(scores, -1.0, 1.0)
+    usual = float(np.median(values[there]))  # of its moves; most of them threaten nothing
     other, found = Position(game, turned), list[Threat]()
     for k in there[np.argsort(-scores[there], kind="stable")][:MOST_THREATS]:
-        action, wins, gain = int(actions[k]), bool(scores[k] > WON), float(scores[k]) - usual
+        action, wins, gain = int(actions[k]), bool(scores[k] > WON), float(values[k]) - usual
         if wins or gain >= GAIN:
             words = "wins at once" if wins else f"gains {gain:.2f}"
             found.append(Threat(typed.notation(other, action), other.clicks(action), words))
