@@ -67,6 +67,12 @@ def test_a_review_and_a_question_have_no_violation(person: Person) -> None:
     assert violations(person) == []
 
 
+def test_a_violation_would_be_found(person: Person) -> None:
+    person.go()
+    person.page.evaluate("document.querySelector('h1').append(document.createElement('img'))")
+    assert any("image-alt" in each for each in violations(person))
+
+
 def test_cells_say_what_stands_on_them(person: Person) -> None:
     person.new("Chess")
     labels = person.labels()

@@ -136,7 +136,7 @@ def test_the_board_is_flipped(person: Person) -> None:
     person.new("Chess")
     first = person.page.locator('.zone[data-zone="board"] .cell').first
     assert first.get_attribute("data-cell") == "a8"
-    person.button("Flip the board").click()
+    person.button("Flip").click()
     assert first.get_attribute("data-cell") == "h1"
     person.click("e2")
     person.click("e4")

@@ -32,6 +32,6 @@ def test_a_saved_game_of_a_run_is_opened(person: Person, served: Served) -> None
     (run / "games" / "10.txt").write_text(f"{head}\n1 2 1 2 1 2 1 FIRST_WINS (four in a row)\n", encoding="utf-8")
     person.go("watch")
     person.field("Run").select_option("with-games")
-    person.page.locator(".list.tall button").first.click()
+    person.page.locator("[aria-label='Saved games'] button").first.click()
     person.page.locator(".moves .move").nth(6).wait_for()
     assert person.moves == ["1", "2", "1", "2", "1", "2", "1"]
