@@ -23,7 +23,7 @@ test: .venv/.test  ## all tests but the slow ones; the rules also with bounds ch
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
-test-web: .venv/.browser  ## the page in a real browser: Chromium; without one the tests skip with the reason
+test-web: .venv/.browser build/node_modules/axe-core  ## the page in a real browser: Chromium; without one the tests skip with the reason
 	$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 0 -m "not slow" tests/web/browser
 
 test-slow: .venv/.test  ## the proofs that take minutes
@@ -54,6 +54,9 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 
 bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed
 	$(BIN)/python benchmarks/gpu.py
+
+build/node_modules/axe-core: # rules of accessibility; the tests that need them skip without
+	npm install --no-save --no-audit --no-fund --prefix build axe-core@4.14.0 || echo "axe-core could not be installed"
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

@@ -69,11 +69,10 @@ export class Board {
     const result = click(this.shown.choices, this.clicks, word);
     if (!result.changed) return false;
     this.clicks = result.clicks;
+    this.pending = result.action !== null;
     this.#drawState();
-    if (result.action) {
-      this.pending = true;
-      this.onAction(result.action);
-    } else this.#focusChooser();
+    if (result.action) this.onAction(result.action);
+    else this.#focusChooser();
     return true;
   }
 
@@ -164,6 +163,8 @@ export class Board {
         node.setAttribute("aria-label", cellLabel(cell, zone, sides, state));
       });
     }
+    this.host.classList.toggle("yours", choices.length > 0);
+    this.host.classList.toggle("pending", this.pending);
     this.#drawMarks();
   }
 

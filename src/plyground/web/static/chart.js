@@ -17,13 +17,13 @@ const BOTTOM = 34;
 
 /**
  * A chart with a line for each series, and a band where points have intervals.
- * @param {{title: string, series: Series[], x: string, range?: [number, number], percent?: boolean, signs?: Sign[],
- *   at?: number, onpick?: (x: number) => void}} options `at`: a vertical line; `onpick`: called with the x of a click
+ * @param {{title: string, series: Series[], x: string, from?: number, range?: [number, number], percent?: boolean, signs?: Sign[],
+ *   at?: number, onpick?: (x: number) => void}} options `from`: the least x; `at`: a vertical line; `onpick`: called with the x of a click
  * @returns {HTMLElement}
  */
-export function chart({ title, series, x, range, percent = false, signs = [], at, onpick }) {
+export function chart({ title, series, x, from, range, percent = false, signs = [], at, onpick }) {
   const points = series.flatMap((each) => each.points);
-  const xs = bounds(points.map((point) => point.x), at);
+  const xs = bounds(points.map((point) => point.x), at ?? from);
   const ys = range ?? bounds(points.flatMap((point) => [point.low ?? point.y, point.high ?? point.y]));
   const scale = {
     x: (value) => LEFT + ((value - xs[0]) / (xs[1] - xs[0] || 1)) * (WIDTH - LEFT - RIGHT),

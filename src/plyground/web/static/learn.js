@@ -175,15 +175,16 @@ export class LearnView {
       name: run,
       points: this.points.get(run).filter((point) => name in point.numbers).map((point) => ({ x: point.seconds, y: point.numbers[name] })),
     }));
-    return chart({ title: spaced(name), series, x: "seconds of training" });
+    return chart({ title: spaced(name), series, x: "seconds of training", from: 0 });
   }
 
   /** A chart for each evaluation opponent, with intervals. */
   #scoreCharts(runs) {
     const opponents = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => point.scores.map((score) => score.opponent))));
     return [...opponents].map((opponent) => chart({
-      title: `Score against ${opponent}`,
+      title: `Score against ${opponent === "best" ? "the best checkpoint so far" : opponent}`,
       x: "seconds of training",
+      from: 0,
       range: [0, 1],
       percent: true,
       series: runs.map((run) => ({

@@ -110,7 +110,7 @@ export class PlayView {
       })));
     this.list.replaceChildren(
       h("h2", {}, "Games"),
-      rows.length ? h("ul", { class: "list" }, ...rows) : h("p", { class: "soft" }, "None yet: begin one."),
+      rows.length ? h("ul", { class: "list tall" }, ...rows) : h("p", { class: "soft" }, "None yet: begin one."),
     );
   }
 

@@ -281,8 +281,8 @@ export class TableView {
     this.controls.replaceChildren(
       ...buttons,
       named("new", "New game", () => this.#again(false)),
-      named("swap", "Change sides", () => this.#again(true)),
-      named("flip", "Flip the board", () => this.#flip()),
+      named("swap", "Swap sides", () => this.#again(true)),
+      named("flip", "Flip", () => this.#flip()),
       named("text", "Copy text", () => this.#texts()),
     );
     if (focus) this.controls.querySelector(`[data-control="${focus}"]`)?.focus();

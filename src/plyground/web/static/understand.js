@@ -6,6 +6,7 @@ import { remember, remembered } from "./preferences.js";
 
 const MOST_ARROWS = 6;
 const LEAST_SHARE = 0.02;
+const SEARCHING = "Searching … The first search of a game compiles it, which takes some seconds.";
 const SHOWN_PLIES = 8; // of a principal variation
 const SHOWN_MOVES = 8;
 
@@ -131,7 +132,7 @@ export class Understand {
   #drawResult() {
     const { found, wishes } = this;
     if (!this.wanted) return this.result.replaceChildren(h("p", { class: "soft" }, "Switch on what you want to see."));
-    if (!found) return this.result.replaceChildren(h("p", { class: "soft" }, this.request ? "Searching …" : "Nothing to search here."));
+    if (!found) return this.result.replaceChildren(h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."));
     const rate = `${found.simulations.toLocaleString("en")} simulations, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
     const proven = found.proven ? `, proven: a ${found.proven}` : "";
     const parts = [];

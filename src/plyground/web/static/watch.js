@@ -79,7 +79,7 @@ export class WatchView {
       const rows = games.map(({ file, number, title }) => h("li", {},
         button(title, () => open(this.app, "open_run_game", { run, file, number }), { class: "link" })));
       const none = h("p", { class: "soft" }, "This run has saved no games.");
-      this.games.replaceChildren(rows.length ? h("ul", { class: "list tall" }, ...rows) : none);
+      this.games.replaceChildren(rows.length ? h("ul", { class: "list tall", "aria-label": "Saved games" }, ...rows) : none);
     } catch (error) {
       toast(error.message);
     }
