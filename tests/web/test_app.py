@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from served import Client, Served, serving
 from plyground.web.app import STATIC
 from plyground.web.messages import LARGEST
 from plyground.web.trust import COOKIE, HEADERS
+from served import Client, Served, serving
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 TOKEN = "a-token-that-only-the-person-knows"  # noqa: S105
@@ -90,10 +90,13 @@ def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
 
 
 def test_a_page_that_sends_only_nonsense_is_disconnected(served: Served) -> None:
-    with served.page() as page, pytest.raises(ConnectionClosed):
+    def send_nonsense(page: Client) -> None:
         for _ in range(200):
             page.socket.send("nonsense")
-            page.receive(1.0)
+            page.receive(10.0)
+
+    with served.page() as page, pytest.raises(ConnectionClosed):
+        send_nonsense(page)
 
 
 def wait_for_refusal(page: Client) -> Any:

@@ -92,7 +92,7 @@ class House:
             messages.Analyse: self.analyse,
             messages.Review: self.review,
             messages.Stop: self.stop,
-            messages.Record: self.record,
+            messages.CopyGame: self.record,
             messages.Ladder: self.ladder,
             messages.Follow: self.follow,
             messages.StartDemo: self.start_demo,
@@ -535,7 +535,7 @@ class House:
     def stop(self, page: Page, request: messages.Stop) -> None:
         page.stop_task()
 
-    def record(self, page: Page, request: messages.Record) -> None:
+    def record(self, page: Page, request: messages.CopyGame) -> None:
         table = self._find(page, request.table).table
         position = table.along(request.ply, ())[0]
         text = table.game.rules.view(position.state, table.view(request.ply))
@@ -605,7 +605,7 @@ class House:
         if request.run:
             self.runs.check([request.run])
             self.runs.game_of(request.run).position(request.text)  # the error says what is wrong with it
-        page.policy, page.judged = (request.run, request.text), -1
+        page.policy, page.policy_step = (request.run, request.text), -1
 
     async def follow_runs(self) -> None:
         """Tell pages what is new in runs, once a second."""
@@ -625,22 +625,23 @@ class House:
                     page.send(message)
             for page in list(self.pages):
                 self.runs.send_curves(page)
-                self._judge_newest(page)
+                self._show_newest(page)
 
-    def _judge_newest(self, page: Page) -> None:
+    def _show_newest(self, page: Page) -> None:
         """Let the newest checkpoint of the run that a page watches look at the page's position."""
         run, text = page.policy
         step = self.runs.newest(run) if run else -1
-        if step > page.judged and (page.judging is None or page.judging.done()):
-            page.judged = step
-            page.judging = self.start(self._judge(page, run, text, step))
+        if step > page.policy_step and (page.policy_task is None or page.policy_task.done()):
+            page.policy_step = step
+            page.policy_task = self.start(self._show_policy(page, run, text, step))
 
-    async def _judge(self, page: Page, run: str, text: str, step: int) -> None:
+    async def _show_policy(self, page: Page, run: str, text: str, step: int) -> None:
         try:
             position = self.runs.game_of(run).position(text)
             place, path = place_of(position), str(self.runs.folder / run)
             found = await self.workers.ask(
-                lambda number: worker.Judge(number=number, place=place, run=path, step=step), thinking.Judged
+                lambda number: worker.ShowPolicy(number=number, place=place, run=path, step=step),
+                thinking.NetworkPolicy,
             )
         except Error as error:  # the checkpoint may have been removed meanwhile
             page.send(messages.Failed("", str(error)))

@@ -181,7 +181,7 @@ class Stop(Asked, frozen=True, kw_only=True):
     """End the page's analysis, review or ladder."""
 
 
-class Record(Asked, frozen=True, kw_only=True):
+class CopyGame(Asked, frozen=True, kw_only=True, tag="record"):
     """The game and the position at a ply as text to copy. Answer: `recorded`."""
 
     table: Name
@@ -247,7 +247,7 @@ class OpenRunGame(Asked, frozen=True, kw_only=True):
 
 Request = (
     NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
-    | Analyse | Review | Stop | Record
+    | Analyse | Review | Stop | CopyGame
     | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
 )  # fmt: skip
 

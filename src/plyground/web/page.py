@@ -39,8 +39,8 @@ class Page:
         self.task: asyncio.Task[None] | None = None  # its analysis, review or ladder
         self.runs: dict[str, int] = {}  # followed runs: how many points it was sent
         self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent
-        self.judged = -1  # the newest checkpoint whose policy was asked for
-        self.judging: asyncio.Task[None] | None = None
+        self.policy_step = -1  # the newest checkpoint whose policy was asked for
+        self.policy_task: asyncio.Task[None] | None = None
         self.gone = False
 
     def send(self, message: Sent) -> None:

@@ -56,7 +56,7 @@ class Reviewed(msgspec.Struct, frozen=True):
     accuracy: list[float]
 
 
-class Judged(msgspec.Struct, frozen=True):
+class NetworkPolicy(msgspec.Struct, frozen=True):
     value: float | None
     moves: list[PolicyMove]
     puzzles: dict[str, float]
@@ -209,7 +209,7 @@ def accuracy(plies: Sequence[PlyReview], side: int) -> float:
 # ---- runs ----
 
 
-def judge(agent: Any, position: Position) -> Judged:
+def policy_of(agent: Any, position: Position) -> NetworkPolicy:
     """A checkpoint's shares of the legal moves and its puzzles; a table or another agent: its choice alone."""
     legal, solved = position.legal(), puzzles.solved(position.game, agent)
     value, outputs = _outputs(agent, position, legal) if hasattr(agent, "network") else (None, {})
@@ -219,7 +219,7 @@ def judge(agent: Any, position: Position) -> Judged:
         PolicyMove(action, position.name(action), position.clicks(action), share, outputs.get(action))
         for action, share in zip(legal, shares, strict=True)
     ]
-    return Judged(value, moves, solved)
+    return NetworkPolicy(value, moves, solved)
 
 
 def _outputs(agent: Any, position: Position, legal: Sequence[int]) -> tuple[float | None, dict[int, float]]:

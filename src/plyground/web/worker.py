@@ -85,8 +85,8 @@ class Review(Job, frozen=True, kw_only=True):
     actions: list[int]
 
 
-class Judge(Job, frozen=True, kw_only=True):
-    """What a run's checkpoint thinks of a position. Answer: `thinking.Judged`."""
+class ShowPolicy(Job, frozen=True, kw_only=True):
+    """What a run's checkpoint thinks of a position. Answer: `thinking.NetworkPolicy`."""
 
     place: Place
     run: str
@@ -105,7 +105,7 @@ class Cancel(Job, frozen=True, kw_only=True):
     """The answers of a job are no longer wanted."""
 
 
-Jobs = Think | Advise | Analyse | Review | Judge | Climb | Cancel
+Jobs = Think | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
 
 
 class Thought(msgspec.Struct, frozen=True):
@@ -167,9 +167,9 @@ def answers_to(job: Any) -> Iterator[Any]:
     elif isinstance(job, Review):
         agent = ready_agent(job.place.game, job.agent)
         yield from thinking.review_game(agent, job.place.read(), job.actions)
-    elif isinstance(job, Judge):
+    elif isinstance(job, ShowPolicy):
         spec = f"run:{job.run},checkpoint={job.step}"
-        yield thinking.judge(ready_agent(job.place.game, spec), job.place.read())
+        yield thinking.policy_of(ready_agent(job.place.game, spec), job.place.read())
     elif isinstance(job, Climb):
         yield from thinking.climb(load_game(job.game), job.agents, job.games)
 
