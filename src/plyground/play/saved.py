@@ -11,7 +11,7 @@ from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.position import Position
 
-NUMBER = re.compile(r"\d+\.+")  # of a move: `1.`, `12...`
+NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
 
 
 def read_file(path: Path, game: Game, number: int = 1) -> tuple[Position, list[int]]:

@@ -176,11 +176,11 @@ class House:
     async def new_game(self, page: Page, request: messages.NewGame) -> None:
         game = await self._ready(request.game, request.settings)
         players = self._check_players(request.game, game, request.players)
-        text, actions = read_start(game, request.text, request.number)
+        text, actions = await asyncio.to_thread(read_start, game, request.text, request.number)
         saved = self._saved(request.game, game, players, text, actions)
         if request.clock:
             saved.clock, saved.clocks = request.clock, [request.clock.seconds] * 2
-        self._begin(page, request.request, saved, game)
+        await self._begin(page, request.request, saved, game)
 
     def _saved(self, name: str, game: Game, players: list[str], text: str, actions: list[int]) -> Saved:
         """A new game; one without people is watched, at a pace."""
@@ -222,21 +222,22 @@ class House:
     def _names(self, name: str, game: Game, players: Sequence[str]) -> list[str]:
         return ["You" if player == YOU else self.catalogue.choice(name, game, player).info.name for player in players]
 
-    def _begin(self, page: Page, request: int, saved: Saved, game: Game) -> None:
+    async def _begin(self, page: Page, request: int, saved: Saved, game: Game) -> None:
         """A new table, which the page opens."""
         if len(self.live) >= MOST_TABLES:
             raise InvalidValue(f"{MOST_TABLES} games are open on this server: close one first")
-        live = self._seat(saved, game)
+        live = await self._seat(saved, game)
         self._save(live)
         page.send(messages.Opened(request, saved.id))
-        self._enter_table(page, live)
+        self._enter_table(page, live, request)
 
-    def _seat(self, saved: Saved, game: Game) -> Live:
+    async def _seat(self, saved: Saved, game: Game) -> Live:
+        """A table in memory. Its actions are played again, in a thread: a long game takes a moment."""
         agents = [
             None if player == YOU else self.catalogue.choice(saved.game, game, player).spec for player in saved.players
         ]
-        live = self.live[saved.id] = Live(Table(saved, game), agents)
-        return live
+        table = await asyncio.to_thread(Table, saved, game)
+        return self.live.setdefault(saved.id, Live(table, agents))
 
     async def open(self, page: Page, request: messages.Open) -> None:
         live = self.live.get(request.table)
@@ -245,15 +246,15 @@ class House:
                 raise InvalidValue(f"{MOST_TABLES} games are open on this server: close one first")
             saved = self.store.read(request.table)
             game = await self._ready(saved.game, saved.settings)
-            live = self.live.get(request.table) or self._seat(saved, game)
-        self._enter_table(page, live)
+            live = self.live.get(request.table) or await self._seat(saved, game)
+        self._enter_table(page, live, request.request)
 
-    def _enter_table(self, page: Page, live: Live) -> None:
+    def _enter_table(self, page: Page, live: Live, request: int) -> None:
         live.pages.add(page)
         page.tables.add(live.table.id)
         live.table.run_clock(time.monotonic(), not live.table.saved.paused)
         page.send(live.table.message())
-        page.send(live.table.position_message(len(live.table.moves)))
+        page.send(live.table.position_message(len(live.table.moves), request=request))
         self._continue(live)
 
     def close_table(self, page: Page, request: messages.Close) -> None:
@@ -550,7 +551,7 @@ class House:
             raise InvalidValue("hands are hidden: a game that is tried again has the same seats")
         new = self._saved(saved.game, game, players, saved.text, [*saved.actions[: request.ply], *request.line])
         new.seed = saved.seed
-        self._begin(page, request.request, new, game)
+        await self._begin(page, request.request, new, game)
 
     def ladder(self, page: Page, request: messages.Ladder) -> None:
         game = self.catalogue.load(request.game)
@@ -658,7 +659,7 @@ class House:
         await self._ready(name, {key: specs.text(value) for key, value in game.settings.items()})
         saved = self._saved(name, game, [YOU] * seats_of(game), text, actions)
         saved.names = names
-        self._begin(page, request.request, saved, game)
+        await self._begin(page, request.request, saved, game)
 
 
 def read_start(game: Game, text: str, number: int) -> tuple[str, list[int]]:

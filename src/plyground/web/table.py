@@ -25,7 +25,7 @@ from plyground.web.messages import Clock
 
 FORMAT = 1
 FEW = 8  # scenes that are kept
-MOST_PLIES = 5_000  # of a line; every game of ours has ended by then
+MOST_PLIES = 2_000  # of a line
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
 

@@ -150,7 +150,7 @@ def threats_in(position: Position) -> list[Threat]:
         return []
     turned = position.states.copy()
     turned["to_move"] = 1 - turned["to_move"]
-    if game.rules.problems(turned[0]):  # such as the king of the side to move: no move but an answer to check
+    if "in_check" in game.rules.compiled and game.rules.problems(turned[0]):  # in check one cannot give the turn away
         return []
     loud = "loudness" in game.rules.compiled
     search = Minimax(game, depth=1, quiescence=4 if loud else 0)
