@@ -59,7 +59,7 @@ export class TableView {
     const stage = h("div", { class: "stage" },
       this.players.top,
       h("div", { class: "board-row" }, this.understand.bar, this.board.host),
-      this.players.bottom, this.status, this.sign, this.banner, this.advice, this.controls);
+      this.players.bottom, this.status, this.sign, this.banner, this.advice, this.controls, keys());
     const side = h("aside", { class: "side", "aria-label": "Moves and analysis" },
       h("section", { class: "panel", "aria-label": "Moves" }, h("h2", {}, "Moves"), this.moves, this.walk, this.#typed()),
       this.understand.element, this.review.element);
@@ -316,4 +316,14 @@ export class TableView {
       step("›", "One move on", ply + 1), step("»", "Last position", moves.length));
     if (held >= 0) this.walk.children[held].focus();
   }
+}
+
+/** Help for people who play without a mouse. */
+function keys() {
+  const rows = {
+    "Arrow keys": "move over the board", "Space or Enter": "click the cell", Escape: "forget the clicks so far",
+    Tab: "to the next zone: hand, choices, buttons, moves", "Arrow keys in the list of moves": "walk through the game",
+  };
+  const items = Object.entries(rows).flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)]);
+  return h("details", { class: "keys" }, h("summary", {}, "Keys"), h("dl", {}, ...items));
 }
