@@ -46,7 +46,10 @@ CONTRACT = {
 }
 """files of a game's folder that import only the contract (modules of `games/` itself) and one another"""
 
-FOR_ONE_GAME = {"interop/course_sequence.py", "interop/connect_zero.py", "interop/connect_four_dqn.py"}
+FOR_ONE_GAME = {
+    *("interop/course_sequence.py", "interop/connect_zero.py", "interop/connect_four_dqn.py"),
+    "interop/uci_thinkers.py",
+}
 """adapters between one game and a foreign program; they may import that game"""
 
 ADAPTERS = {"interop/pettingzoo.py": {"pettingzoo"}, "interop/openspiel.py": {"open_spiel", "pyspiel"}}

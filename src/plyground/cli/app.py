@@ -35,7 +35,11 @@ LEARNING = {
     "table": "Print the entries of a run's table in words.",
 }
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
-EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
+EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
+    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+}
+"""package: the extra that installs it"""
 MEANING = "Teach machines to play board games; watch, measure and play them."
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
@@ -56,9 +60,10 @@ def main() -> None:
     except Error as error:
         _fail(str(error))
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in EXTRA:
+        extra = EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
             raise
-        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
+        _fail(f"this needs {error.name}, which is not installed; {install(extra)}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:

@@ -28,16 +28,19 @@ from plyground.errors import InvalidValue, command
 from plyground.game import load
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
+from plyground.learners.evaluation import Event
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
 from plyground.runs.files import is_file
 from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.tensorboard import record_events, summary_writer
 from plyground.runs.trust import check_programs
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
+LIVE = "write the metrics for TensorBoard too, while the run goes on"
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
@@ -60,9 +63,12 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
+        tensorboard: bool = False,
         trust: bool = False,
     ) -> None:
         _check_profile(profile, trust)
+        if tensorboard:
+            summary_writer()  # before anything is made
         if made_with:
             _say_other_versions(chosen or "", made_with)
         others = words[1:] if name in words[:1] else words
@@ -70,7 +76,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or next_free(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
-            _train(_begin(entry.learner, full, path), run)
+            _train(_begin(entry.learner, full, path), run, tensorboard)
 
     train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
     train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
@@ -78,6 +84,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     Args:
         profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
         out: the run's directory
+        tensorboard: {LIVE}
         trust: {TRUST}, where the profile is a run
     """
     return train
@@ -193,18 +200,28 @@ def _begin(learner: type[Any], config: Any, path: Path) -> Any:
         return learner(config, **own)
 
 
-def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str) -> bool:
+def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, tensorboard: bool = False) -> bool:
     """Train a learner with settings from a table into a new directory; returns whether it finished."""
     entry = find_learner(name)
     full = resolve(build(entry.config, settings, where), say)
     with _new_run(path, name, full) as run:
-        return _train(_begin(entry.learner, full, path), run)
+        return _train(_begin(entry.learner, full, path), run, tensorboard)
 
 
-def _train(learner: Learner, run: Run) -> bool:
+def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
     """Train to the end or until a signal; then print a report. Returns whether it finished."""
-    with stop_on_signal() as stop, Display() as display, explain_out_of_memory(SMALLER):
-        finished = training.train(learner, run, display, lambda: bool(stop))
+    with (
+        _live_events(run, tensorboard) as show,
+        stop_on_signal() as stop,
+        Display() as display,
+        explain_out_of_memory(SMALLER),
+    ):
+
+        def emit(event: Event) -> None:
+            display(event)
+            show(event)
+
+        finished = training.train(learner, run, emit, lambda: bool(stop))
     if not finished:
         say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
         return False
@@ -218,6 +235,17 @@ def _train(learner: Learner, run: Run) -> bool:
         say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
     say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
     return True
+
+
+@contextmanager
+def _live_events(run: Run, wanted: bool) -> Generator[Callable[[Event], None]]:
+    """Writes events for TensorBoard, if that is wanted."""
+    if not wanted:
+        yield lambda event: None
+        return
+    with record_events(run.path) as events:
+        say(f"Watch it with: tensorboard --logdir {events.folder}")
+        yield events.show
 
 
 def _done(learner: Learner) -> dict[str, float]:
@@ -257,6 +285,7 @@ def resume(
     seconds: float | None = None,
     epochs: int | None = None,
     force: bool = False,
+    tensorboard: bool = False,
     trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end.
@@ -268,15 +297,20 @@ def resume(
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
+        tensorboard: write the metrics for TensorBoard too, while the run goes on
         trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
     if trust:
         directory.trust_run(run)
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
-    resume_run(run, {name: value for name, value in given.items() if value is not None}, force)
+    if tensorboard:
+        summary_writer()
+    resume_run(run, {name: value for name, value in given.items() if value is not None}, force, tensorboard)
 
 
-def resume_run(run: Path, limits: Mapping[str, float] | None = None, force: bool = False) -> bool:
+def resume_run(
+    run: Path, limits: Mapping[str, float] | None = None, force: bool = False, tensorboard: bool = False
+) -> bool:
     """Continue a run, to a later end if one is given; returns whether it finished."""
     limits = limits or {}
     with directory.open_run(run) as held:
@@ -293,7 +327,7 @@ def resume_run(run: Path, limits: Mapping[str, float] | None = None, force: bool
             raise
         set_limits(held, limits)
         held.rewind(checkpoint)
-        return _train(learner, held)
+        return _train(learner, held, tensorboard)
 
 
 def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:
