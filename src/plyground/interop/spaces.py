@@ -31,7 +31,7 @@ class EncodedGame:
     def __init__(self, game: Game, encoder: str = "") -> None:
         self.game, self.encoder = game, game.encoder(encoder)
         self.name = str(self.encoder)
-        self._kernels = game.kernels()
+        self._kernels, self._encode_for = game.kernels(), game.encode_kernels(self.encoder).encode_for
         self.seats = int(game.settings.get("seats", game.rules.SEATS))
         slots = game.slots(self.name)  # [SEATS, A] the number of each action
         self._slots = slots if (slots != np.arange(game.num_actions)).any() else None
@@ -59,7 +59,7 @@ class EncodedGame:
         if seats is None:
             return self.game.encode(self.name, states, threads=threads)
         seen = np.empty((len(states), *self.encoder.shape), self.encoder.dtype)
-        self.game.encode_kernels(self.encoder).encode_for(states, seats, seen.reshape(len(states), -1))
+        self._encode_for(states, seats, seen.reshape(len(states), -1))
         return seen
 
     def legal_mask(self, states: NDArray[np.void], threads: int = 1) -> NDArray[np.int8]:
@@ -77,6 +77,10 @@ class EncodedGame:
         inside = (numbers >= 0) & (numbers < self.game.num_actions)
         found = self._actions[self.seats_to_act(states), np.where(inside, numbers, 0)]
         return np.where(inside, found, numbers)
+
+    def action(self, seat: int, number: int) -> int:
+        """The game's own action of a number that lies in the action space, for a seat."""
+        return int(self._actions[seat, number])
 
     def numbers(self, states: NDArray[np.void], actions: NDArray[Any]) -> NDArray[Any]:
         """[N] the numbers of the game's own actions [N]."""
