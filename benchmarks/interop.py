@@ -1,6 +1,6 @@
 """The adapters beside the peers' own environments and beside Batch, in interleaved rounds: medians and ranges.
 
-.venv/bin/python benchmarks/interop.py          (needs the extras bench and peers; --int8: the strength of int8 networks)
+.venv/bin/python benchmarks/interop.py   (needs the extras bench and peers; --int8: the strength of int8 networks)
 """
 
 # pyright: reportMissingImports=false
