@@ -7,7 +7,7 @@ BOTH := -n 2 --dist loadfile --max-worker-restart 0
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
-.PHONY: demo test test-slow torture lint audit bench bench-gpu clean help
+.PHONY: demo web test test-peers test-web test-slow torture lint audit bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,13 +15,22 @@ help:  ## what there is
 demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
 	$(BIN)/plyground train --profile connect_four_demo
 
+web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser: a page from a server on this machine
+	$(BIN)/plyground serve --open
+
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted"
+	$(BIN)/pytest $(BOTH) -m "not slow and not peers and not interpreted" --ignore tests/web/browser
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
+test-peers: .venv/.peers  ## the adapters, with the tests of PettingZoo, Gymnasium and OpenSpiel; ONNX; model folders
+	$(BIN)/pytest $(BOTH) -m peers
+
+test-web: .venv/.browser build/node_modules/axe-core  ## the page in a real browser: Chromium; without one the tests skip with the reason
+	$(BIN)/pytest $(BOTH) -m "not slow" tests/web/browser
+
 test-slow: .venv/.test  ## the proofs that take minutes
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m "slow and not peers"
 
 SEED ?= 0
 SECONDS ?= 600
@@ -48,6 +57,9 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 
 bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed
 	$(BIN)/python benchmarks/gpu.py
+
+build/node_modules/axe-core: # rules of accessibility; the tests that need them skip without
+	npm install --no-save --no-audit --no-fund --prefix build axe-core@4.14.0 || echo "axe-core could not be installed"
 
 clean:  ## remove what these targets made
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis

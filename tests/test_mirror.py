@@ -71,5 +71,12 @@ ABOUT_MORE: set[str] = {
     "learners/test_every_learner.py",
     "learners/test_gpu.py",
     "learners/test_reading_path.py",
+    "web/browser/test_accessibility.py",
+    "web/browser/test_games.py",
+    "web/browser/test_learn.py",
+    "web/browser/test_special_moves.py",
+    "web/browser/test_table.py",
+    "web/browser/test_understand.py",
+    "web/browser/test_watch.py",
 }
 """test files that are about several modules, or about behaviour"""

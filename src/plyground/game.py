@@ -123,7 +123,7 @@ class Game:
     def __hash__(self) -> int:
         return hash(self.full)
 
-    @property
+    @functools.cached_property
     def label(self) -> str:
         """A short name for files and notices: `three_in_a_row` for `examples/three_in_a_row.py`."""
         return Path(self.word).stem

@@ -73,6 +73,8 @@ BREAKS = [  # which law, and an edit that breaks it
     ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
     ("transposition_keys", "every_name", 'np.uint64(1 + state["to_move"]', 'np.uint64(1 + state["ply"]'),
     ("scenes_keep_secrets", "every_name", "state['secrets'][seat]}\", seat)", "state['secrets'][1 - seat]}\", seat)"),
+    ("agents_keep_secrets", "every_name", 'LEFT if state["piles"][LEFT] > 0', 'LEFT if state["secrets"][0] > 1'),
+    ("agents_keep_secrets", "every_name", "0.5 if action == RIGHT else", '0.5 if state["secrets"][0] > 1 else'),
     ("scenes_are_plain", "every_name", '(row("piles", piles),', '(row("piles", [*piles, piles[0]]),'),
     ("scenes_are_plain", "every_name", '", seat),))', '", state["to_move"]),))'),
     ("clicks_tell_actions_apart", "every_name", "[action_name(state, action)]\n", '["left"]\n'),

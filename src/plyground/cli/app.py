@@ -27,14 +27,19 @@ from plyground.errors import Error, command, install, shorten
 LEARNING = {
     "train": "Train an agent: LEARNER [GAME], or --profile alone.",
     "resume": "Continue a run exactly where it stopped.",
-    "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
+    "runs": "List the runs; or pack, unpack, publish or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
+    "export": "Export a run's network: onnx RUN FILE.",
     "plot": "Draw the learning curves of one or several runs.",
     "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
-EXTRA = ("torch", "safetensors", "matplotlib")  # what the extra `learn` installs
+EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
+    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+}
+"""package: the extra that installs it"""
 MEANING = "Teach machines to play board games; watch, measure and play them."
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
@@ -55,9 +60,10 @@ def main() -> None:
     except Error as error:
         _fail(str(error))
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in EXTRA:
+        extra = EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
             raise
-        _fail(f"this needs {error.name}, which is not installed; {install('learn')}")
+        _fail(f"this needs {error.name}, which is not installed; {install(extra)}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
@@ -110,6 +116,10 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
         from plyground.cli import pipeline, training
 
         return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
+    if name == "export":
+        from plyground.cli import export
+
+        return {name: export.export}
     if name in LEARNING:
         from plyground.cli import runs
 

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
 from plyground.cli.doctor import doctor
-from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Words, game_first, hint, shown_as
+from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Several, Words, game_first, hint, shown_as
 from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
@@ -309,6 +309,33 @@ def play(
     play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
 
 
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int | None, hint("INT", "8421, or the next free one")] = None,
+    open: bool = False,  # noqa: A002 (the option's name)
+    game: Annotated[Several, hint("FILE ...", "none")] = NO_WORDS,
+    agent: Annotated[Several, hint("SPEC ...", "none")] = NO_WORDS,
+    runs: Path = Path("runs"),
+    tables: Annotated[Path | None, hint("PATH", "the user's cache folder")] = None,
+) -> None:
+    """Play, watch, understand and learn in a browser: a page from a server on this machine.
+
+    Args:
+        host: the address to listen on; any but this machine's own needs the token that is printed
+        port: the port
+        open: open the page in a browser
+        game: files of games of your own, to add to the list
+        agent: agents to add to the opponents, such as minimax:time=2 or uci:PATH
+        runs: where runs are
+        tables: where games are kept
+    """
+    from plyground.cli.serve import run_server
+    from plyground.web.store import default_folder
+
+    run_server(host, port, open, game, agent, runs, tables or default_folder())
+
+
 def bench(
     what: Positional[Literal["rules"]],
     words: GameWord = NO_WORDS,
@@ -376,5 +403,5 @@ def _check_picture(picture: Path | None) -> None:
 
 COMMANDS = {
     each.__name__: each
-    for each in (games, perft, match, play, analyse, solve, grade, ladder, bench, check, uci, doctor)
+    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
 }

@@ -30,6 +30,7 @@ class WordTuple(tuple[str, ...]):
 
 
 AnyWords = PrimitiveConstructorSpec("*", "WORD", WordTuple, lambda given: isinstance(given, WordTuple), list)
+Several = Annotated[WordTuple, AnyWords]  # an option that takes several words
 Words = Positional[Annotated[WordTuple, AnyWords]]
 NO_WORDS = WordTuple()
 

@@ -1,16 +1,17 @@
-"""Games that were played: from a file (the game's own format such as PGN, or what `Session.record` writes) or from a
-list of moves."""
+"""Games that were played, as text: in the game's own format such as PGN, in a plain one, or as a list of moves."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, shorten
 from plyground.game import Game
+from plyground.games.interface import Outcome
 from plyground.position import Position
 
-NUMBER = re.compile(r"\d+\.+")  # of a move: `1.`, `12...`
+NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
 
 
 def read_file(path: Path, game: Game, number: int = 1) -> tuple[Position, list[int]]:
@@ -29,7 +30,7 @@ def read_file(path: Path, game: Game, number: int = 1) -> tuple[Position, list[i
 
 
 def read_games(text: str, game: Game) -> list[tuple[Position, list[int]]]:
-    """The games of a text: in the game's own file format, as `Session.record` writes it, or as a list of moves."""
+    """The games of a text: in the game's own file format, as `write_game` writes it, or as a list of moves."""
     if game.rules.read_records is not None:
         return game.rules.read_records(text, game)
     if text.startswith("game: "):
@@ -62,7 +63,7 @@ def _played(start: Position, names: list[str]) -> list[int]:
 
 
 def _read_record(text: str, game: Game) -> tuple[Position, list[int]]:
-    """A game as `Session.record` writes it: a head of `key: value`, an empty line, and a line for each action."""
+    """A game as `write_game` writes it: a head of `key: value`, an empty line, and a line for each action."""
     head, _, body = text.partition("\n\n")
     fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
     if fields["game"] != str(game):
@@ -73,3 +74,23 @@ def _read_record(text: str, game: Game) -> tuple[Position, list[int]]:
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
     return start, _played(start, names)
+
+
+def write_game(start: Position, actions: Sequence[int], players: tuple[str, str], outcome: Outcome, told: bool) -> str:
+    """A game in its own file format (PGN for chess) or, where it has none, one line for each action.
+
+    Where something is hidden and the game not over (`told` is False), the cards are left out, and the seed, from which
+    they follow.
+    """
+    game, sides = start.game, start.game.rules.SIDES
+    if game.rules.write_record:
+        return game.rules.write_record(start, actions, players, outcome)
+    lines, position = list[str](), start
+    for action in actions:
+        lines.append(f"{sides[position.to_move]} {position.name(action)}")
+        position = position.play(action)
+    results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
+    reason = f" ({position.reason})" if position.over and position.reason else ""
+    head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
+    head.append(f"position: {start.text}" if told else "position: not told before the game is over")
+    return "\n".join([*head, f"result: {results[outcome]}{reason}", "", *lines, ""])

@@ -21,6 +21,7 @@ from plyground.errors import Error, IllegalAction
 from plyground.games.interface import RUNNING, Outcome
 from plyground.games.rng import seeds
 from plyground.play import typed
+from plyground.play.saved import write_game
 from plyground.position import Position
 
 HINTS = ("minimax:depth=4", "greedy", "random")  # agents to ask for a hint; the first that the game has
@@ -222,24 +223,9 @@ class Session:
 
     def record(self) -> str:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
-        game, outcome = self.start.game, self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
+        outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        if game.rules.write_record:
-            return game.rules.write_record(self.start, self.actions, players, outcome)
-        sides = game.rules.SIDES
-        results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
-        reason = f" ({self.position.reason})" if self.position.over and self.position.reason else ""
-        lines = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
-        lines += [self._origin(), f"result: {results[outcome]}{reason}", ""]
-        for position, action in zip(self.positions, self.actions, strict=False):
-            lines.append(f"{sides[position.to_move]} {position.name(action)}")
-        return "\n".join([*lines, ""])
-
-    def _origin(self) -> str:
-        """Where the game began. Hidden cards are not told before its end, nor a seed, from which they follow."""
-        if self.start.game.rules.hidden and not self.over:
-            return "position: not told before the game is over"
-        return f"position: {self.start.text}"
+        return write_game(self.start, self.actions, players, outcome, self.over or not self.start.game.rules.hidden)
 
 
 def _ending(position: Position, side: int) -> str:

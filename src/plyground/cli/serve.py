@@ -1,0 +1,99 @@
+"""The command `serve`: the page, from a server on this machine."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from plyground.errors import InvalidValue
+from plyground.web.app import make_app
+from plyground.web.catalogue import Catalogue
+from plyground.web.house import House
+from plyground.web.learning import Runs
+from plyground.web.messages import LARGEST
+from plyground.web.store import Store
+from plyground.web.trust import Trust, trust_for
+from plyground.web.workers import Workers
+
+PORT, PORTS = 8421, 20  # the usual port, and how many after it are tried
+GRACE = 5  # seconds in which connections end
+
+
+def run_server(
+    host: str,
+    port: int | None,
+    open_page: bool,
+    games: Sequence[str],
+    agents: Sequence[str],
+    runs: Path,
+    tables: Path,
+) -> None:
+    """Serve the page until Ctrl-C."""
+    catalogue = Catalogue(games, agents, runs)
+    house = House(catalogue, Store(tables), Workers(), Runs(runs, catalogue))
+    with listen(host, port) as listening:
+        trust = trust_for(host, listening.getsockname()[1])
+        config = uvicorn.Config(
+            make_app(house, trust),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="websockets-sansio",
+            ws_max_size=2 * LARGEST,
+            ws_per_message_deflate=False,  # on this machine bytes cost less than packing them
+            timeout_graceful_shutdown=GRACE,
+        )
+        address = address_of(trust)
+        print(f"Plyground is at {address}", flush=True)
+        print("Ctrl-C stops it.", flush=True)
+        if open_page:
+            webbrowser.open(address)
+        Server(config).run(sockets=[listening])
+    print("Stopped. Games are kept.", flush=True)
+
+
+class Server(uvicorn.Server):
+    """One that ends in peace: after Ctrl-C or SIGTERM it closes everything, and raises nothing."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket; without a port, the first free one from PORT on."""
+    wanted, reason = range(PORT, PORT + PORTS) if port is None else (port,), "no port is free"
+    for number in wanted:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio: no delay, if TCP is named
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, number))
+            found.listen(1024)  # now: who opens the address at once waits, and is not refused
+        except (OSError, OverflowError) as error:
+            found.close()
+            reason = str(error)
+        else:
+            return found
+    raise InvalidValue(f"cannot listen on {host}:{wanted[-1]}: {reason}; name another with --port")
+
+
+def address_of(trust: Trust) -> str:
+    """The address to open, with the token where one is needed."""
+    host = f"[{trust.host}]" if ":" in trust.host else trust.host
+    return f"http://{host}:{trust.port}/" + (f"?token={trust.token}" if trust.token else "")

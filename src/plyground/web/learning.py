@@ -1,0 +1,330 @@
+"""Runs for the page: their list, curves that follow a live run, the demo as a process, policies, saved games."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import re
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from plyground.errors import Error, InvalidText, InvalidValue, install, shorten, unknown
+from plyground.game import Game
+from plyground.position import Position
+from plyground.runs.directory import read_config, steps_of
+from plyground.runs.records import RECORDS, Record, parse_json
+from plyground.web import child
+from plyground.web.catalogue import Catalogue, run_opponent
+from plyground.web.messages import Curve, Curves, Point, RunInfo, SavedGame, Score
+from plyground.web.page import Page
+
+DEMO, DEMO_NAME, DEMO_SECONDS = "connect_four_demo", "connect_four-demo", 120
+LIVELY = 20.0  # seconds since the last line of metrics of a run that somebody else works on
+STOPPING = 20.0  # seconds in which a run saves a checkpoint
+NUMBERS = ("loss", "td_error", "entropy", "value_error", "kl", "q", "truncated", "distinct", "match@1")
+MOST_RUNS, MOST_FILES = 100, 50
+HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
+OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
+
+
+@dataclass
+class Metrics:
+    """A run's metrics so far; the file is read on from where it ended."""
+
+    path: Path
+    read: int = 0  # bytes
+    points: list[Point] = field(default_factory=list[Point])
+    changed: float = 0.0
+    _when: dict[int, float] = field(default_factory=dict[int, float])  # cycle: seconds of training
+
+    def update(self) -> None:
+        """Read the new lines; a file that has become shorter is read again (a resumed run)."""
+        file = self.path / "metrics.jsonl"
+        try:
+            state = file.stat()
+            if state.st_size < self.read:
+                self.read, self.points, self._when = 0, [], {}
+            if state.st_size == self.read:
+                return
+            with file.open("rb") as metrics:
+                metrics.seek(self.read)
+                new = metrics.read()
+        except OSError:
+            return
+        whole = new[: new.rfind(b"\n") + 1]
+        self.read += len(whole)
+        self.changed = state.st_mtime
+        for line in whole.splitlines():
+            with suppress(Error):  # a damaged line
+                self._add(line)
+
+    def _add(self, line: bytes) -> None:
+        record: Any = parse_json(line, Record, self.path)
+        kind = RECORDS.get(record["event"])
+        if kind is not None:
+            record = parse_json(line, kind, self.path)
+        if record["event"] == "cycle":
+            self._add_cycle(record)
+        elif record["event"] == "evaluation":
+            scores = [Score(name, each["score"], each["low"], each["high"]) for name, each in _scores(record)]
+            seconds = self._when.get(record["cycle"], self.points[-1].seconds if self.points else 0.0)
+            self.points.append(Point(seconds, self.points[-1].plies if self.points else 0, {}, scores))
+        elif record["event"] == "epoch":
+            self.points.append(Point(record["seconds"], record["examples"], _numbers(record), []))
+
+    def _add_cycle(self, record: Mapping[str, Any]) -> None:
+        seconds, plies = float(record["seconds"].get("total", 0.0)), int(record["plies"])
+        before = next((point for point in reversed(self.points) if not point.scores), None)
+        then, had = (before.seconds, before.plies) if before else (0.0, 0)
+        numbers = _numbers(record)
+        if seconds > then:
+            numbers["plies_per_second"] = (plies - had) / (seconds - then)
+        self._when[int(record["cycle"])] = seconds
+        self.points.append(Point(seconds, plies, numbers, []))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The newest score against each opponent."""
+        return {each.opponent: each.score for point in self.points for each in point.scores}
+
+
+def _scores(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, float]]]:
+    against: Mapping[str, Mapping[str, float]] = record["eval_opponents"]
+    best: Mapping[str, float] | None = record.get("against_best")
+    return [*against.items(), *([("best", best)] if best else [])]
+
+
+def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(record[name]) for name in NUMBERS if record.get(name) is not None}
+
+
+class Runs:
+    """The runs of a folder, and those that this server has started."""
+
+    def __init__(self, folder: Path, catalogue: Catalogue) -> None:
+        self.folder, self.catalogue = folder, catalogue
+        self.metrics: dict[str, Metrics] = {}
+        self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.failures: dict[str, str] = {}
+        self.watchers: set[asyncio.Task[None]] = set()
+
+    # ---- reading ----
+
+    def names(self) -> list[str]:
+        """The runs, the newest first."""
+        found = [each.parent for each in self.folder.glob("*/config.toml")]
+        return [path.name for path in sorted(found, key=_age)[:MOST_RUNS]]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise an error if one of these is no run: a page names an entry of the list, never a path."""
+        there = self.names()
+        for name in names:
+            if name not in there:
+                raise unknown("run", name, there)
+
+    def infos(self) -> list[RunInfo]:
+        return [self.info(name) for name in self.names()]
+
+    def info(self, name: str) -> RunInfo:
+        path = self.folder / name
+        metrics = self._metrics(name)
+        game, learner, message = "", "?", self.failures.get(name, "")
+        try:
+            config = read_config(path)
+            learner, game = config.get("learner", "?"), self._game_id(config.get("game", ""))
+        except Error as error:
+            message = message or str(error)
+        started, steps = name in self.processes, steps_of(path)
+        last = metrics.points[-1] if metrics.points else Point(0.0, 0, {}, [])
+        alive = started or time.time() - metrics.changed < LIVELY
+        return RunInfo(
+            id=name,
+            game=game,
+            learner=learner,
+            cycles=sum(not point.scores for point in metrics.points),
+            seconds=last.seconds,
+            scores=metrics.scores,
+            alive=alive,
+            started_here=started,
+            resumable=bool(steps) and not alive,
+            opponent=run_opponent(name) if steps and game else "",
+            message=message,
+        )
+
+    def _metrics(self, name: str) -> Metrics:
+        found = self.metrics.setdefault(name, Metrics(self.folder / name))
+        found.update()
+        return found
+
+    def _game_id(self, spec: str) -> str:
+        """The id of the game of the list that a run has learned; empty where it is none of them."""
+        for name, word in self.catalogue.words.items():
+            if spec == word or Path(spec.partition(":")[0]).name == Path(word).name:
+                return name
+        return spec.partition(":")[0] if spec.partition(":")[0] in self.catalogue.words else ""
+
+    def game_of(self, name: str) -> Game:
+        """The game of a run, one of the list: no file that only a run names is imported."""
+        spec = read_config(self.folder / name).get("game", "")
+        game = self._game_id(spec)
+        if not game:
+            raise InvalidValue(f"{name} has learned {shorten(spec)}, which this server does not know: add --game FILE")
+        settings = dict(part.split("=", 1) for part in spec.partition(":")[2].split(",") if "=" in part)
+        return self.catalogue.load(game, settings)
+
+    def newest(self, name: str) -> int:
+        """The step of the newest checkpoint; -1: there is none."""
+        return max(steps_of(self.folder / name), default=-1)
+
+    def send_curves(self, page: Page) -> None:
+        """Send a page what is new of the runs that it follows."""
+        found = list[Curve]()
+        for name, had in page.runs.items():
+            points = self._metrics(name).points
+            if len(points) != had or not had:
+                start = had if had < len(points) else 0
+                found.append(Curve(name, start, points[start:]))
+                page.runs[name] = len(points)
+        if found:
+            page.send(Curves(found))
+
+    # ---- processes ----
+
+    async def start_demo(self) -> None:
+        """Train an agent on Connect Four for two minutes."""
+        if importlib.util.find_spec("torch") is None:
+            raise InvalidValue(f"training needs torch, which is not installed; {install('learn')}")
+        self._check_free()
+        names = (f"{DEMO_NAME}-{number}" for number in count(1))
+        name = next(each for each in names if not (self.folder / each).exists())
+        await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
+
+    async def resume(self, name: str) -> None:
+        """Continue a run; a finished one for two minutes more."""
+        self.check([name])
+        self._check_free()
+        info, config = self.info(name), read_config(self.folder / name)
+        if not info.resumable:
+            raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
+        end = float(config.get("seconds", 0.0))
+        later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
+        await self._start(name, "resume", str(self.folder / name), *later)
+
+    def _check_free(self) -> None:
+        if self.processes:
+            raise InvalidValue(f"{next(iter(self.processes))} is being trained: stop it first")
+
+    async def _start(self, name: str, *arguments: str) -> None:
+        self.failures.pop(name, None)
+        pipe = asyncio.subprocess.PIPE
+        command = [sys.executable, "-m", child.__name__, *arguments]
+        null = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=null, stderr=pipe, start_new_session=True
+        )  # Ctrl-C is for the server alone
+        self.processes[name] = process
+        task = asyncio.get_running_loop().create_task(self._watch(name, process))
+        self.watchers.add(task)
+        task.add_done_callback(self.watchers.discard)
+
+    async def _watch(self, name: str, process: asyncio.subprocess.Process) -> None:
+        """Wait for the end of a run's process, and remember how it has failed."""
+        last = ""
+        if process.stderr is not None:
+            while line := await process.stderr.readline():
+                last = line.decode(errors="replace").strip() or last
+        code = await process.wait()
+        if self.processes.get(name) is process:
+            del self.processes[name]
+        if code not in (0, 130, -signal.SIGINT):
+            self.failures[name] = f"training has failed: {shorten(last, 300) or f'exit code {code}'}"
+
+    def stop(self, name: str) -> None:
+        """Ask a run that this server has started to save and stop."""
+        if name not in self.processes:
+            raise InvalidValue(f"{shorten(name)!r} was not started by this server: it cannot be stopped here")
+        self.processes[name].send_signal(signal.SIGINT)
+
+    async def close(self) -> None:
+        """Stop all runs; each has a moment to save."""
+        for process in self.processes.values():
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)
+        for process in list(self.processes.values()):
+            try:
+                await asyncio.wait_for(process.wait(), STOPPING)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        for task in list(self.watchers):
+            task.cancel()
+
+    # ---- games that a run has saved ----
+
+    def games(self, name: str) -> list[SavedGame]:
+        """The games of a run's evaluations, the newest first."""
+        self.check([name])
+        files = sorted((self.folder / name / "games").glob("*.txt"), key=lambda each: each.stem.zfill(20), reverse=True)
+        found = list[SavedGame]()
+        for file in files[:MOST_FILES]:
+            for number, (head, line) in enumerate(_pairs(file), start=1):
+                words = HEAD.fullmatch(head)
+                players = f"the learner against {words['name']}" if words else "a game"
+                result = OUTCOME.search(line)
+                title = f"step {file.stem}: {players}, {result[1].lower().replace('_', ' ') if result else 'unknown'}"
+                found.append(SavedGame(file.stem, number, title))
+        return found
+
+    def game(self, name: str, file: str, number: int) -> tuple[str, Game, list[str], str, list[int]]:
+        """A saved game: the id of the game, the game, the players' names, its first position, and its actions."""
+        self.check([name])
+        path = next((each for each in (self.folder / name / "games").glob("*.txt") if each.stem == file), None)
+        pairs = _pairs(path) if path else []
+        if not 1 <= number <= len(pairs):
+            raise InvalidValue(f"{name} has saved no game {number} at step {shorten(file)!r}")
+        head, line = pairs[number - 1]
+        words, game = HEAD.fullmatch(head), self.game_of(name)
+        if words is None:
+            raise InvalidText(f"the game {number} at step {file} of {name} cannot be read: {shorten(head)!r}")
+        start = game.position(words["text"])
+        first = words["side"] == game.rules.SIDES[0]
+        players = ["the learner", words["name"]] if first else [words["name"], "the learner"]
+        actions = _actions(start, OUTCOME.split(line)[0].split())
+        return self._game_id(read_config(self.folder / name).get("game", "")), game, players, start.text, actions
+
+
+def _actions(position: Position, words: Sequence[str]) -> list[int]:
+    """The actions of names, which may have several words each."""
+    actions, rest = list[int](), list(words)
+    while rest:
+        names = {name: action for action, name in zip(position.legal(), position.names(), strict=True)}
+        name = next((n for k in range(len(rest), 0, -1) if (n := " ".join(rest[:k])) in names), None)
+        if name is None:
+            raise InvalidText(f"ply {len(actions) + 1}: {shorten(rest[0])!r} is not legal in {position.view!r}")
+        actions.append(names[name])
+        position, rest = position.play(names[name]), rest[len(name.split()) :]
+    return actions
+
+
+def _pairs(file: Path) -> list[tuple[str, str]]:
+    """(head, moves) of each game in a file."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    return list(zip(lines[::2], lines[1::2], strict=False))
+
+
+def _age(path: Path) -> float:
+    """Sorts the run that has changed last first."""
+    try:
+        return -max(each.stat().st_mtime for each in (path / "metrics.jsonl", path / "config.toml") if each.exists())
+    except (OSError, ValueError):
+        return 0.0

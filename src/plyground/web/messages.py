@@ -1,0 +1,701 @@
+"""The protocol: every message between a page and the server, as strict schemas. Nothing else defines it.
+
+A page opens one socket, `/socket`, and sends JSON objects of the types of `Request`; the server sends those of `Reply`.
+`type` names the message: the class in snake case (`new_game`). Fields that a schema does not name are refused.
+
+A *table* is one game in progress; every page that has opened it is sent each change. It holds a line of actions: ply 0
+is the start, ply k the position after k actions. Its `revision` grows with each change. A request that changes a table
+names the revision that the page has seen, so that an old or repeated message is refused. Playing at an earlier ply
+removes the later plies: refused unless `prune` is true, which the page sends after it has asked.
+
+    page                                server
+    (connects)                          welcome: games, opponents, tables, runs
+    new_game                            opened {table}, then table, then position
+    play {revision, ply, action}        table, position; thinking; table, position
+    look {ply, line}                    position (for this page alone)
+    analyse {ply}                       analysis, again and again, `done` at last
+    review                              review, again and again, `done` at last
+    follow {runs}                       curves: all that is there, then what is new
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from plyground.games.scene import Scene
+
+LARGEST = 64_000  # bytes of a request; a PGN of a long game with comments fits
+
+Name = Annotated[str, Meta(min_length=1, max_length=100)]  # an id that the server has made
+Text = Annotated[str, Meta(max_length=50_000)]  # a position or a whole game
+Ply = Annotated[int, Meta(ge=0, le=100_000)]
+Action = Annotated[int, Meta(ge=0, le=1_000_000)]
+Revision = Annotated[int, Meta(ge=0)]
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+
+
+# ---- requests: what a page may send ----
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=_snake):
+    """A request; what answers it alone (`refused`, `opened`, `record`, ...) names the same number."""
+
+    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+
+
+class Clock(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Seconds for the whole game of each side, and seconds that are added after each of its turns."""
+
+    seconds: Annotated[float, Meta(ge=1, le=36_000)]
+    increment: Annotated[float, Meta(ge=0, le=600)] = 0.0
+
+
+class NewGame(Asked, frozen=True, kw_only=True):
+    """Begin a game. All agents: a game to watch. All `you`: both sides on one page, to study a position or a game."""
+
+    game: Name
+    """the id of a game of `welcome`"""
+    settings: Annotated[dict[Name, Name], Meta(max_length=20)] = {}
+    """name → value, of those that `welcome` lists; the others have their defaults"""
+    players: Annotated[list[Name], Meta(min_length=1, max_length=16)]
+    """for each seat `you` or the id of an opponent"""
+    clock: Clock | None = None
+    text: Text = ""
+    """a position (FEN, columns, ...) or a game (PGN, a list of moves) to begin with; empty: the usual start"""
+    number: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    """of several games in the text"""
+
+
+class Open(Asked, frozen=True, kw_only=True):
+    """Be sent a table and all its changes. Answer: `table`, `position`."""
+
+    table: Name
+
+
+class Close(Asked, frozen=True, kw_only=True):
+    """Be sent no more of a table."""
+
+    table: Name
+
+
+class Delete(Asked, frozen=True, kw_only=True):
+    """Remove a table from the server's disk."""
+
+    table: Name
+
+
+class Look(Asked, frozen=True, kw_only=True):
+    """The position at a ply, or after a line of actions from there (a principal variation)."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+
+
+class Play(Asked, frozen=True, kw_only=True):
+    """Play an action at a ply, one of those that `position` listed there."""
+
+    table: Name
+    revision: Revision
+    ply: Ply
+    action: Action
+    prune: bool = False
+
+
+class Say(Asked, frozen=True, kw_only=True):
+    """A typed move; of a turn of several actions, one or all of them."""
+
+    table: Name
+    revision: Revision
+    ply: Ply
+    text: Annotated[str, Meta(max_length=500)]
+    prune: bool = False
+
+
+class Undo(Asked, frozen=True, kw_only=True):
+    """Take back to the beginning of one's unfinished turn or last turn (the answer goes too), or to a ply."""
+
+    table: Name
+    revision: Revision
+    ply: Ply | None = None
+
+
+class Resign(Asked, frozen=True, kw_only=True):
+    table: Name
+    revision: Revision
+
+
+class Pause(Asked, frozen=True, kw_only=True):
+    """Stop the agents (a thinking one is cancelled), or let them go on."""
+
+    table: Name
+    paused: bool
+
+
+class Speed(Asked, frozen=True, kw_only=True):
+    """The least seconds between two actions of agents in a game that one watches."""
+
+    table: Name
+    seconds: Annotated[float, Meta(ge=0, le=60)]
+
+
+class Hint(Asked, frozen=True, kw_only=True):
+    """Advice for the position at the end of the line. Answer: `hinted`."""
+
+    table: Name
+
+
+class Fork(Asked, frozen=True, kw_only=True):
+    """A new table with the plies of this one up to a ply, then a line of actions: try again from here."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+    players: Annotated[list[Name], Meta(max_length=16)] = []
+    """as in `new_game`; empty: those of the table"""
+
+
+class Analyse(Asked, frozen=True, kw_only=True):
+    """Search a position, live; a new one replaces the page's former analysis."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+    network: bool = False
+    """search with the pretrained network, where there is one"""
+
+
+class Review(Asked, frozen=True, kw_only=True):
+    """Analyse the whole game: values, mistakes, accuracy. It is kept with the game, as long as that does not change."""
+
+    table: Name
+
+
+class Stop(Asked, frozen=True, kw_only=True):
+    """End the page's analysis, review or ladder."""
+
+
+class CopyGame(Asked, frozen=True, kw_only=True, tag="record"):
+    """The game and the position at a ply as text to copy. Answer: `recorded`."""
+
+    table: Name
+    ply: Ply
+
+
+class Follow(Asked, frozen=True, kw_only=True):
+    """Be sent the metrics of these runs, and of no others. Answer: `curves`."""
+
+    runs: Annotated[list[Name], Meta(max_length=8)]
+
+
+class StartDemo(Asked, frozen=True, kw_only=True):
+    """Train an agent on Connect Four for two minutes. Answer: `runs` with the new run, then its `curves`."""
+
+
+class StopRun(Asked, frozen=True, kw_only=True):
+    """Stop a run that this server has started; it saves a checkpoint."""
+
+    run: Name
+
+
+class ResumeRun(Asked, frozen=True, kw_only=True):
+    """Continue a stopped run."""
+
+    run: Name
+
+
+class WatchPolicy(Asked, frozen=True, kw_only=True):
+    """Be sent what the newest checkpoint of a run thinks of a position, now and after each new checkpoint. An empty
+    run ends it."""
+
+    run: Annotated[str, Meta(max_length=100)]
+    text: Annotated[str, Meta(max_length=1_000)] = ""
+    """the position; empty: the usual start"""
+
+
+class Ladder(Asked, frozen=True, kw_only=True):
+    """Matches between opponents of a game, each against each, and their ratings. Answer: `laddered`, again and again.
+    It takes the place of the page's analysis or review."""
+
+    game: Name
+    opponents: Annotated[list[Name], Meta(min_length=2, max_length=8)]
+    """their ids"""
+    games: Annotated[int, Meta(ge=2, le=200)] = 20
+    """of each pair"""
+
+
+class RunGames(Asked, frozen=True, kw_only=True):
+    """The games that a run has saved. Answer: `saved_games`."""
+
+    run: Name
+
+
+class OpenRunGame(Asked, frozen=True, kw_only=True):
+    """A table with a game that a run has saved, to walk through. Answer: `opened`."""
+
+    run: Name
+    file: Name
+    """the id of a file of `saved_games`"""
+    number: Annotated[int, Meta(ge=1, le=100_000)] = 1
+
+
+Request = (
+    NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
+    | Analyse | Review | Stop | CopyGame
+    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
+)  # fmt: skip
+
+
+# ---- replies: what the server sends ----
+
+
+class Sent(msgspec.Struct, frozen=True, tag=_snake):
+    """A reply."""
+
+
+class SettingInfo(msgspec.Struct, frozen=True):
+    name: str
+    choices: list[str]
+    """the default first"""
+    meaning: str
+
+
+class Opponent(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    """for people: `Level 3`, `greedy`, `network`"""
+    group: str
+    """`levels`, `scripted`, `search`, `engines`, `networks`, `runs` or `added`"""
+    meaning: str = ""
+
+
+class GameInfo(msgspec.Struct, frozen=True):
+    """A game of the list, as it is with its default settings."""
+
+    id: str
+    name: str
+    """for people: `Connect Four`"""
+    sides: list[str]
+    seats: int
+    """with the default settings; a setting `seats` is its number otherwise"""
+    settings: list[SettingInfo]
+    opponents: list[Opponent]
+    default_opponent: str
+    hidden: bool
+    """whether hands are hidden: a page sees one seat, and there is no review"""
+    solved: bool
+    """whether `analysis` has exact scores"""
+    network: bool
+    """whether `analyse` may ask for the pretrained network"""
+    typing: str
+    """how a move is typed, in words"""
+    format: str
+    """what text the game reads and writes: `FEN or PGN`"""
+
+
+class TableInfo(msgspec.Struct, frozen=True):
+    """A row of the list of games."""
+
+    id: str
+    game: str
+    """the game's id"""
+    title: str
+    """`Chess: you against Level 3`"""
+    plies: int
+    status: str
+    """the scene's line of words, or who has resigned"""
+    over: bool
+    changed: float
+    """seconds since 1970"""
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    id: str
+    game: str
+    """the id of a game of the list; empty where it is not one of them"""
+    learner: str
+    cycles: int
+    seconds: float
+    """of training"""
+    scores: dict[str, float]
+    """opponent → newest score in [0, 1]"""
+    alive: bool
+    """whether a process works on it"""
+    started_here: bool
+    """whether `stop_run` works"""
+    resumable: bool
+    opponent: str
+    """the id of the opponent which is its newest checkpoint; empty before the first one"""
+    message: str
+    """how its process has failed, in a sentence; otherwise empty"""
+
+
+class Welcome(Sent, frozen=True):
+    """The first message of the server, and again after the list of opponents has changed (a run has saved its first
+    checkpoint)."""
+
+    version: str
+    games: list[GameInfo]
+    tables: list[TableInfo]
+    runs: list[RunInfo]
+    can_learn: bool
+    """whether the extra `learn` is installed"""
+
+
+class Tables(Sent, frozen=True):
+    """The list of games, the newest first: after a change, to pages that have no table open, and after `close`."""
+
+    tables: list[TableInfo]
+
+
+class Opened(Sent, frozen=True):
+    """The table that a request has made; this page has opened it."""
+
+    request: int
+    table: str
+
+
+class Deleted(Sent, frozen=True):
+    """A table that this page had opened is gone."""
+
+    table: str
+
+
+class Player(msgspec.Struct, frozen=True):
+    """Who has a seat."""
+
+    name: str
+    """`you`, or the opponent's name"""
+    id: str
+    """`you`, or the opponent's id"""
+    side: int
+
+
+class Move(msgspec.Struct, frozen=True):
+    """One ply of the line."""
+
+    name: str
+    """in the game's notation: `Nf3`"""
+    side: int
+    seat: int
+    turn: int
+    """plies of one number belong to one turn; the first turn is 1"""
+
+
+class Table(Sent, frozen=True):
+    """A game in progress, without its pictures; sent after each change."""
+
+    id: str
+    revision: int
+    game: str
+    spec: str
+    """with its settings: `sequence:rules=boxed,seats=4`"""
+    title: str
+    sides: list[str]
+    players: list[Player]
+    view: int
+    """the seat whose scenes this page is sent"""
+    moves: list[Move]
+    """the whole line"""
+    over: bool
+    outcome: str
+    """`running`, `draw`, `first` or `second` (the side that has won)"""
+    ending: str
+    """a sentence at the end: `You win (four in a row)!`; also for a resignation, a lost clock, a failed agent"""
+    to_move: int
+    """the side that acts; -1: the game is over"""
+    yours: bool
+    """whether a person acts now"""
+    paused: bool
+    speed: float
+    clocks: list[float]
+    """seconds left for each side, now; empty: no clock"""
+    clock_runs: bool
+    event: str
+    """the last change in a sentence for `aria-live`: `Level 3 plays Nf6`, `Two moves taken back`"""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A legal action and the clicks by which it is played."""
+
+    action: int
+    name: str
+    clicks: list[str]
+
+
+class Position(Sent, frozen=True):
+    """The position at a ply, as the page's seat sees it. It is pushed to all pages of a table for the end of the line
+    after each change; to one page after `look`."""
+
+    table: str
+    revision: int
+    ply: int
+    line: list[int]
+    """the actions from there, where `look` asked for some"""
+    scene: Scene
+    choices: list[Choice]
+    """the legal actions, if a person acts here; empty when one is not to act or after a `line`"""
+    last: list[str]
+    """the names of the board's cells that the last turn has changed, to mark the last move"""
+    actor: int
+    """the seat that acts; -1: the game is over"""
+    text: str
+    """the position in one line, as this seat may see it"""
+    prompt: str
+    """what a person is asked for"""
+    request: int = 0
+
+
+class Thinking(Sent, frozen=True):
+    """An agent thinks about its action, or has stopped thinking."""
+
+    table: str
+    on: bool
+    name: str
+    """of the agent"""
+
+
+class Hinted(Sent, frozen=True):
+    request: int
+    table: str
+    revision: int
+    action: int
+    clicks: list[str]
+    text: str
+    """`solver would play 4. You can win: 4`"""
+
+
+class Refused(Sent, frozen=True):
+    """A request that has changed nothing, and why."""
+
+    request: int
+    text: str
+    reason: str = "refused"
+    """`refused`; `prune`: later plies would be removed, ask and send it again with `prune`; `stale`: the revision is
+    old, the newest `table` is on its way; `busy`: too many requests or games; `ambiguous`: a typed text may mean
+    several moves"""
+
+
+class Failed(Sent, frozen=True):
+    """An agent, an analysis or a run has failed; the game is kept."""
+
+    table: str
+    """empty: not about a table"""
+    text: str
+
+
+class MoveInfo(msgspec.Struct, frozen=True):
+    """A legal move as a search sees it; values are for the side to move."""
+
+    action: int
+    name: str
+    clicks: list[str]
+    prior: float
+    visits: int
+    value: float | None
+    proven: str
+    """`win`, `draw` or `loss`; otherwise empty"""
+    plies: int | None
+    """until the proven end"""
+    line: list[str]
+    """the principal variation in names"""
+    actions: list[int]
+    """the same in actions, for `look`, `fork` and `play`"""
+    exact: int | None
+    """the solver's score: above 0 a win"""
+    words: str
+    """that score in words"""
+
+
+class Threat(msgspec.Struct, frozen=True):
+    """What the side that does not move would play, were it its turn, and win at once or gain."""
+
+    name: str
+    clicks: list[str]
+    text: str
+
+
+class Analysis(Sent, frozen=True):
+    """A search so far."""
+
+    request: int
+    table: str
+    revision: int
+    ply: int
+    line: list[int]
+    side: int
+    """the side to move"""
+    value: float
+    """for the first side, -1 to 1"""
+    proven: str
+    simulations: int
+    seconds: float
+    moves: list[MoveInfo]
+    """what the search would play first, then by visits"""
+    threats: list[Threat]
+    done: bool
+
+
+class PlyReview(msgspec.Struct, frozen=True):
+    ply: int
+    """of the position after the move, from 1"""
+    side: int
+    played: str
+    best: str
+    best_line: list[str]
+    best_actions: list[int]
+    """for `look` and `fork` from ply - 1"""
+    value: float
+    """after the move, for the first side"""
+    lost: float
+    """of the value, by the side that moved"""
+    mistake: str
+    """`inaccuracy`, `mistake`, `blunder` or empty"""
+    words: str
+    """the solver's words on the move and on the best one"""
+
+
+class ReviewResult(Sent, frozen=True, tag="reviewed"):
+    """A game's review so far."""
+
+    request: int
+    table: str
+    revision: int
+    plies: list[PlyReview]
+    length: int
+    """plies of the whole game"""
+    worst: list[int]
+    """plies of the mistakes, the worst first"""
+    accuracy: list[float]
+    """percent, for each side"""
+    done: bool
+
+
+class Recorded(Sent, frozen=True):
+    request: int
+    position: str
+    """the position at the ply as this seat may see it"""
+    record: str
+    """the game in its own format (PGN) or as a list of moves"""
+
+
+class RunsChanged(Sent, frozen=True, tag="runs"):
+    """The list of runs, after a change."""
+
+    runs: list[RunInfo]
+
+
+class Score(msgspec.Struct, frozen=True):
+    """One evaluation against one opponent."""
+
+    opponent: str
+    score: float
+    low: float
+    high: float
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One line of a run's metrics."""
+
+    seconds: float
+    """of training"""
+    plies: int
+    numbers: dict[str, float]
+    """loss, plies_per_second, ... as the learner names them"""
+    scores: list[Score]
+
+
+class Curve(msgspec.Struct, frozen=True):
+    run: str
+    start: int
+    """the index of the first of these points in the run; what a page has from there on is replaced"""
+    points: list[Point]
+
+
+class Curves(Sent, frozen=True):
+    """Metrics of the followed runs: at first all, then what is new."""
+
+    curves: list[Curve]
+
+
+class PolicyMove(msgspec.Struct, frozen=True):
+    action: int
+    name: str
+    clicks: list[str]
+    share: float
+    """the probability that it is played; for learners of values, a softmax of them"""
+    value: float | None
+
+
+class Policy(Sent, frozen=True):
+    """What a checkpoint thinks of a position."""
+
+    run: str
+    step: int
+    """of the checkpoint"""
+    scene: Scene
+    value: float | None
+    """for the side to move"""
+    moves: list[PolicyMove]
+    puzzles: dict[str, float]
+    """kind of puzzle → share that the checkpoint solves; empty where the game has none"""
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """An agent of a ladder, the strongest first."""
+
+    id: str
+    name: str
+    elo: float
+    low: float
+    high: float
+    score: float
+    """of all its games, 0 to 1"""
+
+
+class Laddered(Sent, frozen=True):
+    """A ladder so far."""
+
+    request: int
+    rungs: list[Rung]
+    next: str
+    """`Level 3 against greedy`, which is being played"""
+    done: bool
+
+
+class SavedGame(msgspec.Struct, frozen=True):
+    file: str
+    """the id for `open_run_game`"""
+    number: int
+    title: str
+
+
+class SavedGames(Sent, frozen=True):
+    request: int
+    run: str
+    games: list[SavedGame]
+
+
+Reply = (
+    Welcome | Tables | Opened | Deleted | Table | Position | Thinking | Hinted | Refused | Failed
+    | Analysis | ReviewResult | Recorded | RunsChanged | Curves | Policy | Laddered | SavedGames
+)  # fmt: skip
+
+_decoder = msgspec.json.Decoder(Request)
+_encoder = msgspec.json.Encoder()
+
+
+def decode(data: str | bytes) -> Any:
+    """The request in a message, or msgspec.ValidationError or DecodeError."""
+    return _decoder.decode(data)
+
+
+def encode(reply: Sent) -> str:
+    """The text of a reply."""
+    return _encoder.encode(reply).decode()

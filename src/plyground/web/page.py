@@ -1,0 +1,68 @@
+"""A connected page: what it is sent, how fast it may ask, and what it has open."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from plyground.web import messages
+from plyground.web.messages import Sent
+
+PER_SECOND, BURST = 40.0, 120.0  # requests
+MOST_WAITING = 400  # messages that a page has not read; then it is disconnected
+PATIENCE = 500  # requests too many; then it is disconnected
+
+
+class Rate:
+    """A token bucket."""
+
+    def __init__(self, now: float) -> None:
+        self.tokens, self.then, self.refused = BURST, now, 0
+
+    def allows(self, now: float) -> bool:
+        self.tokens = min(BURST, self.tokens + (now - self.then) * PER_SECOND)
+        self.then = now
+        if self.tokens < 1.0:
+            self.refused += 1
+            return False
+        self.tokens -= 1.0
+        return True
+
+
+class Page:
+    """One socket's side of the conversation."""
+
+    def __init__(self) -> None:
+        self.waiting: asyncio.Queue[str | None] = asyncio.Queue()  # None: disconnect
+        self.rate = Rate(time.monotonic())
+        self.tables: set[str] = set()  # those that it has opened
+        self.task: asyncio.Task[None] | None = None  # its analysis, review or ladder
+        self.runs: dict[str, int] = {}  # followed runs: how many points it was sent
+        self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent
+        self.policy_step = -1  # the newest checkpoint whose policy was asked for
+        self.policy_task: asyncio.Task[None] | None = None
+        self.gone = False
+
+    def send(self, message: Sent) -> None:
+        self.send_text(messages.encode(message))
+
+    def send_text(self, text: str) -> None:
+        """Queue a message; a page that does not read is disconnected."""
+        if self.gone:
+            return
+        if self.waiting.qsize() >= MOST_WAITING:
+            self.disconnect()
+        else:
+            self.waiting.put_nowait(text)
+
+    def disconnect(self) -> None:
+        self.gone = True
+        self.waiting.put_nowait(None)
+
+    def refuse(self, request: int, text: str, reason: str = "refused") -> None:
+        self.send(messages.Refused(request, text, reason))
+
+    def stop_task(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None

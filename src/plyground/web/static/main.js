@@ -1,0 +1,82 @@
+// The page: one connection, one view at a time, chosen by the part of the address after `#`.
+
+import { Connection } from "./connection.js";
+import { byId, toast } from "./dom.js";
+import { LearnView } from "./learn.js";
+import { PlayView } from "./play.js";
+import { remember, remembered } from "./preferences.js";
+import { TableView } from "./table.js";
+import { WatchView } from "./watch.js";
+
+/**
+ * What all views share.
+ * @typedef {{connection: Connection, games: any[], tables: any[], runs: any[], canLearn: boolean}} App
+ */
+
+const VIEWS = { "": PlayView, watch: WatchView, learn: LearnView, table: TableView };
+
+class Page {
+  constructor() {
+    this.view = null;
+    this.app = { games: [], tables: [], runs: [], canLearn: false, connection: null };
+    const connection = new Connection((up) => this.#connected(up));
+    this.app.connection = connection;
+    connection.on("welcome", (message) => this.#welcome(message));
+    connection.on("tables", (message) => this.#changed({ tables: message.tables }));
+    connection.on("runs", (message) => this.#changed({ runs: message.runs }));
+    connection.on("failed", (message) => message.table || toast(message.text));
+    connection.on("refused", (message, handled) => handled || toast(message.text));
+    addEventListener("hashchange", () => this.#route());
+  }
+
+  #connected(up) {
+    byId("connection").textContent = up ? "" : "The server does not answer. Trying again …";
+    if (!up) this.lost = true;
+  }
+
+  #welcome({ games, tables, runs, can_learn: canLearn }) {
+    Object.assign(this.app, { games, tables, runs, canLearn });
+    if (!this.view) this.#route();
+    else if (this.lost) this.view.reconnect?.();
+    else this.view.changed?.();
+    this.lost = false;
+  }
+
+  #changed(news) {
+    Object.assign(this.app, news);
+    this.view?.changed?.();
+  }
+
+  #route() {
+    if (!this.app.games.length || location.hash === "#main") return;
+    const [name, id] = location.hash.replace(/^#\/?/, "").split("/");
+    const View = VIEWS[name] ?? PlayView;
+    this.view?.leave?.();
+    const main = byId("main");
+    main.replaceChildren();
+    this.view = new View(this.app, main, decodeURIComponent(id ?? ""));
+    for (const link of document.querySelectorAll("nav a")) {
+      const here = link.getAttribute("href") === `#/${name === "table" ? "" : name}`;
+      if (here) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    scrollTo(0, 0);
+  }
+}
+
+function theme() {
+  const choice = byId("theme");
+  const apply = () => {
+    if (choice.value) document.documentElement.dataset.theme = choice.value;
+    else delete document.documentElement.dataset.theme;
+  };
+  choice.value = remembered("theme", "");
+  choice.addEventListener("change", () => {
+    remember("theme", choice.value);
+    apply();
+  });
+  apply();
+}
+
+theme();
+new Page();

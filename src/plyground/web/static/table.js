@@ -1,0 +1,329 @@
+// One game: the board, the players, the moves, and what one may do.
+
+import { Board } from "./board.js";
+import { question, texts } from "./dialog.js";
+import { announce, button, h, toast } from "./dom.js";
+import { sidesInWords } from "./drawings.js";
+import { moveList } from "./moves.js";
+import { open } from "./play.js";
+import { Players } from "./players.js";
+import { Review } from "./review.js";
+import { Understand } from "./understand.js";
+
+export class TableView {
+  /** @param {import("./main.js").App} app @param {HTMLElement} main @param {string} id */
+  constructor(app, main, id) {
+    this.app = app;
+    this.id = id;
+    this.table = null; // the newest `table`
+    this.live = null; // the newest `position` at the end of the line
+    this.shown = null; // the `position` on the board
+    this.flipped = false;
+    this.thinking = "";
+    this.players = new Players();
+    this.#build(main);
+    this.#listen();
+    this.reconnect();
+  }
+
+  get connection() {
+    return this.app.connection;
+  }
+
+  get game() {
+    return this.app.games.find((game) => game.id === this.table.game);
+  }
+
+  /** Whether the board shows the end of the line. */
+  get following() {
+    return this.shown === this.live;
+  }
+
+  /** Whether agents have all seats. */
+  get watched() {
+    return this.table.players.every((player) => player.id !== "you");
+  }
+
+  #build(main) {
+    this.board = new Board(h("div"), (action) => this.#play(action));
+    this.understand = new Understand(this);
+    this.review = new Review(this);
+    this.title = h("h1", { class: "table-title" });
+    this.status = h("p", { class: "status" });
+    this.sign = h("div", { class: "sign-row", role: "status" });
+    this.advice = h("p", { class: "advice", role: "status" });
+    this.banner = h("div", { class: "banner" });
+    this.controls = h("div", { class: "row controls", role: "group", "aria-label": "Game" });
+    this.walk = h("div", { class: "row walk", role: "group", "aria-label": "Walk through the moves" });
+    this.moves = h("div", { class: "moves-box" });
+    const stage = h("div", { class: "stage" },
+      this.players.top,
+      h("div", { class: "board-row" }, this.understand.bar, this.board.host),
+      this.players.bottom, this.status, this.sign, this.banner, this.advice, this.controls, keys());
+    const side = h("aside", { class: "side", "aria-label": "Moves and analysis" },
+      h("section", { class: "panel", "aria-label": "Moves" }, h("h2", {}, "Moves"), this.moves, this.walk, this.#typed()),
+      this.understand.element, this.review.element);
+    main.append(this.title, h("div", { class: "table-view" }, stage, side));
+  }
+
+  #typed() {
+    const field = h("input", { autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": "Type a move" });
+    this.field = field;
+    const submit = (event) => {
+      event.preventDefault();
+      const text = field.value.trim();
+      if (text) this.#change("say", { ply: this.shown.ply, text }, () => { field.value = ""; });
+    };
+    return h("form", { class: "row typed", onsubmit: submit }, field, h("button", {}, "Play"));
+  }
+
+  #listen() {
+    const own = (handle) => (message) => message.table === this.id && handle(message);
+    const on = (type, handle) => this.connection.on(type, handle);
+    this.ends = [
+      on("table", (message) => message.id === this.id && this.#tableChanged(message)),
+      on("position", own((message) => this.#positionChanged(message))),
+      on("thinking", own((message) => this.#thinks(message))),
+      on("analysis", own((message) => this.understand.receive(message))),
+      on("reviewed", own((message) => this.review.receive(message))),
+      on("failed", own((message) => toast(message.text))),
+      on("deleted", own(() => { location.hash = "#/"; })),
+    ];
+  }
+
+  /** Another view takes the place of this one. */
+  leave() {
+    for (const end of this.ends) end();
+    this.players.stop();
+    this.connection.send("stop");
+    this.connection.send("close", { table: this.id }, () => {});
+  }
+
+  /** Open the table, at first or after the connection was lost. */
+  reconnect() {
+    this.connection.send("open", { table: this.id }, (refusal) => {
+      toast(refusal.message);
+      location.hash = "#/";
+    });
+  }
+
+  // ---- messages ----
+
+  #tableChanged(table) {
+    const first = this.table === null;
+    const news = !first && table.revision !== this.table.revision;
+    this.table = table;
+    this.board.host.dataset.sides = table.sides[0];
+    if (news && table.event) announce(sidesInWords(table.event));
+    if (news && table.over && table.ending) announce(sidesInWords(table.ending));
+    if (table.over) this.thinking = "";
+    this.players.show(table, this.flipped);
+    this.review.tableChanged();
+    this.#drawPanels();
+  }
+
+  #positionChanged(position) {
+    const end = position.line.length === 0 && position.ply === this.table?.moves.length;
+    const wanted = position.request !== 0 && position.request === this.looking;
+    const follows = this.following || this.live === null;
+    if (end) this.live = position;
+    const gone = this.shown && this.shown.ply > this.table.moves.length; // another page has taken moves back
+    if (wanted || (end && (follows || gone || this.sent))) this.#show(position);
+  }
+
+  #show(position) {
+    this.sent = false;
+    this.looking = 0;
+    const step = this.shown ? Math.abs(position.ply + position.line.length - this.shown.ply - this.shown.line.length) : 9;
+    this.shown = position;
+    this.board.mark([]);
+    this.advice.textContent = "";
+    const { scene, choices, last } = position;
+    this.board.show({ scene, choices, last, sides: this.table.sides, flipped: this.flipped }, { still: step > 2 });
+    this.#drawPanels();
+    this.understand.positionChanged();
+    this.review.positionChanged();
+  }
+
+  #thinks({ on, name }) {
+    this.thinking = on ? name : "";
+    this.#drawSign();
+  }
+
+  /** Look at a ply, or at a line of actions from there. @param {number} ply @param {number[]} [line] */
+  go(ply, line = []) {
+    if (!line.length && ply === this.table.moves.length && this.live) {
+      if (!this.following) this.#show(this.live);
+      return;
+    }
+    this.looking = this.connection.send("look", { table: this.id, ply, line });
+  }
+
+  // ---- what a person does ----
+
+  #play({ action }) {
+    this.#change("play", { ply: this.shown.ply, action });
+  }
+
+  /** Send a change; where it would remove moves, ask first. */
+  #change(type, fields, done = () => {}) {
+    this.sent = true;
+    const { revision } = this.table;
+    this.connection.send(type, { table: this.id, revision, ...fields }, (refusal) => {
+      this.sent = false;
+      if (refusal.reason === "prune") this.#prune(type, fields, refusal.message);
+      else if (refusal.reason !== "stale") toast(refusal.message);
+      this.board.cancel();
+    });
+    done();
+  }
+
+  async #prune(type, fields, text) {
+    const copy = "action" in fields ? { fork: "Keep it: try this in a copy" } : {};
+    const answer = await question(text, { prune: "Remove them", ...copy });
+    if (answer === "prune") this.#change(type, { ...fields, prune: true });
+    if (answer === "fork") open(this.app, "fork", { table: this.id, ply: fields.ply, line: [fields.action] });
+  }
+
+  async #hint() {
+    try {
+      const { clicks, text } = await this.connection.ask("hint", { table: this.id });
+      this.board.mark([{ clicks, share: 1, kind: "hint", text: "hint" }]);
+      this.advice.textContent = text;
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  async #resign() {
+    if (await question("Do you resign this game?", { yes: "Resign" })) this.#change("resign", {});
+  }
+
+  /** The same game again, or the same players on the other sides. */
+  async #again(swapped) {
+    const [game, settings = ""] = this.table.spec.split(":");
+    const pairs = settings ? settings.split(",").map((pair) => pair.split("=")) : [];
+    const players = this.table.players.map((player) => player.id);
+    if (swapped) players.reverse();
+    await open(this.app, "new_game", { game: this.table.game || game, settings: Object.fromEntries(pairs), players });
+  }
+
+  async #texts() {
+    const { ply } = this.shown;
+    const { position, record } = await this.connection.ask("record", { table: this.id, ply });
+    texts("Text of the game", { Position: position, Game: record });
+  }
+
+  #flip() {
+    this.flipped = !this.flipped;
+    const { scene, choices, last } = this.shown;
+    this.board.show({ scene, choices, last, sides: this.table.sides, flipped: this.flipped }, { still: true });
+    this.players.show(this.table, this.flipped);
+    this.understand.draw();
+  }
+
+  // ---- drawing ----
+
+  #drawPanels() {
+    if (!this.table || !this.shown) return;
+    this.field.placeholder = this.game.typing;
+    this.title.textContent = this.table.title;
+    document.title = `${this.table.title} · Plyground`;
+    const ended = this.table.over && this.following ? this.table.ending : "";
+    const { scene, choices, prompt } = this.shown;
+    const asked = choices.length && prompt && !scene.status.includes(prompt) ? ` (${prompt})` : "";
+    this.status.textContent = ended || sidesInWords(scene.status + asked);
+    this.status.classList.toggle("ended", Boolean(ended));
+    this.#drawSign();
+    this.#drawBanner();
+    this.#drawControls();
+    this.drawMoves();
+  }
+
+  #drawSign() {
+    if (!this.table) return;
+    const pause = (paused) => () => this.connection.send("pause", { table: this.id, paused });
+    if (this.table.paused && !this.table.over && !this.table.yours) {
+      this.sign.replaceChildren("The agents are stopped. ", button("Go on", pause(false), { class: "small" }));
+    } else if (this.thinking) {
+      this.sign.replaceChildren(
+        h("span", { class: "spinner", "aria-hidden": "true" }), `${this.thinking} is thinking … `,
+        button("Stop", pause(true), { class: "small" }));
+    } else this.sign.replaceChildren();
+  }
+
+  #drawBanner() {
+    const { ply, line } = this.shown;
+    if (this.following) return this.banner.replaceChildren();
+    const back = button("Back to the game", () => this.go(this.table.moves.length), { class: "small" });
+    if (!line.length) return this.banner.replaceChildren(`You look at ply ${ply} of ${this.table.moves.length}. `, back);
+    const tryIt = button("Play on from here in a copy", () => this.fork(ply, line), { class: "small" });
+    return this.banner.replaceChildren(`A line: ${line.length} moves after ply ${ply}. `, back, tryIt);
+  }
+
+  /** A new table that begins here. @param {number} ply @param {number[]} [line] */
+  fork(ply, line = []) {
+    open(this.app, "fork", { table: this.id, ply, line });
+  }
+
+  #drawControls() {
+    const { table, watched } = this;
+    const focus = document.activeElement?.dataset?.control;
+    const named = (name, text, act, disabled = false) => button(text, act, { "data-control": name, disabled });
+    const buttons = watched
+      ? [this.#speed(), named("pause", table.paused ? "Go on" : "Pause", () =>
+        this.connection.send("pause", { table: this.id, paused: !table.paused }), table.over)]
+      : [
+        named("undo", "Undo", () => this.#change("undo", {}), table.moves.length === 0),
+        named("hint", "Hint", () => this.#hint(), table.over || !table.yours),
+        named("resign", "Resign", () => this.#resign(), table.over),
+      ];
+    this.controls.replaceChildren(
+      ...buttons,
+      named("new", "New game", () => this.#again(false)),
+      named("swap", "Swap sides", () => this.#again(true)),
+      named("flip", "Flip", () => this.#flip()),
+      named("text", "Copy text", () => this.#texts()),
+    );
+    if (focus) this.controls.querySelector(`[data-control="${focus}"]`)?.focus();
+  }
+
+  #speed() {
+    const options = { 0: "as fast as they can", 0.3: "fast", 1: "1 s a move", 3: "3 s a move" };
+    const items = Object.entries(options).map(([seconds, text]) =>
+      h("option", { value: seconds, selected: Number(seconds) === this.table.speed }, text));
+    const change = (event) => this.connection.send("speed", { table: this.id, seconds: Number(event.target.value) });
+    return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-control": "speed" }, ...items));
+  }
+
+  /** The list of moves, with the mistakes that a review has found. */
+  drawMoves() {
+    const { moves } = this.table;
+    const ply = this.shown.ply;
+    const focused = this.moves.contains(document.activeElement);
+    const list = moveList(moves, ply, (each) => this.go(each), this.review.mistakes);
+    this.moves.replaceChildren(moves.length ? list : h("p", { class: "soft" }, "No moves yet."));
+    const current = this.moves.querySelector('[aria-current="true"]');
+    if (focused) (current ?? this.moves.querySelector("button"))?.focus({ preventScroll: true });
+    if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
+    const step = (text, label, to) => button(text, () => this.go(to), {
+      "aria-label": label,
+      disabled: to < 0 || to > moves.length || (to === ply && !this.shown.line.length),
+    });
+    const held = [...this.walk.children].indexOf(document.activeElement);
+    this.walk.replaceChildren(
+      step("«", "First position", 0), step("‹", "One move back", ply - 1),
+      step("›", "One move on", ply + 1), step("»", "Last position", moves.length));
+    if (held >= 0) this.walk.children[held].focus();
+  }
+}
+
+/** Help for people who play without a mouse. */
+function keys() {
+  const rows = {
+    "Arrow keys": "move over the board", "Space or Enter": "click the cell", Escape: "forget the clicks so far",
+    Tab: "to the next zone: hand, choices, buttons, moves", "Arrow keys in the list of moves": "walk through the game",
+  };
+  const items = Object.entries(rows).flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)]);
+  return h("details", { class: "keys" }, h("summary", {}, "Keys"), h("dl", {}, ...items));
+}

@@ -1,0 +1,384 @@
+"""A table: one game in progress between people and agents. It changes by moves and commands; it sends nothing and
+thinks about nothing.
+
+The line of actions has a cursor at its end only: a page walks through it by itself, and a move at an earlier ply
+removes the later ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from plyground.errors import IllegalAction, InvalidValue
+from plyground.game import Game
+from plyground.games.interface import Outcome
+from plyground.games.scene import Scene
+from plyground.play import typed
+from plyground.play.saved import write_game
+from plyground.position import Position
+from plyground.web import messages
+from plyground.web.catalogue import YOU, title_of
+from plyground.web.messages import Clock
+
+FORMAT = 1
+FEW = 8  # scenes that are kept
+MOST_PLIES = 2_000  # of a line
+WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
+OUTCOMES = ("running", "draw", "first", "second")
+
+
+class Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """A table on disk."""
+
+    format: int
+    id: str
+    game: str
+    settings: dict[str, str]
+    players: list[str]
+    """for each seat `you` or the id of an opponent"""
+    names: list[str]
+    """the same for people"""
+    seed: int
+    """of the game's random numbers"""
+    text: str
+    """the start; empty: the usual one"""
+    actions: list[int]
+    ending: str = ""
+    """why it is over, where the rules do not say so: a resignation, a clock"""
+    outcome: int = 0
+    clock: Clock | None = None
+    clocks: list[float] = []
+    paused: bool = False
+    speed: float = 0.0
+    revision: int = 0
+    changed: float = 0.0
+    status: str = ""
+    over: bool = False
+
+
+class Pruning(IllegalAction):
+    """A move that would remove later plies, of which the person has not been asked."""
+
+
+class Table:
+    """One game in progress."""
+
+    def __init__(self, saved: Saved, game: Game) -> None:
+        """Replays the actions; an IllegalAction says that the rules have changed since."""
+        self.saved, self.game = saved, game
+        start = game.position(saved.text, saved.seed) if saved.text else game.start(saved.seed)
+        self.positions, self.seats = [start], [start.seat]  # before each action, and now
+        self.moves: list[messages.Move] = []
+        self.event = ""
+        self._scenes: dict[tuple[int, int], Scene] = {}  # (ply, seat): the newest few
+        self.clock_since: float | None = None  # when the clock of the side to move has begun to run
+        played, saved.actions = saved.actions, []
+        for action in played:
+            self._append(action)
+
+    # ---- what there is ----
+
+    @property
+    def id(self) -> str:
+        return self.saved.id
+
+    @property
+    def position(self) -> Position:
+        return self.positions[-1]
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.position.outcome if self.position.over else Outcome(self.saved.outcome)
+
+    @property
+    def over(self) -> bool:
+        return self.outcome != Outcome.RUNNING
+
+    @property
+    def people(self) -> list[int]:
+        """The seats of people."""
+        return [seat for seat, player in enumerate(self.saved.players) if player == YOU]
+
+    @property
+    def agent_to_move(self) -> str:
+        """The id of the agent that is to act; empty: a person, or nobody."""
+        player = self.saved.players[self.seats[-1]]
+        return "" if self.over or player == YOU else player
+
+    @property
+    def title(self) -> str:
+        people = len(self.people)
+        names = [name if player != YOU else "you" for name, player in self._sides()]
+        if people == len(self.saved.players):
+            return f"{title_of(self.saved.game)}: a study"
+        names.sort(key=lambda name: name != "you")
+        return f"{title_of(self.saved.game)}: {' against '.join(names)}"
+
+    def _sides(self) -> list[tuple[str, str]]:
+        """(name, id) of a player for each side: a person, if there is one."""
+        pairs = list(zip(self.saved.names, self.saved.players, strict=True))
+        return [min(pairs[side::2], key=lambda pair: pair[1] != YOU) for side in (0, 1)]
+
+    @property
+    def ending(self) -> str:
+        """A sentence at the end; empty while the game runs."""
+        if not self.over or self.saved.ending:
+            return self.saved.ending
+        reason = f" ({self.position.reason})" if self.position.reason else ""
+        if self.outcome == Outcome.DRAW:
+            return f"A draw{reason}."
+        winner, sides = WINS.index(self.outcome), {seat % 2 for seat in self.people}
+        if len(sides) == 1:
+            return f"You win{reason}!" if winner in sides else f"You lose{reason}."
+        name, player = self._sides()[winner]
+        return f"{self.game.rules.SIDES[winner]}{f', {name},' if player != YOU else ''} wins{reason}."
+
+    # ---- changes ----
+
+    def play(self, ply: int, action: int, prune: bool = False) -> None:
+        """A person plays an action at a ply."""
+        position = self._at(ply)
+        self._check_turn(ply)
+        legal = position.action(action)
+        self._cut(ply, prune)
+        self._append(legal)
+        self._changed(f"You play {self.moves[-1].name}")
+
+    def say(self, ply: int, text: str, prune: bool = False) -> None:
+        """A person types a move, or all actions of a turn."""
+        position = self._at(ply)
+        self._check_turn(ply)
+        actions = typed.read(position, text.strip())
+        self._cut(ply, prune)
+        for action in actions:
+            self._append(action)
+        self._changed(f"You play {' '.join(move.name for move in self.moves[-len(actions) :])}")
+
+    def reply(self, action: int) -> None:
+        """An agent acts."""
+        name = self.saved.names[self.seats[-1]]
+        if action not in self.position.legal():  # an error of `Position.action` would name its cards
+            raise IllegalAction(f"it has chosen the action {action}, which is not legal")
+        self._append(action)
+        self._changed(f"{name} plays {self.moves[-1].name}")
+
+    def undo(self, ply: int | None = None) -> None:
+        """Go back to the beginning of a person's unfinished or last turn, or to a ply; or take back a resignation."""
+        if ply is None and self.saved.outcome:
+            self._reopen()
+            self._changed("The game goes on")
+            return
+        to = self._last_own_turn() if ply is None else ply
+        if to is None or to >= len(self.moves):
+            raise IllegalAction("there is nothing to take back")
+        count = len(self.moves) - to
+        self._reopen()
+        self._cut(to, True)
+        self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back")
+
+    def _reopen(self) -> None:
+        self.saved.outcome, self.saved.ending = Outcome.RUNNING, ""
+
+    def _last_own_turn(self) -> int | None:
+        """The ply at which the last turn of a person began."""
+        people = self.people
+        begins = [k for k in range(len(self.moves)) if self.seats[k] in people and self._begins_turn(k)]
+        return begins[-1] if begins else None
+
+    def _begins_turn(self, ply: int) -> bool:
+        return ply == 0 or self.seats[ply] != self.seats[ply - 1]
+
+    def resign(self) -> None:
+        """The person gives the game up; of two people, the one who is to move."""
+        people = self.people
+        if self.over or not people:
+            raise IllegalAction("there is nothing to resign: the game is over or nobody plays it")
+        seat = self.seats[-1] if self.seats[-1] in people else people[0]
+        self.end(WINS[1 - seat % 2], "You resign.")
+
+    def end(self, outcome: Outcome, ending: str) -> None:
+        """End the game for a reason other than its rules."""
+        self.saved.outcome, self.saved.ending = int(outcome), ending
+        self._changed(ending)
+
+    def pause(self, paused: bool) -> None:
+        self.saved.paused = paused
+        self._changed("Paused" if paused else "The game goes on")
+
+    def _at(self, ply: int) -> Position:
+        if ply > len(self.moves):
+            raise InvalidValue(f"the game has {len(self.moves)} plies: there is no ply {ply}")
+        return self.positions[ply]
+
+    def _check_turn(self, ply: int) -> None:
+        if self.saved.players[self.seats[ply]] != YOU:
+            raise IllegalAction(f"{self.saved.names[self.seats[ply]]} is to move at ply {ply}, not you")
+        if self.saved.outcome and ply == len(self.moves):
+            raise IllegalAction(f"the game is over: {self.saved.ending} Take that back first")
+
+    def _cut(self, ply: int, prune: bool) -> None:
+        """Remove the plies from here on."""
+        count = len(self.moves) - ply
+        if count and not prune:
+            raise Pruning(f"this removes {count} later {'move' if count == 1 else 'moves'}")
+        if count:
+            self._reopen()
+            self._scenes.clear()
+            del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
+
+    def _append(self, action: int) -> None:
+        if len(self.moves) >= MOST_PLIES:
+            raise IllegalAction(f"a game has at most {MOST_PLIES} plies")
+        position, seat = self.position, self.seats[-1]
+        ply = len(self.moves)
+        turn = 1 if not ply else self.moves[-1].turn + self._begins_turn(ply)
+        after = position.play(action)
+        self.moves.append(messages.Move(typed.notation(position, action), seat % 2, seat, turn))
+        self.saved.actions.append(action)
+        self.positions.append(after)
+        self.seats.append(after.seat)
+        if self.saved.clocks and after.to_move != seat % 2 and self.saved.clock:
+            self.saved.clocks[seat % 2] += self.saved.clock.increment
+
+    def _changed(self, event: str) -> None:
+        self.event = event
+        self.saved.revision += 1
+        self.saved.changed, self.saved.over = time.time(), self.over
+        self.saved.status = self.ending or self.scene(len(self.moves)).status
+
+    # ---- the clock ----
+
+    def run_clock(self, now: float, runs: bool) -> None:
+        """Count the time since the last call for the side that was to move, and let the clock run on or stand."""
+        if not self.saved.clocks:
+            return
+        if self.clock_since is not None:
+            self.saved.clocks[self.clock_side] -= now - self.clock_since
+        self.clock_side = self.position.to_move
+        self.clock_since = now if runs and not self.over else None
+
+    def time_left(self, now: float) -> list[float]:
+        """Seconds left for each side, now."""
+        left = list(self.saved.clocks)
+        if left and self.clock_since is not None:
+            left[self.clock_side] -= now - self.clock_since
+        return [max(0.0, each) for each in left]
+
+    # ---- what a page is sent ----
+
+    def view(self, ply: int) -> int:
+        """The seat whose view a page may see at a ply: always the person's own, where there is one person."""
+        people = self.people
+        if len(people) > 1 and self.game.rules.scene is None and self.seats[ply] in people:
+            return self.seats[ply]  # two people at one page: a list of actions is for the one who acts
+        return people[0] if people else 0
+
+    def scene(self, ply: int) -> Scene:
+        """The position at a ply as a page may see it."""
+        key = (ply, self.view(ply))
+        if key not in self._scenes:
+            if len(self._scenes) >= FEW:
+                self._scenes.clear()
+            self._scenes[key] = self.positions[ply].scene(key[1])
+        return self._scenes[key]
+
+    def info(self) -> messages.TableInfo:
+        saved = self.saved
+        plies, status = len(self.moves), saved.status or self.scene(0).status
+        return messages.TableInfo(saved.id, saved.game, self.title, plies, status, self.over, saved.changed)
+
+    def message(self) -> messages.Table:
+        saved, seat = self.saved, self.seats[-1]
+        players = [
+            messages.Player(name, player, number % 2)
+            for number, (name, player) in enumerate(zip(saved.names, saved.players, strict=True))
+        ]
+        return messages.Table(
+            id=saved.id,
+            revision=saved.revision,
+            game=saved.game,
+            spec=str(self.game) if not self.game.path else saved.game,
+            title=self.title,
+            sides=list(self.game.rules.SIDES),
+            players=players,
+            view=self.view(len(self.moves)),
+            moves=self.moves,
+            over=self.over,
+            outcome=OUTCOMES[self.outcome],
+            ending=self.ending,
+            to_move=-1 if self.over else seat % 2,
+            yours=not self.over and saved.players[seat] == YOU,
+            paused=saved.paused,
+            speed=saved.speed,
+            clocks=self.time_left(time.monotonic()),
+            clock_runs=self.clock_since is not None,
+            event=self.event,
+        )
+
+    def along(self, ply: int, line: Sequence[int]) -> list[Position]:
+        """The position at a ply and those after each action of a line from there. Where hands are hidden there is none:
+        even its error would name the cards of the seat that acts."""
+        if line and self.game.rules.hidden:
+            raise InvalidValue("hands are hidden: a line of moves would need the others' cards")
+        found = [self._at(ply)]
+        for action in line:
+            found.append(found[-1].play(action))
+        return found
+
+    def position_message(self, ply: int, line: Sequence[int] = (), request: int = 0) -> messages.Position:
+        """The position at a ply, or after a line from there, as the page's seat sees it."""
+        later = self.along(ply, line)
+        position, seat = later[-1], self.view(ply)
+        actor = position.seat
+        acts = not line and self.saved.players[actor] == YOU
+        ended = self.saved.outcome and ply == len(self.moves)
+        scene = position.scene(seat) if line else self.scene(ply)
+        before = later[-2].scene(seat) if line else self.scene(self._turn_before(ply))
+        return messages.Position(
+            table=self.id,
+            revision=self.saved.revision,
+            ply=ply,
+            line=list(line),
+            scene=scene,
+            choices=choices_of(position) if acts and not ended else [],
+            last=changed_cells(before, scene) if ply or line else [],
+            actor=-1 if position.over or ended else actor,
+            text=self.game.rules.view(position.state, seat),
+            prompt=self.game.rules.prompt(position.state) if acts and not position.over else "",
+            request=request,
+        )
+
+    def _turn_before(self, ply: int) -> int:
+        """The ply at which the turn began that led to this ply."""
+        while ply > 0:
+            ply -= 1
+            if self._begins_turn(ply):
+                break
+        return ply
+
+    def record(self) -> str:
+        """The game in its own file format, or as a list of moves; hidden cards are never told, for a game that is over
+        may be taken up again."""
+        (first, _), (second, _) = self._sides()
+        told = not self.game.rules.hidden
+        return write_game(self.positions[0], self.saved.actions, (first, second), self.outcome, told)
+
+
+def choices_of(position: Position) -> list[messages.Choice]:
+    """The legal actions and their clicks."""
+    paths, rules = position.paths(), position.game.rules
+    legal = list(paths)
+    return [
+        messages.Choice(action, rules.notation(position.state, action, legal), path) for action, path in paths.items()
+    ]
+
+
+def changed_cells(before: Scene, after: Scene) -> list[str]:
+    """The names of the board's cells whose items differ between two scenes of one seat."""
+    old = {cell.name: cell.items for cell in before.zones[0].cells}
+    if after.zones[0].name != "board":
+        return []
+    return [cell.name for cell in after.zones[0].cells if old.get(cell.name, cell.items) != cell.items]

@@ -1,0 +1,281 @@
+"""What workers compute, as plain data: hints, analyses, reviews, policies, ladders. They are the same functions that
+the command line uses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from plyground.agents.agent import can_search, known, make
+from plyground.arena import puzzles
+from plyground.arena.ladder import Ladder, Result
+from plyground.arena.match import play_match
+from plyground.errors import IllegalAction
+from plyground.game import Game
+from plyground.games.rng import seeds
+from plyground.play import typed
+from plyground.play.session import HINTS
+from plyground.position import Position
+from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
+from plyground.search.analysis import Analysis, MoveAnalysis, analyse
+from plyground.search.minimax import Minimax
+from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
+
+SOLVER_SECONDS = 5.0
+EVERY = 0.15  # seconds between two answers of an analysis
+MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
+SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
+LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
+
+
+class Advice(msgspec.Struct, frozen=True):
+    action: int
+    text: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An analysis so far; `value` is for the first side."""
+
+    side: int
+    value: float
+    proven: str
+    simulations: int
+    seconds: float
+    moves: list[MoveInfo]
+    threats: list[Threat]
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    plies: list[PlyReview]
+    length: int
+    worst: list[int]
+    accuracy: list[float]
+
+
+class NetworkPolicy(msgspec.Struct, frozen=True):
+    value: float | None
+    moves: list[PolicyMove]
+    puzzles: dict[str, float]
+
+
+class Climbed(msgspec.Struct, frozen=True):
+    rungs: list[Rung]
+    """their ids are agent specs"""
+    next: list[str]
+    """the two agents that play next; none at the end"""
+
+
+# ---- hints ----
+
+
+def advise(position: Position) -> Advice:
+    """The game's own advice, and the move of an agent."""
+    game = position.game
+    words = {spec.partition(":")[0] for spec in known(game)}
+    spec = next(spec for spec in HINTS if spec.partition(":")[0] in words)
+    action = position.ask(make(spec, game))
+    own = game.rules.advise(position) if game.rules.advise is not None else ""
+    parts = [own, f"{spec} would play {typed.notation(position, action)}"]
+    return Advice(action, ". ".join(part for part in parts if part))
+
+
+# ---- one position ----
+
+
+def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iterator[Found]:
+    """The search of a position, again and again; with the solver's scores, which come first."""
+    scores = solve(position, SOLVER_SECONDS)
+    threats = threats_in(position) if with_threats else []
+    last: Found | None = None
+    for each in analyse(agent.growing(), position, seeds(0, 1), EVERY):
+        last = _found(position, add_scores(each, scores), threats)
+        if each.simulations >= len(each.moves):  # before that, the value is that of chance
+            yield last
+    if last is not None and last.simulations < len(last.moves):
+        yield last
+
+
+def _found(position: Position, found: Analysis, threats: list[Threat]) -> Found:
+    side = position.to_move
+    moves = [_move_info(position, move) for move in found.moves]
+    value = found.value if side == 0 else -found.value
+    exact = [move.exact for move in found.moves if move.exact is not None]
+    if exact:
+        value = float(np.sign(max(exact))) * (1 if side == 0 else -1)
+    return Found(side, value, found.proven, found.simulations, found.seconds, moves, threats)
+
+
+def _move_info(position: Position, move: MoveAnalysis) -> MoveInfo:
+    actions, names = _line(position, move.line)
+    return MoveInfo(
+        action=move.action,
+        name=names[0],
+        clicks=position.clicks(move.action),
+        prior=move.prior,
+        visits=move.visits,
+        value=move.value,
+        proven=move.proven,
+        plies=move.plies,
+        line=names,
+        actions=actions,
+        exact=move.exact,
+        words=move.words,
+    )
+
+
+def _line(position: Position, line: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The actions of a principal variation and their notation. Where something is hidden, the first alone: the others
+    are played with cards that the search has guessed."""
+    actions, names = list[int](), list[str]()
+    shown = line[:1] if position.game.rules.hidden or position.game.rules.CHANCE else line
+    for name in shown:
+        try:
+            action = position.action(name)
+        except IllegalAction:
+            break
+        actions.append(action)
+        names.append(typed.notation(position, action))
+        position = position.play(action)
+    return actions, names
+
+
+def threats_in(position: Position) -> list[Threat]:
+    """What the side that does not move would play, were it its turn, if it won at once or gained by it."""
+    game = position.game
+    if not can_search(game) or position.over:
+        return []
+    turned = position.states.copy()
+    turned["to_move"] = 1 - turned["to_move"]
+    if "in_check" in game.rules.compiled and game.rules.problems(turned[0]):  # in check one cannot give the turn away
+        return []
+    loud = "loudness" in game.rules.compiled
+    search = Minimax(game, depth=1, quiescence=4 if loud else 0)
+    actions, scores = (found[0] for found in search.scores(turned))
+    there, values = np.flatnonzero(actions >= 0), np.clip(scores, -1.0, 1.0)
+    usual = float(np.median(values[there]))  # of its moves; most of them threaten nothing
+    other, found = Position(game, turned), list[Threat]()
+    for k in there[np.argsort(-scores[there], kind="stable")][:MOST_THREATS]:
+        action, wins, gain = int(actions[k]), bool(scores[k] > WON), float(values[k]) - usual
+        if wins or gain >= GAIN:
+            words = "wins at once" if wins else f"gains {gain:.2f}"
+            found.append(Threat(typed.notation(other, action), other.clicks(action), words))
+    return found
+
+
+# ---- a whole game ----
+
+
+def review_game(agent: Any, start: Position, actions: Sequence[int]) -> Iterator[Reviewed]:
+    """The review of the plies so far, again and again."""
+    positions = [start]
+    for action in actions:
+        positions.append(positions[-1].play(action))
+    for found in analyse_game(agent.growing(), start, actions):
+        yield _reviewed(found, positions)
+
+
+def _reviewed(found: GameAnalysis, positions: Sequence[Position]) -> Reviewed:
+    plies = [_ply_review(each, positions[each.ply - 1]) for each in found.plies]
+    worst = [each.ply for each in found.worst()]
+    return Reviewed(plies, found.length, worst, [accuracy(plies, side) for side in (0, 1)])
+
+
+def _ply_review(each: PlyAnalysis, before: Position) -> PlyReview:
+    actions, names = _line(before, each.line)
+    return PlyReview(
+        ply=each.ply,
+        side=before.to_move,
+        played=typed.notation(before, before.action(each.played)),
+        best=typed.notation(before, before.action(each.best)),
+        best_line=names,
+        best_actions=actions,
+        value=each.value if each.exact is None else float(each.exact),
+        lost=each.lost,
+        mistake=each.mistake,
+        words=each.words,
+    )
+
+
+def accuracy(plies: Sequence[PlyReview], side: int) -> float:
+    """Percent: the mean over a side's moves of exp(-LOGISTIC * lost); 100 where it has lost nothing."""
+    own = [math.exp(-LOGISTIC * each.lost) for each in plies if each.side == side]
+    return 100.0 * sum(own) / len(own) if own else 100.0
+
+
+# ---- runs ----
+
+
+def policy_of(agent: Any, position: Position) -> NetworkPolicy:
+    """A checkpoint's shares of the legal moves and its puzzles; a table or another agent: its choice alone."""
+    legal, solved = position.legal(), puzzles.solved(position.game, agent)
+    value, outputs = _outputs(agent, position, legal) if hasattr(agent, "network") else (None, {})
+    chosen = -1 if outputs or not legal else position.ask(agent)
+    shares = _softmax([outputs[action] for action in legal]) if outputs else [float(a == chosen) for a in legal]
+    moves = [
+        PolicyMove(action, position.name(action), position.clicks(action), share, outputs.get(action))
+        for action, share in zip(legal, shares, strict=True)
+    ]
+    return NetworkPolicy(value, moves, solved)
+
+
+def _outputs(agent: Any, position: Position, legal: Sequence[int]) -> tuple[float | None, dict[int, float]]:
+    """The network's output for each legal action, scaled so that a softmax with SHARPNESS gives its policy."""
+    import torch
+
+    view, rows = agent.view, agent.view.rows(position.states)
+    with torch.inference_mode():
+        values = agent.network(view.observe(rows))
+    places = view.legal(rows)[0].nonzero()[:, 0]  # [L] outputs of legal actions
+    repeated = rows.expand(len(places), *rows.shape[1:])
+    actions = view.action_of(repeated, places).tolist()
+    found = {int(action): float(values[0, place]) for action, place in zip(actions, places.tolist(), strict=True)}
+    widest = max(map(abs, found.values()), default=0.0)
+    is_value = widest <= 1.5  # values are in [-1, 1]; logits are not
+    scale = 1.0 if is_value else SHARPNESS
+    best = max(found.values(), default=0.0) if is_value else None
+    return best, {action: found[action] * scale for action in legal if action in found}
+
+
+def _softmax(values: Sequence[float]) -> list[float]:
+    weights = np.exp((np.array(values) - max(values, default=0.0)) / SHARPNESS)
+    return (weights / weights.sum()).tolist()
+
+
+def climb(game: Game, specs: Sequence[str], games: int) -> Iterator[Climbed]:
+    """A round robin, after each match."""
+    ladder = Ladder(str(game), games, 0)
+    agents, pairs = {spec: make(spec, game) for spec in specs}, list[tuple[str, str]]()
+    for place, a in enumerate(specs):
+        pairs += [(a, b) for b in specs[place + 1 :]]
+    for a, b in pairs:
+        yield Climbed(_rungs(ladder), [a, b])
+        match = play_match(game, agents[a], agents[b], games, 0)
+        result = Result(a, b, match.wins, match.draws, match.losses)
+        ladder = Ladder(ladder.game, games, 0, (*ladder.results, result))
+    yield Climbed(_rungs(ladder), [])
+
+
+def _rungs(ladder: Ladder) -> list[Rung]:
+    """The ladder so far, the strongest first; `id` is the agent's spec."""
+    if not ladder.results:
+        return []
+    ratings, scores = ladder.ratings(), dict[str, list[float]]()
+    for result in ladder.results:
+        scores.setdefault(result.a, []).append(result.score / result.games)
+        scores.setdefault(result.b, []).append(1.0 - result.score / result.games)
+    rungs = [
+        Rung(
+            id=name,
+            name=name,
+            elo=float(ratings.elo[k]),
+            low=float(ratings.elo[k] - ratings.error[k]),
+            high=float(ratings.elo[k] + ratings.error[k]),
+            score=float(np.mean(scores[name])),
+        )
+        for k, name in enumerate(ladder.agents)
+    ]
+    return sorted(rungs, key=lambda rung: -rung.elo)

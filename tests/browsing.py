@@ -1,0 +1,160 @@
+"""A person in front of the page, in a real browser, for tests: clicks, keys, and what is seen."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import plyground as pg
+
+PATIENCE = 30_000  # milliseconds until a test gives an answer up, on a busy machine
+READY = ".scene.yours:not(.pending), .status.ended"  # the person is to act, or the game is over
+LIVE = ".cell:is(.movable, .target):visible"
+
+
+class Person:
+    """What a person does on a page of Playwright."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.address = page, address
+
+    def go(self, view: str = "") -> None:
+        """Load a view anew: `watch`, `learn`; empty: the first one."""
+        self.page.goto(f"{self.address}#/{view}")
+        self.page.reload()
+        self.page.locator("h1").wait_for()
+
+    def button(self, name: str) -> Any:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def field(self, label: str) -> Any:
+        """The select or input beside a label of the forms."""
+        text = self.page.locator("span", has_text=re.compile(f"^{re.escape(label)}$"))
+        return self.page.locator("label", has=text).locator("select, input, textarea")
+
+    def new(self, game: str, against: str = "random", text: str = "", **fields: str) -> None:
+        """Begin a game; `fields` are settings and other selects, by label with underscores."""
+        self.go()
+        self.page.get_by_role("radio", name=game, exact=True).check()
+        for label, value in fields.items():
+            self.field(label.replace("_", " ")).select_option(label=value)
+        self.field("Against").select_option(label=against)
+        if text:
+            self.page.get_by_text("Begin at another position").click()
+            self.field("Position or game as text").fill(text)
+        self.page.locator("form").first.get_by_role("button", name="Play").click()
+        self.page.locator(".scene .cell").first.wait_for(timeout=PATIENCE)
+
+    def study(self, game: str, text: str) -> None:
+        """Open a position or a game to study."""
+        self.go()
+        form = self.page.locator("form", has_text="Study a position")
+        form.locator("select").select_option(game)
+        form.locator("textarea").fill(text)
+        form.get_by_role("button", name="Open").click()
+        self.page.locator(".scene .cell").first.wait_for(timeout=PATIENCE)
+
+    # ---- the board ----
+
+    def cell(self, word: str) -> Any:
+        """The first cell with a word in click paths."""
+        return self.page.locator(f'.scene .cell[data-click="{word}"]:visible').first
+
+    def named(self, name: str) -> Any:
+        return self.page.locator(f'.scene .cell[data-cell="{name}"]')
+
+    def click(self, word: str) -> None:
+        self.cell(word).click()
+
+    def press(self, word: str) -> None:
+        """Go to a cell with the keyboard alone, and press space."""
+        keys = self.page.keyboard
+        for _ in range(200):
+            where = self.page.evaluate(WAY, word)
+            if where == "there":
+                keys.press(" ")
+                return
+            keys.press(where)
+        raise AssertionError(f"the keyboard does not reach {word}")
+
+    def wait(self) -> None:
+        """Until the person is to act, or the game is over."""
+        self.page.locator(READY).first.wait_for(timeout=PATIENCE)
+
+    @property
+    def over(self) -> bool:
+        return bool(self.page.locator(".status.ended").count())
+
+    @property
+    def status(self) -> str:
+        return self.page.locator(".status").inner_text()
+
+    @property
+    def moves(self) -> list[str]:
+        return self.page.locator(".moves .move").all_inner_texts()
+
+    def items(self) -> dict[str, str]:
+        """What stands on the cells of the board, by name."""
+        cells = self.page.locator('.zone[data-zone="board"] .cell[data-items]')
+        return dict(cells.evaluate_all("all => all.map(cell => [cell.dataset.cell, cell.dataset.items])"))
+
+    def labels(self) -> list[str]:
+        return self.page.locator(".scene .cell").evaluate_all("all => all.map(cell => cell.ariaLabel)")
+
+    # ---- whole games ----
+
+    def play(self, choose: Callable[[list[str]], Iterator[str]], act: Callable[[str], None], most: int = 400) -> str:
+        """Play to the end: `choose` gives the words of the next action, `act` clicks them. The result in words."""
+        for _ in range(most):
+            self.wait()
+            if self.over:
+                return self.status
+            for word in choose(self.moves):
+                act(word)
+        raise AssertionError(f"no end after {most} actions: {self.moves}")
+
+    def any_clicks(self, seed: int) -> Callable[[list[str]], Iterator[str]]:
+        """One cell after another of those that the page offers."""
+        rng = random.Random(seed)
+
+        def choose(_: list[str]) -> Iterator[str]:
+            while not self.page.locator(".scene.pending").count():
+                words = self.page.locator(LIVE).evaluate_all("all => all.map(cell => cell.dataset.click)")
+                if not words:
+                    return  # the answer came meanwhile
+                yield rng.choice(sorted(set(words)))
+
+        return choose
+
+
+def as_agent(game: str, agent: str) -> Callable[[list[str]], Iterator[str]]:
+    """Clicks as an agent would act, which sees the list of moves."""
+    loaded = pg.load(game)
+    player, positions = pg.agent(agent, loaded), [loaded.start()]
+
+    def choose(moves: list[str]) -> Iterator[str]:
+        for name in moves[len(positions) - 1 :]:
+            positions.append(positions[-1].play(name))
+        yield from positions[-1].clicks(positions[-1].ask(player))
+
+    return choose
+
+
+WAY = """word => {
+  const cells = [...document.querySelectorAll('.scene .cell')].filter(each => each.offsetParent);
+  const target = cells.find(each => each.dataset.click === word);
+  const here = document.activeElement;
+  if (here.dataset.click === word) return 'there';
+  const zones = [...new Set(cells.map(each => each.closest('.zone')))];
+  const [from, to] = [here, target].map(each => zones.indexOf(each.closest('.zone')));
+  if (from < 0) return 'Tab';
+  if (from !== to) return from < to ? 'Tab' : 'Shift+Tab';
+  const columns = Number(zones[from].style.getPropertyValue('--columns'));
+  const inside = cells.filter(each => each.closest('.zone') === zones[from]);
+  const [a, b] = [here, target].map(each => inside.indexOf(each));
+  if (Math.floor(a / columns) !== Math.floor(b / columns)) return a < b ? 'ArrowDown' : 'ArrowUp';
+  return a < b ? 'ArrowRight' : 'ArrowLeft';
+}"""
+"""the next key on the way to a cell"""

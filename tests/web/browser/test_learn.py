@@ -1,0 +1,63 @@
+"""Runs in a real browser: live curves, the demo, ladders."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsing import Person
+from runs_on_disk import add_cycle, new_run
+from served import Served
+
+
+def test_curves_follow_a_live_run_beside_another(person: Person, served: Served) -> None:
+    folder = served.house.catalogue.runs
+    old, live = new_run(folder, "old"), new_run(folder, "live")
+    for cycle in (1, 2, 3):
+        add_cycle(old, cycle)
+    add_cycle(live, 1)
+    person.go("learn")
+    for name in ("old", "live"):
+        person.page.get_by_label(f"Show {name}", exact=True).check()
+    curve = person.page.locator(".chart[aria-label^='Score against random']")
+    person.page.locator("[aria-label='Score against random: old 30%, live 10%']").wait_for()
+    assert curve.locator("polygon.band").count() == 2  # intervals
+    add_cycle(live, 2)
+    person.page.locator("[aria-label='Score against random: old 30%, live 20%']").wait_for()
+    person.page.locator(".chart[aria-label^='loss: old 0.333, live 0.5']").wait_for()
+    assert person.page.locator(".chart[aria-label^='plies per second']").count() == 1
+
+
+def test_a_ladder_rates_the_agents(person: Person) -> None:
+    person.go("learn")
+    form = person.page.locator('[aria-label="Ladder"] form')
+    for box in form.get_by_role("checkbox").all():
+        box.uncheck()
+    for name in ("random", "greedy"):
+        form.get_by_label(name, exact=True).check()
+    person.field("Games of each pair").select_option("10")
+    person.button("Play the ladder").click()
+    person.page.get_by_text("Done.").wait_for()
+    rows = person.page.locator('[aria-label="Ladder"] tbody tr').all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == ["greedy", "random"]
+
+
+@pytest.mark.slow
+def test_the_demo_learns_before_ones_eyes(person: Person) -> None:
+    person.go("learn")
+    person.button("Start the demo").click()
+    minutes = 240_000
+    person.page.locator(".chart[aria-label^='Score against random']").wait_for(timeout=minutes)
+    person.page.get_by_text("Checkpoint").wait_for(timeout=minutes)
+    assert person.page.locator(".small-board .badge").count() == 7
+    first = person.page.locator("[role=status]", has_text="Checkpoint").inner_text()
+    person.page.locator('[aria-label="Demo"]').get_by_role("button", name="Play against it").click(timeout=minutes)
+    person.wait()
+    person.click("column:4")
+    person.page.locator(".moves .move").nth(1).wait_for(timeout=minutes)
+    person.go("learn")
+    later = person.page.locator("[role=status]", has_text="Checkpoint")
+    later.wait_for(timeout=minutes)
+    person.page.locator('[aria-label="Demo"]').get_by_role("button", name="Stop").click()
+    person.page.locator(".live").wait_for(state="detached", timeout=minutes)
+    assert first
+    person.page.get_by_role("button", name="Resume").first.wait_for()

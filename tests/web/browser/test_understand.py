@@ -1,0 +1,102 @@
+"""What a search says, in a real browser: off until it is wanted, then remembered; the review of a game."""
+
+from __future__ import annotations
+
+from browsing import Person
+
+FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
+
+
+def wish(person: Person, *names: str) -> None:
+    for name in names:
+        person.page.get_by_label(name, exact=True).check()
+
+
+def test_everything_is_off_at_first(person: Person) -> None:
+    person.new("Connect Four")
+    assert person.page.locator(".bar").is_hidden()
+    assert person.page.locator(".options input:checked").count() == 0
+    assert person.page.locator(".badge, .arrow, table.analysis").count() == 0
+
+
+def test_what_is_wanted_is_remembered(person: Person) -> None:
+    person.new("Connect Four")
+    wish(person, "Value bar", "Table of moves")
+    person.page.locator("table.analysis").wait_for()
+    person.page.reload()
+    person.page.locator("table.analysis").wait_for()
+    assert person.page.locator(".bar").is_visible()
+    assert person.page.get_by_label("Value bar").is_checked()
+
+
+def test_the_solver_judges_every_column(person: Person) -> None:
+    person.study("connect_four", "44")
+    person.field("On the board").select_option("solver")
+    person.page.locator(".badge").nth(6).wait_for()
+    words = person.page.locator(".badge").all_inner_texts()
+    assert len(words) == 7
+    assert set(words) <= {"win", "draw", "loss"}
+
+
+def test_the_line_of_a_move_is_walked_and_played_in_a_copy(person: Person) -> None:
+    person.study("connect_four", "4455")
+    wish(person, "Table of moves")
+    line = person.page.locator(".line-row").first.get_by_role("button")
+    line.nth(1).wait_for()
+    line.nth(1).click()
+    person.page.get_by_text("A line: 2 moves after ply 4").wait_for()
+    assert len(person.items()) == 6
+    person.button("Back to the game").click()
+    assert len(person.items()) == 4
+    person.page.locator(".line-row").first.get_by_role("button").nth(0).click()
+    person.page.get_by_text("A line: 1 moves after ply 4").wait_for()
+    person.button("Play on from here in a copy").click()
+    person.page.locator(".moves .move").nth(4).wait_for()
+    assert len(person.moves) == 5
+
+
+def test_arrows_show_the_visits_and_a_threat(person: Person) -> None:
+    person.study("chess", "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR w KQkq - 0 2")  # Qh4 mates next
+    person.field("On the board").select_option("visits")
+    wish(person, "Threats")
+    person.page.locator(".arrow.threat").first.wait_for()
+    assert person.page.locator(".arrow.move").count() >= 1
+    assert "Qh4" in person.page.locator('[aria-label="Threats"]').inner_text()
+
+
+def test_the_value_bar_follows_the_winner(person: Person) -> None:
+    person.study("connect_four", "415263")  # the first side wins at once
+    wish(person, "Value bar")
+    person.page.locator('.bar[aria-valuenow="1.00"]').wait_for()
+
+
+def test_a_pasted_game_is_reviewed(person: Person) -> None:
+    person.study("chess", FOOLS_MATE)
+    assert len(person.moves) == 4
+    person.button("Review the game").click()
+    person.page.locator(".mistakes li").first.wait_for()
+    person.page.get_by_text("Accuracy:").wait_for()
+    worst = person.page.locator(".mistakes li").first.inner_text()
+    assert "g4" in worst
+    assert "blunder" in worst
+    person.page.locator(".chart .sign.blunder").first.wait_for()
+    assert any("??" in move for move in person.moves)
+    person.button("First position").click()
+    person.page.get_by_text("You look at ply 0").wait_for()
+    person.button("Next mistake").click()
+    person.page.get_by_text("You look at ply").wait_for()
+
+
+def test_one_tries_again_before_a_mistake(person: Person) -> None:
+    person.study("chess", FOOLS_MATE)
+    person.button("Review the game").click()
+    item = person.page.locator(".mistakes li", has_text="g4").first
+    item.wait_for()
+    address = person.page.url
+    item.get_by_role("button", name="Try again from here").click()
+    person.page.wait_for_url(lambda url: url != address)
+    person.wait()
+    assert person.moves == ["f3", "e5"]
+    person.click("e2")
+    person.click("e4")
+    person.page.locator(".moves .move").nth(2).wait_for()

@@ -1,0 +1,204 @@
+"""The server from outside: files and headers, who may connect, and what malformed messages do."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from plyground.web.app import STATIC
+from plyground.web.messages import LARGEST
+from plyground.web.trust import COOKIE, HEADERS
+from served import Client, Served, serving
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+TOKEN = "a-token-that-only-the-person-knows"  # noqa: S105
+ABUSES = 2000
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    with serving(tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+def get(served: Served, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection(served.host, timeout=30)
+    connection.request("GET", path, headers={"Host": served.host, **headers})
+    answer = connection.getresponse()
+    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    connection.close()
+    return found
+
+
+def test_the_page_and_its_files_are_served_with_strict_headers(served: Served) -> None:
+    for path, kind in (("/", "text/html"), *((f"/static/{each.name}", "") for each in STATIC.glob("*.*"))):
+        status, headers, body = get(served, path)
+        assert status == 200, path
+        assert body
+        assert headers["content-type"].startswith(kind)
+        for name, value in HEADERS.items():
+            assert headers[name.lower()] == value, (path, name)
+
+
+def test_everything_that_the_page_loads_is_small() -> None:
+    total = sum(each.stat().st_size for each in STATIC.rglob("*") if each.is_file())
+    assert total < 300_000, f"{total} bytes"
+
+
+def test_nothing_outside_the_folder_is_served(served: Served) -> None:
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/etc/passwd", "/static/.."):
+        assert get(served, path)[0] in (403, 404, 405), path
+
+
+def test_another_host_is_refused(served: Served) -> None:
+    assert get(served, "/", Host="evil.example")[0] == 403
+    assert get(served, "/", Host=f"evil.example:{served.trust.port}")[0] == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://localhost", "http://127.0.0.1:1"])
+def test_a_socket_of_another_site_is_refused(served: Served, origin: str) -> None:
+    with pytest.raises(InvalidStatus, match="403"), served.page(origin=origin):
+        pass
+
+
+def test_a_token_is_needed_where_there_is_one(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with serving(tmp_path_factory.mktemp("token"), token=TOKEN) as guarded:
+        assert get(guarded, "/")[0] == 403
+        assert get(guarded, "/?token=wrong")[0] == 403
+        with pytest.raises(InvalidStatus, match="403"), guarded.page():
+            pass
+        status, headers, _ = get(guarded, f"/?token={TOKEN}")
+        assert (status, headers["location"]) == (303, "/")
+        cookie = headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert get(guarded, "/", Cookie=f"{COOKIE}={TOKEN}")[0] == 200
+        with guarded.page(headers={"Cookie": f"{COOKIE}={TOKEN}"}) as page:
+            page.new("connect_four", "you", "you")
+
+
+def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
+    with served.page() as page:
+        page.socket.send(json.dumps({"type": "stop", "request": 1, "x": "y" * LARGEST}))
+        assert "at most" in wait_for_refusal(page)["text"]
+
+
+def test_a_page_that_sends_only_nonsense_is_disconnected(served: Served) -> None:
+    def send_nonsense(page: Client) -> None:
+        for _ in range(200):
+            page.socket.send("nonsense")
+            page.receive(10.0)
+
+    with served.page() as page, pytest.raises(ConnectionClosed):
+        send_nonsense(page)
+
+
+def wait_for_refusal(page: Client) -> Any:
+    while True:
+        message = page.receive()
+        if message["type"] == "refused":
+            return message
+
+
+# ---- abuse ----
+
+
+def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served) -> None:
+    """2,000 malformed, oversized, replayed, out-of-order and foreign messages."""
+    rng = random.Random(21)
+    with served.page() as quiet:
+        quiet.new("connect_four", "you", "random")
+        victim = quiet.new("sequence", "you", "window")
+        sent, seen = 0, list[str]()
+        while sent < ABUSES:
+            with served.page() as attacker:
+                sent += attack(attacker, rng, victim, quiet)
+                seen += attacker.seen
+            move(quiet)
+        table = served.house.live[victim].table
+        assert table.saved.revision == quiet.table["revision"]
+        hidden = hidden_words(table.position, 1)
+        assert hidden
+        for text in (*quiet.seen, *seen):
+            assert not [word for word in hidden if word in text], text[:300]
+
+
+def move(page: Client) -> None:
+    """The game that nobody disturbs goes on."""
+    page.until_mine()
+    if not page.table["over"]:
+        page.act(page.position["choices"][0]["action"])
+
+
+def hidden_words(position: Any, seat: int) -> list[str]:
+    """How the cards of another seat that nobody else knows would be written in a scene of that seat."""
+    own = {cell.name for zone in position.scene(seat).zones if zone.name == "hand" for cell in zone.cells}
+    known = {cell.name for zone in position.scene(0).zones if zone.name == "hand" for cell in zone.cells}
+    shown = {
+        cell.name.replace(f"seat{seat}", "hand")
+        for zone in position.scene(0).zones
+        if zone.name == f"seat {seat}"
+        for cell in zone.cells
+    }
+    return [f'"seat{seat}{name.removeprefix("hand")}"' for name in own - known - shown]
+
+
+def attack(page: Client, rng: random.Random, victim: str, quiet: Client) -> int:
+    """Messages until the server has had enough of this page; returns how many were sent."""
+    mine = page.new("connect_four", "you", "you")
+    sent = 0
+    try:
+        for _ in range(100):
+            page.socket.send(abuse(rng, mine, victim, quiet))
+            sent += 1
+        page.socket.send(json.dumps({"type": "stop"}))
+        while True:
+            page.receive(0.05)
+    except (ConnectionClosed, TimeoutError):
+        pass
+    return sent
+
+
+def abuse(rng: random.Random, mine: str, victim: str, quiet: Client) -> str | bytes:
+    """One message that no page of ours would send."""
+    big = 10**30
+    name = rng.choice([mine, victim, "", "../../etc/passwd", "0" * 16, "x" * 200])
+    number = rng.choice([0, 1, -1, big, 1.5, True, None, "1", [], {}])
+    table: dict[str, Any] = {"table": name, "revision": rng.choice([0, quiet.table["revision"], number])}
+    requests: list[dict[str, Any]] = [
+        {"type": "play", **table, "ply": number, "action": rng.randrange(-5, 3000), "prune": True},
+        {"type": "play", **table, "ply": 0, "action": rng.randrange(7), "prune": number},
+        {"type": "say", **table, "ply": 0, "text": rng.choice(["4", "\0", "💥" * 500, "place qs j3", "<script>"])},
+        {"type": "undo", **table, "ply": number},
+        {"type": "resign", **table},
+        {"type": "look", "table": name, "ply": number, "line": [number] * rng.randrange(300)},
+        {"type": "record", "table": name, "ply": rng.randrange(5)},
+        {"type": "hint", "table": victim},
+        {"type": "analyse", "table": victim, "ply": 1},
+        {"type": "review", "table": victim},
+        {"type": "fork", "table": victim, "ply": 0, "players": ["window", "you"]},
+        {"type": "new_game", "game": name, "players": ["you", number]},
+        {"type": "new_game", "game": "chess", "players": ["you", "uci:/bin/sh"]},
+        {"type": "new_game", "game": "sequence", "players": ["you", "you"], "settings": {"seats": str(number)}},
+        {"type": "new_game", "game": "connect_four", "players": ["you", "you"], "text": "9" * rng.randrange(60_000)},
+        {"type": "follow", "runs": ["../" * 20]},
+        {"type": "run_games", "run": "/etc"},
+        {"type": "open_run_game", "run": "/etc", "file": "passwd"},
+        {"type": "watch_policy", "run": "x", "text": "y" * 2_000},
+        {"type": rng.choice(["welcome", "table", "__class__", "", "play" * 100])},
+    ]
+    text = json.dumps(rng.choice(requests))
+    kind = rng.randrange(8)
+    if kind == 0:
+        return text[: rng.randrange(len(text))]
+    if kind == 1:
+        return rng.randbytes(rng.randrange(1, 300))
+    if kind == 2:
+        return text.replace('"', rng.choice(["'", "", '"\\u0000']), 1)
+    return text

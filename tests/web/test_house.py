@@ -1,0 +1,265 @@
+"""Tables, agents and pages together, on a real server without a browser."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from served import Served, serving, wait_until
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    with serving(tmp_path_factory.mktemp("served"), [ROW], ["greedy"]) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("name", "opponent", "settings"),
+    [
+        ("connect_four", "level:2", {}),
+        ("chess", "random", {}),
+        ("paco_sako", "random", {}),
+        ("sequence", "random", {}),
+        ("sequence", "random", {"seats": "4", "rules": "boxed"}),
+        ("three_in_a_row", "added:0", {}),
+    ],
+)
+def test_a_game_is_played_by_choices_alone(served: Served, name: str, opponent: str, settings: dict[str, str]) -> None:
+    rng = random.Random(1)
+    with served.page() as page:
+        seats = int(settings.get("seats", 2))
+        page.new(name, "you", *[opponent] * (seats - 1), settings=settings)
+        for _ in range(40):
+            page.until_mine()
+            if page.table["over"]:
+                break
+            page.act(rng.choice(page.position["choices"])["action"])
+        assert len(page.table["moves"]) >= 5
+
+
+def test_two_pages_on_one_game_stay_equal(served: Served) -> None:
+    with served.page() as one, served.page() as other:
+        name = one.new("connect_four", "you", "random")
+        other.ask("open", "position", table=name)
+        one.play("4")
+        one.until_mine()
+        other.wait("position", lambda message: message["revision"] == one.table["revision"])
+        assert other.table == one.table
+        assert other.position == one.position
+        other.play("3")
+        one.wait("table", lambda message: len(message["moves"]) >= 3)
+
+
+def test_an_old_message_changes_nothing(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "you")
+        page.play("4")
+        refused = page.refusal("play", table=name, revision=0, ply=0, action=2, prune=True)
+        assert refused["reason"] == "stale"
+        page.wait("position")
+        assert [move["name"] for move in page.table["moves"]] == ["4"]
+
+
+def test_pruning_is_asked_for(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "you", text="4433")
+        where: dict[str, Any] = {"table": name, "revision": 0, "ply": 1}
+        assert page.refusal("play", **where, action=0)["reason"] == "prune"
+        page.send("play", **where, action=0, prune=True)
+        page.wait("position")
+        assert [move["name"] for move in page.table["moves"]] == ["4", "1"]
+
+
+def test_a_game_is_kept_when_its_page_is_gone(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("chess", "you", "random")
+        page.play("e4")
+        page.until_mine()
+        moves = page.table["moves"]
+    wait_until(lambda: name not in served.house.live)
+    with served.page() as page:
+        page.ask("open", "position", table=name)
+        assert page.table["moves"] == moves
+        assert page.position["choices"]
+        assert name in [each["id"] for each in page.last["welcome"]["tables"]]
+        page.send("delete", table=name)
+        page.wait("deleted")
+        assert "no game" in page.refusal("open", table=name)["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "plies"),
+    [
+        ("connect_four", "4453", 4),
+        ("chess", "1. e4 e5 2. Nf3", 3),
+        ("chess", "rnbqkbnr/pppp1ppp/8/4p3/2B1P3/8/PPPP1PPP/RNBQK1NR b KQkq - 1 2", 0),
+    ],
+)
+def test_a_text_is_a_game_or_a_position(served: Served, name: str, text: str, plies: int) -> None:
+    with served.page() as page:
+        page.new(name, "you", "you", text=text)
+        assert len(page.table["moves"]) == plies
+        refused = page.refusal("new_game", game=name, players=["you", "you"], text="no such thing")
+        assert "neither a position" in refused["text"]
+
+
+def test_the_record_of_a_game_can_be_pasted_again(served: Served) -> None:
+    with served.page() as page:
+        for game, text in (("chess", "1. d4 d5"), ("connect_four", "4433")):
+            name = page.new(game, "you", "you", text=text)
+            record = page.ask("record", "recorded", table=name, ply=1)["record"]
+            page.new(game, "you", "you", text=record)
+            assert len(page.table["moves"]) in (2, 4)
+
+
+def test_a_hint_is_a_legal_move_with_its_clicks(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "random", text="1212")
+        found = page.ask("hint", "hinted", table=name)
+        assert found["clicks"] in [each["clicks"] for each in page.position["choices"]]
+        assert "would play" in found["text"]
+
+
+def test_an_analysis_is_live_and_has_the_solvers_scores(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "you", text="213141")  # both could win at once
+        first = page.ask("analyse", "analysis", table=name, ply=6)
+        assert first["moves"][0]["name"] == "5"
+        assert first["value"] == 1.0
+        assert first["moves"][0]["exact"] > 0
+        threats = [each["clicks"] for each in first["threats"]]
+        assert threats == [["column:1"]]
+        again = page.ask("analyse", "analysis", table=name, ply=5)  # replaces the former one
+        assert again["ply"] == 5
+        shown = page.ask("look", "position", table=name, ply=6, line=first["moves"][0]["actions"])
+        assert "wins" in shown["scene"]["status"]
+        page.send("stop")
+
+
+def test_a_review_names_the_mistake(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "you", text="4414141")
+        page.ask("review", "reviewed", table=name)
+        while not page.last["reviewed"]["done"]:
+            page.receive()
+        found = page.last["reviewed"]
+        assert len(found["plies"]) == 7
+        assert found["worst"], "somebody has lost a drawn or won game"
+        worst = next(each for each in found["plies"] if each["ply"] == found["worst"][0])
+        assert worst["mistake"] == "blunder"
+        assert worst["best"] != worst["played"]
+        assert page.ask("review", "reviewed", table=name)["done"], "kept with the game"
+        page.ask("fork", "opened", table=name, ply=worst["ply"] - 1, players=["you", "you"])
+        page.wait("position")
+        assert len(page.table["moves"]) == worst["ply"] - 1
+
+
+def test_a_game_between_agents_is_watched_at_a_speed(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "random", "level:1")
+        page.send("pause", table=name, paused=True)
+        page.wait("table", lambda message: message["paused"])
+        page.send("speed", table=name, seconds=0.0)
+        page.send("pause", table=name, paused=False)
+        page.wait("table", lambda message: message["over"])
+        assert "wins" in page.table["ending"] or "draw" in page.table["ending"]
+
+
+def test_a_clock_that_runs_out_loses(served: Served) -> None:
+    with served.page() as page:
+        page.new("connect_four", "you", "random", clock={"seconds": 1.0})
+        page.wait("table", lambda message: message["over"])
+        assert page.table["outcome"] == "second"
+        assert "time" in page.table["ending"]
+
+
+def test_a_dead_worker_is_replaced(served: Served) -> None:
+    with served.page() as page:
+        page.new("connect_four", "you", "random")
+        page.play("4")
+        page.until_mine()
+        for lane in (served.house.workers.quick, served.house.workers.slow):
+            for slot in lane.slots:
+                if slot.process:
+                    os.kill(slot.process.process.pid, signal.SIGKILL)
+        page.play(page.position["choices"][0]["name"])
+        page.until_mine()
+        assert len(page.table["moves"]) >= 4
+
+
+def test_what_is_not_on_the_list_is_refused(served: Served) -> None:
+    with served.page() as page:
+        for game, players in (
+            ("no_such", ["you", "random"]),
+            ("chess", ["you"]),
+            ("chess", ["you", "uci:/bin/sh"]),
+            ("chess", ["you", "run:../x"]),
+            ("sequence", ["you", "you"]),
+        ):
+            page.refusal("new_game", game=game, players=players)
+        for kind in ("close", "delete", "look", "hint", "review"):
+            if kind != "close":
+                page.refusal(kind, table="nothing", **({"ply": 0} if kind == "look" else {}))
+        for kind in ("stop_run", "resume_run", "run_games"):
+            page.refusal(kind, run="../../etc")
+        page.refusal("follow", runs=["../x"])
+
+
+def test_hidden_hands_stay_hidden_in_analyses_and_forks(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("sequence", "you", "window")
+        page.ask("analyse", "analysis", table=name, ply=0)
+        assert all(len(each["line"]) == 1 for each in page.last["analysis"]["moves"])
+        page.refusal("fork", table=name, ply=0, players=["window", "you"])
+        page.refusal("look", table=name, ply=0, line=[page.position["choices"][0]["action"]])
+        page.refusal("review", table=name)
+        page.play(page.position["choices"][0]["name"])
+        page.until_mine()
+        page.refusal("analyse", table=name, ply=1)
+
+
+def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
+    """Illegal lines and moves while the agent is to act: an error that quotes the position would show its hand."""
+    with served.page() as page:
+        name = page.new("sequence", "window", "you", settings={"rules": "boxed"})
+        page.until_mine()
+        table = served.house.live[name].table
+        for ply in range(len(table.moves) + 1):
+            where: dict[str, Any] = {"table": name, "ply": ply}
+            for line in ([1], [2_641], [999_999], [1, 2, 3]):
+                for kind in ("fork", "look", "analyse"):
+                    page.refusal(kind, **where, line=line)
+            for change in ({"kind": "play", "action": 999_999}, {"kind": "say", "text": "nonsense"}):
+                page.refusal(**change, **where, revision=page.table["revision"], prune=True)
+            page.ask("record", "recorded", **where)
+        page.ask("hint", "hinted", table=name)
+        hands = [str(table.game.rules.view(each.state, 0)).split("hands=")[1][:12] for each in table.positions]
+        assert all("?" not in hand for hand in hands)
+        for text in page.seen:
+            assert not [hand for hand in hands if hand in text], text[:300]
+
+
+def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
+    with served.page() as page:
+        name = [page.new("connect_four", "you", "you") for _ in range(3)][-1]
+        assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]
+        page.ask("close", "tables", table=name)
+        page.new("connect_four", "you", "you")
+
+
+def test_a_ladder_rates_the_stronger_agent_higher(served: Served) -> None:
+    with served.page() as page:
+        page.send("ladder", game="connect_four", opponents=["random", "added:0"], games=10)
+        found = page.wait("laddered", lambda message: message["done"])
+        assert [each["id"] for each in found["rungs"]] == ["added:0", "random"]

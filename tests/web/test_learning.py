@@ -1,0 +1,160 @@
+"""Runs for the page: list, curves, saved games, processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plyground.errors import Error, InvalidText
+from plyground.web.catalogue import Catalogue
+from plyground.web.learning import Metrics, Runs
+from plyground.web.messages import Curves
+from plyground.web.page import Page
+from served import serving, wait_until
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+SCORE = {"score": 0.75, "low": 0.7, "high": 0.8}
+GAMES = """# from ......./......./......./......./......./.......: the learner is ●, random ○
+4 4 3 3 2 2 1 FIRST_WINS (four in a row)
+# from 44: the learner is ○, greedy ●
+1 2 RUNNING
+"""
+
+
+def cycle(number: int, plies: int, seconds: float, **more: Any) -> dict[str, Any]:
+    head = {"event": "cycle", "step": number, "cycle": number, "plies": plies, "updates": 1, "illegal_moves": 0}
+    return {**head, "seconds": {"total": seconds}, **more}
+
+
+def evaluation(number: int) -> dict[str, Any]:
+    against = {"random": SCORE, "greedy": {**SCORE, "score": 0.25}}
+    return {"event": "evaluation", "step": number, "cycle": number, "eval_opponents": against, "against_best": SCORE}
+
+
+def write(run: Path, *records: dict[str, Any]) -> None:
+    with (run / "metrics.jsonl").open("a") as file:
+        file.writelines(json.dumps(each) + "\n" for each in records)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    run = tmp_path / "one"
+    (run / "checkpoints" / "7").mkdir(parents=True)
+    (run / "games").mkdir()
+    (run / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\nseconds = 120.0\n')
+    (run / "games" / "7.txt").write_text(GAMES)
+    write(run, cycle(1, 1000, 2.0, loss=0.5), evaluation(1), cycle(2, 4000, 5.0, loss=None))
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "config.toml").write_text("game = [")
+    return Runs(tmp_path, Catalogue(runs=tmp_path))
+
+
+def test_runs_are_listed_and_a_damaged_one_says_why(runs: Runs) -> None:
+    found = {info.id: info for info in runs.infos()}
+    one = found["one"]
+    assert (one.game, one.learner, one.cycles, one.seconds) == ("connect_four", "dqn", 2, 5.0)
+    assert one.scores == {"random": 0.75, "greedy": 0.25, "best": 0.75}
+    assert one.opponent == "run:one"
+    assert found["damaged"].message
+
+
+def test_metrics_are_points_with_numbers_and_scores(runs: Runs) -> None:
+    metrics = Metrics(runs.folder / "one")
+    metrics.update()
+    first, scored, last = metrics.points
+    assert first.numbers == {"loss": 0.5, "plies_per_second": 500.0}
+    assert [score.opponent for score in scored.scores] == ["random", "greedy", "best"]
+    assert last.numbers == {"plies_per_second": 1000.0}
+
+
+def test_a_page_is_sent_what_is_new_and_all_of_a_run_that_was_rewound(runs: Runs) -> None:
+    import asyncio
+
+    async def follow() -> list[list[tuple[int, int]]]:
+        page, found = Page(), list[list[tuple[int, int]]]()
+        page.runs = {"one": 0}
+
+        def send() -> None:
+            runs.send_curves(page)
+            texts = [page.waiting.get_nowait() or "" for _ in range(page.waiting.qsize())]
+            curves = [each for text in texts for each in json.loads(text)["curves"]]
+            found.append([(each["start"], len(each["points"])) for each in curves])
+
+        send()
+        send()
+        write(runs.folder / "one", cycle(3, 5000, 6.0))
+        send()
+        file = runs.folder / "one" / "metrics.jsonl"
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:1]))
+        send()
+        return found
+
+    assert asyncio.run(follow()) == [[(0, 3)], [], [(3, 1)], [(0, 1)]]
+    assert Curves.__struct_config__.tag == "curves"
+
+
+def test_a_line_that_is_being_written_waits(runs: Runs) -> None:
+    metrics = Metrics(runs.folder / "one")
+    with (runs.folder / "one" / "metrics.jsonl").open("a") as file:
+        file.write('{"event": "cyc')
+        file.flush()
+        metrics.update()
+        assert len(metrics.points) == 3
+        file.write('le", "broken": 1}\n')
+    metrics.update()
+    assert len(metrics.points) == 3, "a damaged line is left out"
+
+
+def test_saved_games_are_listed_and_read(runs: Runs) -> None:
+    listed = runs.games("one")
+    assert [(each.file, each.number) for each in listed] == [("7", 1), ("7", 2)]
+    assert "random" in listed[0].title
+    name, game, players, start, actions = runs.game("one", "7", 1)
+    assert (name, str(game), players, actions) == (
+        "connect_four",
+        "connect_four",
+        ["the learner", "random"],
+        [3, 3, 2, 2, 1, 1, 0],
+    )
+    assert game.position(start) == game.start()
+    assert runs.game("one", "7", 2)[2] == ["greedy", "the learner"]
+    for file, number in (("7", 3), ("8", 1), ("../config", 1)):
+        with pytest.raises(Error):
+            runs.game("one", file, number)
+    (runs.folder / "one" / "games" / "8.txt").write_text(GAMES.replace("4 4 3", "4 9 3"))
+    with pytest.raises(InvalidText, match="ply 2"):
+        runs.game("one", "8", 1)
+
+
+def test_only_runs_of_the_list_are_read(runs: Runs) -> None:
+    for name in ("..", "../x", "/etc", "damaged/..", "two"):
+        with pytest.raises(Error, match="no run"):
+            runs.check([name])
+
+
+@pytest.mark.slow
+def test_the_demo_learns_is_watched_stopped_and_resumed(tmp_path: Path) -> None:
+    with serving(tmp_path) as served, served.page() as page:
+        page.send("start_demo")
+        found = page.wait("runs", lambda message: message["runs"])["runs"][0]
+        assert found["started_here"]
+        name = found["id"]
+        assert "is being trained" in page.refusal("start_demo")["text"]
+        page.send("follow", runs=[name])
+        page.send("watch_policy", run=name, text="4453")
+        page.wait("curves", lambda message: any(curve["points"] for curve in message["curves"]))
+        policy = page.wait("policy")
+        assert sum(move["share"] for move in policy["moves"]) == pytest.approx(1.0)
+        page.new("connect_four", "you", f"run:{name}")
+        page.play("4")
+        page.until_mine()
+        page.send("stop_run", run=name)
+        page.wait("runs", lambda message: not message["runs"][0]["started_here"])
+        wait_until(lambda: not served.house.runs.info(name).alive)
+        page.send("resume_run", run=name)
+        page.wait("runs", lambda message: message["runs"][0]["started_here"])
+        process = served.house.runs.processes[name]
+    assert process.returncode is not None, "a stopped server leaves no process behind"

@@ -1,0 +1,193 @@
+"""One game in progress: moves, undo, branches, clocks, views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plyground as pg
+from plyground.errors import Error, IllegalAction
+from plyground.web import messages
+from plyground.web.messages import Clock
+from plyground.web.table import FORMAT, Pruning, Saved, Table
+
+
+def table(spec: str, *players: str, **fields: Any) -> Table:
+    game = pg.load(spec)
+    names = ["You" if player == "you" else player.title() for player in players]
+    saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, 7, "", [], **fields)
+    return Table(saved, game)
+
+
+def play(game: Table, *names: str) -> None:
+    """Moves of people and agents in turn."""
+    for name in names:
+        action = game.position.action(name)
+        if game.agent_to_move:
+            game.reply(action)
+        else:
+            game.play(len(game.moves), action)
+
+
+def test_undo_takes_back_the_answer_too() -> None:
+    game = table("connect_four", "you", "random")
+    play(game, "4", "4", "3", "3")
+    game.undo()
+    assert [move.name for move in game.moves] == ["4", "4"]
+    game.undo()
+    assert game.moves == []
+    with pytest.raises(IllegalAction, match="nothing to take back"):
+        game.undo()
+
+
+def test_an_unfinished_turn_is_taken_back_alone() -> None:
+    game = table("paco_sako", "you", "random")
+    play(game, *game.position.names()[:1])  # a lift
+    assert game.position.to_move == 0
+    game.undo()
+    assert game.moves == []
+
+
+def test_a_move_at_an_earlier_ply_asks_before_it_removes_later_ones() -> None:
+    game = table("connect_four", "you", "you")
+    play(game, "4", "4", "3")
+    with pytest.raises(Pruning, match="removes 2 later moves"):
+        game.play(1, 0)
+    assert len(game.moves) == 3
+    game.play(1, 0, prune=True)
+    assert [move.name for move in game.moves] == ["4", "1"]
+
+
+def test_an_illegal_action_changes_nothing() -> None:
+    game = table("chess", "you", "random")
+    before = game.saved.revision
+    for action in (0, 999_999):
+        with pytest.raises(IllegalAction):
+            game.play(0, action)
+    with pytest.raises(IllegalAction):
+        game.say(0, "e5")
+    assert game.saved.revision == before
+    assert game.moves == []
+
+
+def test_nobody_plays_for_the_agent() -> None:
+    game = table("connect_four", "random", "you")
+    with pytest.raises(IllegalAction, match="Random is to move"):
+        game.play(0, 3)
+
+
+def test_a_typed_turn_is_played_whole() -> None:
+    game = table("chess", "you", "random")
+    game.say(0, "e4")
+    assert game.moves[0].name == "e4"
+    assert game.position_message(1).last == ["e4", "e2"]
+
+
+def test_resigning_ends_the_game_and_can_be_taken_back() -> None:
+    game = table("chess", "you", "random")
+    play(game, "e2e4", "e7e5")
+    game.resign()
+    assert game.over
+    assert game.message().outcome == "second"
+    assert game.position_message(2).choices == []
+    with pytest.raises(IllegalAction, match="over"):
+        game.play(2, game.position.action("g1f3"))
+    game.undo()
+    assert not game.over
+    assert len(game.moves) == 2
+
+
+def test_the_end_is_said_from_the_persons_side() -> None:
+    won, lost, watched = (table("connect_four", *who) for who in (("you", "x"), ("x", "you"), ("x", "y")))
+    for game in (won, lost, watched):
+        play(game, "4", "1", "4", "1", "4", "1", "4") if game is not watched else None
+    for name in "4141414":
+        watched.reply(watched.position.action(name))
+    assert won.ending == "You win (four in a row)!"
+    assert lost.ending == "You lose (four in a row)."
+    assert watched.ending == "●, X, wins (four in a row)."
+
+
+def test_a_table_is_the_same_after_a_reload() -> None:
+    game = table("sequence", "you", "window", revision=3)
+    for _ in range(6):
+        play(game, game.position.names()[0])
+    again = Table(
+        Saved(**{name: getattr(game.saved, name) for name in game.saved.__struct_fields__}), pg.load("sequence")
+    )
+    assert again.position == game.position
+    assert messages.encode(again.position_message(6)) == messages.encode(game.position_message(6))
+
+
+def test_turns_of_several_actions_have_one_number() -> None:
+    game = table("paco_sako", "you", "you")
+    for _ in range(4):
+        play(game, game.position.names()[0])
+    assert [move.turn for move in game.moves] == [1, 1, 2, 2]
+
+
+def test_the_clock_runs_for_the_side_to_move() -> None:
+    game = table("chess", "you", "random", clock=Clock(60.0, 2.0), clocks=[60.0, 60.0])
+    game.run_clock(100.0, True)
+    play(game, "e2e4")
+    game.run_clock(110.0, True)
+    assert game.time_left(115.0) == [52.0, 55.0]  # ten seconds gone, two added; five gone
+    game.run_clock(120.0, False)
+    assert game.time_left(1000.0) == [52.0, 50.0]
+
+
+def test_the_last_turn_is_marked_by_the_cells_that_it_changed() -> None:
+    game = table("connect_four", "you", "random")
+    play(game, "4", "4")
+    assert game.position_message(2).last == ["d2"]
+    assert game.position_message(0).last == []
+
+
+def test_a_line_is_looked_at_without_being_played() -> None:
+    game = table("connect_four", "you", "random")
+    shown = game.position_message(0, [3, 3])
+    assert shown.last == ["d2"]
+    assert shown.choices == []
+    assert game.moves == []
+    with pytest.raises(Error):
+        game.position_message(0, [3] * 7)
+
+
+@pytest.mark.parametrize("spec", ["sequence", "sequence:rules=boxed", "sequence:seats=4,rules=boxed"])
+def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(spec: str) -> None:
+    """The bytes stay the same when the hidden cards are dealt anew."""
+    game = pg.load(spec)
+    seats = int(game.settings["seats"])
+    one = table(spec, "you", *["window"] * (seats - 1))
+    for _ in range(3 * seats):
+        play(one, one.position.names()[0])
+        other = table(spec, "you", *["window"] * (seats - 1))
+        other.moves, other.seats, other.saved, other.event = one.moves, one.seats, one.saved, one.event
+        other.positions = [*one.positions[:-1], redealt(one.position, 0)]
+        assert other.position != one.position
+        for each in (one, other):
+            each._scenes.clear()
+        assert messages.encode(other.position_message(len(one.moves))) == messages.encode(
+            one.position_message(len(one.moves))
+        )
+        assert other.record() == one.record()
+        assert messages.encode(other.message()) == messages.encode(one.message())
+
+
+def redealt(position: pg.Position, seat: int) -> pg.Position:
+    """The same position with other cards where the seat cannot see them."""
+    found = pg.Position(position.game, position.states, rngs=position.rngs)
+    found.game.kernels().determinize_all(found.states, np.array([seat], np.int32), np.array([99], np.uint64))
+    return found
+
+
+def test_a_game_of_lists_shows_the_actions_of_the_one_who_acts() -> None:
+    from conftest import TINY
+
+    game = table(TINY[0], "you", "you")
+    for _ in range(2):
+        zones = [zone.name for zone in game.position_message(len(game.moves)).scene.zones]
+        assert "actions" in zones
+        play(game, game.position.names()[0])

@@ -1,0 +1,81 @@
+"""Hints, analyses, reviews, policies and ladders as plain data."""
+
+from __future__ import annotations
+
+import pytest
+
+import plyground as pg
+from plyground.web import thinking
+from plyground.web.messages import PlyReview
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+FOUR = pg.load("connect_four")
+CHESS = pg.load("chess")
+
+
+def test_a_hint_wins_where_it_can() -> None:
+    found = thinking.advise(FOUR.position("112233"))
+    assert found.action == 3
+
+
+def test_an_analysis_names_lines_that_can_be_played() -> None:
+    start = CHESS.position("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4")
+    *_, last = thinking.analyse_position(pg.agent("search:sims=300", CHESS), start, True)
+    assert last.moves[0].name == "Qxf7"
+    assert (last.value, last.proven) == (1.0, "win")
+    for move in last.moves:
+        position = start
+        for action in move.actions:
+            position = position.play(action)
+    assert [move.clicks for move in last.moves if move.name == "Qxf7"] == [["h5", "f7"]]
+
+
+def test_values_are_for_the_first_side() -> None:
+    lost = FOUR.position("41513")  # the second side is to move, the first has three in a row with both ends open
+    *_, last = thinking.analyse_position(pg.agent("search:sims=200", FOUR), lost, False)
+    assert last.side == 1
+    assert last.value == 1.0
+
+
+def test_a_threat_is_what_the_other_side_would_win_by() -> None:
+    threats = thinking.threats_in(CHESS.position("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3"))
+    assert next((each.name, each.text) for each in threats) == ("Qxf7", "wins at once")
+    assert thinking.threats_in(CHESS.start()) == []
+    assert thinking.threats_in(pg.load("sequence").start()) == []
+
+
+def test_in_check_there_are_no_threats_but_the_check() -> None:
+    assert thinking.threats_in(CHESS.position("4k3/8/8/8/8/8/4q3/4K3 w - - 0 1")) == []
+
+
+def test_a_review_finds_the_blunder_and_the_accuracy_falls() -> None:
+    start = FOUR.start()
+    actions = [int(each) - 1 for each in "4414141"]
+    *_, last = thinking.review_game(pg.agent("search:sims=200", FOUR), start, actions)
+    assert len(last.plies) == 7
+    assert last.worst
+    assert min(last.accuracy) < 100.0
+
+
+def test_accuracy_is_a_hundred_where_nothing_was_lost() -> None:
+    def ply(side: int, lost: float) -> PlyReview:
+        return PlyReview(1, side, "a", "a", [], [], 0.0, lost, "", "")
+
+    assert thinking.accuracy([ply(0, 0.0), ply(1, 2.0)], 0) == 100.0
+    assert thinking.accuracy([ply(0, 0.0), ply(1, 2.0)], 1) < 1.0
+    assert thinking.accuracy([], 0) == 100.0
+
+
+def test_a_network_shares_its_policy_among_the_legal_moves() -> None:
+    found = thinking.policy_of(pg.agent("trained", FOUR), FOUR.position("112233"))
+    assert sum(move.share for move in found.moves) == pytest.approx(1.0)
+    assert max(found.moves, key=lambda move: move.share).name == "4"
+    assert set(found.puzzles) == {"win_in_1", "block_in_1"}
+
+
+def test_a_ladder_is_shown_after_each_match() -> None:
+    first, last = thinking.climb(FOUR, ["random", "greedy"], 10)
+    assert first.next == ["random", "greedy"]
+    assert last.next == []
+    assert [rung.id for rung in last.rungs] == ["greedy", "random"]
+    assert all(rung.low < rung.elo < rung.high for rung in last.rungs)

@@ -1,0 +1,102 @@
+"""Worker processes: limits, cancelling, replacing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+import plyground as pg
+from plyground.errors import Error
+from plyground.web import thinking, worker
+from plyground.web.worker import Think, Thought, place_of
+from plyground.web.workers import Lane, WorkerFailed, Workers
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+START = pg.load("connect_four").start()
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+async def answers(lane: Lane, job: worker.Job, limit: float = 60.0) -> list[Any]:
+    return [each async for each in lane.run(job, limit)]
+
+
+def think(number: int, agent: str = "random") -> Think:
+    return Think(number=number, place=place_of(START), agent=agent, seed=number)
+
+
+def test_workers_think_fail_in_words_exceed_limits_and_are_replaced() -> None:
+    """One test for all: a process takes a second to start."""
+
+    async def work() -> None:
+        workers = Workers(cores=2)
+        lane = workers.slow
+        try:
+            await check_answers(workers)
+            await check_errors(lane)
+            await check_death(lane)
+            await check_limit(lane)
+            await check_cancelling(workers)
+            pids = [slot.process.process for slot in lane.slots if slot.process]
+        finally:
+            await workers.close()
+        assert all(process.returncode is not None for process in pids), "a stopped server leaves no process behind"
+
+    run(work())
+
+
+async def check_answers(workers: Workers) -> None:
+    one, again = [await workers.think(START, "level:2", 5) for _ in range(2)]
+    assert one == again, "the same seed, the same move, in either lane"
+    assert (START.game.full, "level:2") in workers.seconds
+    several = await asyncio.gather(*(workers.think(START, "level:2", seed) for seed in range(40)))
+    assert set(several) <= set(range(7))
+
+
+async def check_errors(lane: Lane) -> None:
+    with pytest.raises(Error, match="no agent"):
+        await answers(lane, think(1001, "no_such_agent"))
+    assert lane.free.qsize() == len(lane.slots), "its worker goes on"
+
+
+async def check_death(lane: Lane) -> None:
+    for slot in lane.slots:
+        if slot.process:
+            slot.process.process.kill()
+            await slot.process.process.wait()
+    assert len(await answers(lane, think(1002))) == 1
+
+
+async def check_limit(lane: Lane) -> None:
+    begun = time.monotonic()
+    with pytest.raises(WorkerFailed, match=r"within 0\.5 s"):
+        await answers(lane, think(1003, "minimax:time=30"), 0.5)
+    assert time.monotonic() - begun < 10
+    assert lane.free.qsize() == len(lane.slots)
+
+
+async def check_cancelling(workers: Workers) -> None:
+    """An analysis that is no longer wanted ends by itself, and its worker is used again."""
+    place, lane = place_of(START), workers.analysing
+    stream = workers.stream(
+        lambda number: worker.Analyse(number=number, place=place, agent="search:time=30", threats=True), thinking.Found
+    )
+    found = await anext(stream)
+    assert found.moves
+    assert lane.free.empty()
+    process = lane.slots[0].process
+    await stream.aclose()
+    begun = time.monotonic()
+    assert len(await answers(lane, think(1004))) == 1
+    assert time.monotonic() - begun < 10
+    assert lane.slots[0].process is process, "it was asked to stop, not ended"
+
+
+def test_a_thought_is_an_action_and_its_time() -> None:
+    assert isinstance(worker._think(think(1)), Thought)
