@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import logging
 import random
 import secrets
 import time
@@ -32,6 +33,7 @@ from plyground.web.table import FORMAT, WINS, Pruning, Saved, Table
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
+LOG = logging.getLogger("plyground")
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
 MOST_PAGES = 400
@@ -147,8 +149,15 @@ class House:
             page.refuse(request.request, str(error), "prune")
         except typed.Ambiguous as error:
             page.refuse(request.request, str(error), "ambiguous")
-        except Error as error:
-            page.refuse(request.request, str(error))
+        except Exception as error:  # whatever a game or an agent of a person's own does
+            page.refuse(request.request, self._sentence(error))
+
+    def _sentence(self, error: Exception) -> str:
+        """What a page is told of an error; of one that is not ours the kind alone, for it may quote a whole state."""
+        if isinstance(error, Error):
+            return str(error)
+        LOG.error("a request or an agent has failed", exc_info=error)
+        return f"the server has met an error that it does not know: {type(error).__name__}"
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -390,10 +399,10 @@ class House:
             if not table.people:
                 await asyncio.sleep(max(0.0, table.saved.speed - (time.monotonic() - begun)))
             table.reply(action)
-        except Error as error:
+        except Exception as error:
             live.thinker = None
             table.saved.paused = True
-            live.tell(messages.Failed(table.id, f"{name} has failed: {error}. The game is paused."))
+            live.tell(messages.Failed(table.id, f"{name} has failed: {self._sentence(error)}. The game is paused."))
             self._changed(live)
             return
         finally:
@@ -456,8 +465,8 @@ class House:
         async def guarded() -> None:
             try:
                 await work
-            except Error as error:
-                page.refuse(request, str(error))
+            except Exception as error:
+                page.refuse(request, self._sentence(error))
 
         page.stop_task()
         page.task = self.start(guarded())
