@@ -53,7 +53,7 @@ def serving(folder: Path, games: Sequence[str] = (), agents: Sequence[str] = (),
     with listen("127.0.0.1", 0) as listening:
         trust = Trust("127.0.0.1", listening.getsockname()[1], token)
         config = uvicorn.Config(
-            make_app(house, trust), log_level="error", ws="websockets-sansio", ws_max_size=2 * LARGEST
+            make_app(house, trust, prepare=False), log_level="error", ws="websockets-sansio", ws_max_size=2 * LARGEST
         )
         server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

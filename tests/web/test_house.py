@@ -228,6 +228,37 @@ def test_hidden_hands_stay_hidden_in_analyses_and_forks(served: Served) -> None:
         page.refusal("analyse", table=name, ply=1)
 
 
+def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
+    """Illegal lines and moves while the agent is to act: an error that quotes the position would show its hand."""
+    with served.page() as page:
+        name = page.new("sequence", "window", "you", settings={"rules": "boxed"})
+        page.until_mine()
+        table = served.house.live[name].table
+        for ply in range(len(table.moves) + 1):
+            where: dict[str, Any] = {"table": name, "ply": ply}
+            for line in ([1], [2_641], [999_999], [1, 2, 3]):
+                for kind in ("fork", "look", "analyse"):
+                    page.refusal(kind, **where, line=line)
+            for change in ({"kind": "play", "action": 999_999}, {"kind": "say", "text": "nonsense"}):
+                page.refusal(**change, **where, revision=page.table["revision"], prune=True)
+            page.ask("record", "recorded", **where)
+        page.ask("hint", "hinted", table=name)
+        hands = [str(table.game.rules.view(each.state, 0)).split("hands=")[1][:12] for each in table.positions]
+        assert all("?" not in hand for hand in hands)
+        for text in page.seen:
+            assert not [hand for hand in hands if hand in text], text[:300]
+
+
+def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
+    with served.page() as page:
+        for _ in range(3):
+            name = page.new("connect_four", "you", "you")
+        assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]
+        page.ask("close", "tables", table=name)
+        page.new("connect_four", "you", "you")
+
+
 def test_a_ladder_rates_the_stronger_agent_higher(served: Served) -> None:
     with served.page() as page:
         page.send("ladder", game="connect_four", opponents=["random", "added:0"], games=10)

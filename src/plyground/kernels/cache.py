@@ -161,6 +161,9 @@ def fingerprint(source: str) -> str:
     return digest.hexdigest()[:16]
 
 
+PLAIN = int | float | complex | str | bytes | None | np.generic | np.dtype | range | slice | types.UnionType
+
+
 def _feed(digest: Any, value: Any, seen: set[int]) -> None:
     """Add a value and all it reaches. An object it does not understand is an error, never a silent gap."""
     if hasattr(value, "targetoptions"):
@@ -179,7 +182,7 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr((type(value), len(value))).encode())
     elif isinstance(value, Enum):
         digest.update(repr((type(value), value.value)).encode())
-    elif isinstance(value, int | float | complex | str | bytes | None | np.generic | np.dtype | range | slice):
+    elif isinstance(value, PLAIN):
         digest.update(repr((type(value), value)).encode())
     elif isinstance(value, type) and issubclass(value, Enum):
         digest.update(repr([(name, member.value) for name, member in value.__members__.items()]).encode())

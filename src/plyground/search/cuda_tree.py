@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import cuda as untyped
-from numpy.typing import NDArray
 
-from plyground.search.tree import begin_round, expand_and_back_up, finish_tree, plant, replant, select_for_network
-from plyground.search.tree_arrays import Floats, Ints, Result, Settings, Trees
+from plyground.search.tree import expand_and_back_up, plant, replant, select_for_network
+from plyground.search.tree_arrays import Floats, Ints, Result, Settings, Trees, Words
+from plyground.search.tree_policy import begin_round
+from plyground.search.tree_result import finish_tree
 
 cuda: Any = untyped
 
 Records = Any
-Words = NDArray[np.generic]
 
 
 @cuda.jit(cache=True)

@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
-from plyground.games.rng import Rng, below, uniform
-from plyground.kernels.slots import MAX_LEGAL, STATE, choose, evaluate, legal, play, play_head, seat
+from plyground.games.rng import below
+from plyground.kernels.slots import STATE, choose, evaluate, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
     DRAWN,
@@ -34,15 +33,15 @@ from plyground.search.tree_arrays import (
     Result,
     Settings,
     Trees,
+    Whole,
+    Words,
 )
-
-Whole = int | np.int64
-Words = NDArray[np.generic]
+from plyground.search.tree_policy import NOTHING, begin_round, choose_edge
+from plyground.search.tree_result import finish_tree, seen_by_parent
+from plyground.search.tree_reuse import copy_subtree, find_node, keep_subtree
 
 SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
 NEVER = np.float32(-1e6)  # the weight of an edge that is a proven loss: it is not selected again
-LEAST = 1e-12  # a prior has a logarithm
-NOTHING = -1e30
 NOT_BEGUN = -1  # in place of a number of simulations: a network evaluates the root first
 
 
@@ -70,57 +69,6 @@ def add_node(i: int, n: Whole, parent: Whole, edge: Whole, trees: Trees) -> None
     if state["outcome"] != RUNNING:
         node["value"] = value_for(state["outcome"], state["to_move"])
         node["proven"] = int(node["value"]) + DRAWN
-
-
-@uncounted_body
-def begin_round(i: int, trees: Trees, settings: Settings) -> None:
-    """Draw noise for the expanded root, and count its visits from 0: those of an earlier search do not count in
-    sequential halving."""
-    root, tree = trees.nodes[i, 0], trees.counters[i]
-    first, count, rng = root["first"], root["count"], trees.rngs[i : i + 1]
-    tree["simulations"] = 0
-    for k in range(count):
-        own, edge = trees.roots[i, k], trees.edges[i, first + k]
-        own["visits"], own["bias"] = 0, 0.0
-        if settings.gumbel:
-            own["bias"] = math.log(max(np.float64(edge["prior"]), LEAST))
-            if settings.noise > 0.0:
-                own["bias"] += settings.noise * gumbel(rng)
-    if not settings.gumbel and settings.noise > 0.0:
-        add_dirichlet(i, trees, settings)
-
-
-@uncounted_body
-def add_dirichlet(i: int, trees: Trees, settings: Settings) -> None:
-    """Mix Dirichlet noise into the priors of the root."""
-    root, rng, total = trees.nodes[i, 0], trees.rngs[i : i + 1], 0.0
-    first, count = root["first"], root["count"]
-    for k in range(count):
-        trees.roots[i, k]["bias"] = gamma(rng, settings.noise_alpha)
-        total += trees.roots[i, k]["bias"]
-    for k in range(count):
-        edge = trees.edges[i, first + k]
-        edge["prior"] += settings.noise * (trees.roots[i, k]["bias"] / max(total, LEAST) - edge["prior"])
-        if edge["weight"] >= 0.0:
-            edge["weight"] = edge["prior"] / np.float32(1 + edge["visits"])
-
-
-@njit
-def gumbel(rng: Rng) -> float:
-    """A draw of the standard Gumbel distribution."""
-    return -math.log(-math.log(max(uniform(rng), LEAST)))
-
-
-@njit
-def gamma(rng: Rng, shape: float) -> float:
-    """A draw of the gamma distribution with a small shape: that of shape + 1 (Marsaglia and Tsang), scaled down."""
-    d = shape + 1.0 - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        normal = math.sqrt(-2.0 * math.log(max(uniform(rng), LEAST))) * math.cos(2.0 * math.pi * uniform(rng))
-        v = (1.0 + c * normal) ** 3
-        if v > 0.0 and math.log(max(uniform(rng), LEAST)) < 0.5 * normal * normal + d - d * v + d * math.log(v):
-            return d * v * max(uniform(rng), LEAST) ** (1.0 / shape)
 
 
 # ---- select ----
@@ -197,118 +145,6 @@ def add_child(i: int, n: Whole, e: Whole, trees: Trees, work: State) -> Whole:
     add_node(i, child, n, e, trees)
     edge["child"], tree["nodes"] = child, child + 1
     return child
-
-
-@uncounted_body
-def choose_edge(i: int, n: Whole, trees: Trees, wanted: Ints, settings: Settings) -> Whole:
-    if not settings.gumbel:
-        return choose_by_puct(i, n, trees, settings)
-    if n > 0:
-        return choose_by_improved_policy(i, n, trees, settings)
-    return choose_by_halving(i, trees, wanted, settings)
-
-
-@uncounted_body
-def choose_by_puct(i: int, n: Whole, trees: Trees, settings: Settings) -> Whole:
-    """The edge with the largest value + exploration * prior * sqrt(visits of the node) / (1 + own visits)."""
-    node = trees.nodes[i, n]
-    first, count = np.int64(node["first"]), np.int64(node["count"])
-    scale = np.float32(settings.exploration * math.sqrt(np.float64(node["visits"])))
-    chosen, best = first, np.float32(NOTHING)
-    for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        score = edge["value"] + scale * edge["weight"]
-        if score > best:
-            chosen, best = e, score
-    return chosen
-
-
-# ---- Gumbel search: completed values, the improved policy, sequential halving ----
-
-
-@uncounted_body
-def mixed_value(i: int, n: Whole, trees: Trees) -> float:
-    """What an action without visits is worth: the node's own value and its visited actions, weighted by priors."""
-    node = trees.nodes[i, n]
-    first, count = node["first"], node["count"]
-    visits, prior, value = 0, 0.0, 0.0
-    for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        if edge["visits"] > 0:
-            visits += edge["visits"]
-            prior += max(np.float64(edge["prior"]), LEAST)
-            value += max(np.float64(edge["prior"]), LEAST) * edge["value"]
-    return (node["value"] + visits * value / prior) / (1.0 + visits) if visits > 0 else np.float64(node["value"])
-
-
-@uncounted_body
-def completed_scale(i: int, n: Whole, trees: Trees, settings: Settings) -> float:
-    """The factor of values beside log priors: it grows with the visits of the most visited action."""
-    node, most = trees.nodes[i, n], 0
-    first, count = node["first"], node["count"]
-    for e in range(first, first + count):
-        most = max(most, np.int64(trees.edges[i, e]["visits"]))
-    return (settings.visit_offset + most) * settings.value_scale
-
-
-@uncounted_body
-def improve_policy(i: int, n: Whole, trees: Trees, settings: Settings) -> float:
-    """Leave in each edge's `weight` the share of its action in the improved policy, not normalised; returns the sum.
-
-    The improved policy is softmax(log prior + scale * completed value), without proven losses.
-    """
-    node = trees.nodes[i, n]
-    first, count = node["first"], node["count"]
-    mixed, scale = mixed_value(i, n, trees), completed_scale(i, n, trees, settings)
-    top, total = NOTHING, 0.0
-    for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        if edge["weight"] >= 0.0:
-            top = max(top, np.float64(edge["value"]) if edge["visits"] > 0 else mixed)
-    for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        if edge["weight"] >= 0.0:
-            value = np.float64(edge["value"]) if edge["visits"] > 0 else mixed
-            edge["weight"] = max(np.float64(edge["prior"]), LEAST) * math.exp(max(scale * (value - top), -80.0))
-            total += edge["weight"]
-    return total
-
-
-@uncounted_body
-def choose_by_improved_policy(i: int, n: Whole, trees: Trees, settings: Settings) -> Whole:
-    """The edge whose share of the visits lies furthest below its share in the improved policy."""
-    total = improve_policy(i, n, trees, settings)
-    node, visits = trees.nodes[i, n], 1
-    first, count = np.int64(node["first"]), np.int64(node["count"])
-    for e in range(first, first + count):
-        visits += trees.edges[i, e]["visits"]
-    chosen, best = first, NOTHING
-    for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        score = edge["weight"] / total - edge["visits"] / np.float64(visits)
-        if edge["weight"] >= 0.0 and score > best:
-            chosen, best = e, score
-    return chosen
-
-
-@uncounted_body
-def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) -> Whole:
-    """Sequential halving at the root: the best action among those with as many visits in this round as the schedule
-    `wanted` [considered + 1, simulations] names; proven losses aside. If there is none, the best of all."""
-    root, tree = trees.nodes[i, 0], trees.counters[i]
-    first, count = np.int64(root["first"]), np.int64(root["count"])
-    mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
-    due = wanted[min(count, wanted.shape[0] - 1), min(np.int64(tree["simulations"]), wanted.shape[1] - 1)]
-    chosen, best, found = first, NOTHING, False
-    for k in range(count):
-        edge, own = trees.edges[i, first + k], trees.roots[i, k]
-        if edge["weight"] < 0.0:
-            continue
-        score = own["bias"] + scale * (edge["value"] if edge["visits"] > 0 else mixed)
-        fits = own["visits"] == due
-        if (fits and not found) or (fits == found and score > best):
-            chosen, best, found = first + k, score, fits
-    return chosen
 
 
 # ---- evaluate a leaf without a network ----
@@ -394,12 +230,6 @@ def remaining_value(i: int, n: Whole, otherwise: float, trees: Trees) -> tuple[f
             visits += edge["visits"]
             total += edge["visits"] * np.float64(edge["value"])
     return (total / visits, True) if visits > 0 else (otherwise, False)
-
-
-@uncounted_body
-def seen_by_parent(parent: State, child: State) -> Whole:
-    """What a proven node is for the side to move in its parent."""
-    return np.int64(child["proven"]) if parent["side"] == child["side"] else 2 * DRAWN - np.int64(child["proven"])
 
 
 @uncounted_body
@@ -512,89 +342,6 @@ def expand_and_back_up(
         back_up(i, n, value, trees)
 
 
-# ---- the result ----
-
-
-@uncounted_body
-def finish_tree(i: int, trees: Trees, settings: Settings, result: Result) -> None:
-    """Write what tree i has found into row i of the result."""
-    root = trees.nodes[i, 0]
-    first, count = np.int64(root["first"]), np.int64(root["count"])
-    result.proven[i], result.simulations[i] = root["proven"], trees.counters[i]["total"]
-    for k in range(MAX_LEGAL):
-        result.actions[i, k], result.visits[i, k], result.priors[i, k] = -1, 0, 0.0
-        result.action_values[i, k], result.action_proven[i, k] = 0.0, OPEN
-        result.distances[i, k], result.policy[i, k] = 0, 0.0
-    for k in range(count):
-        edge = trees.edges[i, first + k]
-        result.actions[i, k], result.visits[i, k] = edge["action"], edge["visits"]
-        result.priors[i, k], result.action_values[i, k] = edge["prior"], edge["value"]
-        if edge["child"] >= 0 and trees.nodes[i, edge["child"]]["proven"] != OPEN:
-            child = trees.nodes[i, edge["child"]]
-            result.action_proven[i, k] = seen_by_parent(root, child)
-            result.distances[i, k] = child["distance"]
-    write_policy(i, trees, settings, result)
-    result.chosen[i] = -1
-    if count > 0:
-        chosen = choose_action(i, trees, settings, result)
-        result.chosen[i] = result.actions[i, chosen]
-    write_value(i, trees, result)
-
-
-@uncounted_body
-def write_policy(i: int, trees: Trees, settings: Settings, result: Result) -> None:
-    """The improved policy, or the shares of the visits; of a proven position, the actions that keep its value."""
-    root, total = trees.nodes[i, 0], 0.0
-    first, count = np.int64(root["first"]), np.int64(root["count"])
-    if settings.gumbel and count > 0:
-        improve_policy(i, 0, trees, settings)
-    for k in range(count):
-        edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
-        share = np.float64(edge["weight"]) if settings.gumbel else np.float64(edge["visits"])
-        if root["proven"] != OPEN:
-            share = 1.0 if proven == root["proven"] else 0.0
-        elif proven == LOST:
-            share = 0.0
-        result.policy[i, k] = share
-        total += share
-    for k in range(count):
-        result.policy[i, k] = result.policy[i, k] / total if total > 0.0 else 1.0 / count
-
-
-@uncounted_body
-def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> Whole:
-    """The place of the action to play: of a proven position the soonest win or the latest loss; otherwise the most
-    visited one, of equally visited ones the best."""
-    root = trees.nodes[i, 0]
-    first, count = np.int64(root["first"]), np.int64(root["count"])
-    mixed, scale = 0.0, 1.0
-    if settings.gumbel:
-        mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
-    chosen, best, most = np.int64(0), NOTHING, NOTHING
-    for k in range(count):
-        edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
-        rank = np.float64(trees.roots[i, k]["visits"] if settings.gumbel else edge["visits"])
-        if root["proven"] == WON or root["proven"] == LOST:
-            rank = np.float64(result.distances[i, k]) if root["proven"] == LOST else -np.float64(result.distances[i, k])
-        if proven != root["proven"] and (root["proven"] != OPEN or proven == LOST):
-            rank -= 1e9
-        value = np.float64(edge["value"]) if edge["visits"] > 0 or not settings.gumbel else mixed
-        score = trees.roots[i, k]["bias"] + scale * value if settings.gumbel else value
-        if rank > most or (rank == most and score > best):
-            chosen, best, most = k, score, rank
-    return chosen
-
-
-@uncounted_body
-def write_value(i: int, trees: Trees, result: Result) -> None:
-    """The position's value: proven, or the mean of its actions' values by the policy."""
-    root, value = trees.nodes[i, 0], 0.0
-    mixed = mixed_value(i, 0, trees)
-    for k in range(root["count"]):
-        value += result.policy[i, k] * (result.action_values[i, k] if result.visits[i, k] > 0 else mixed)
-    result.values[i] = np.float64(root["proven"] - DRAWN) if root["proven"] != OPEN else value
-
-
 # ---- loops ----
 
 
@@ -685,19 +432,6 @@ def begin_rounds(trees: Trees, settings: Settings) -> None:
 # ---- reuse ----
 
 
-@uncounted_body
-def find_node(i: int, trees: Trees, roots: Words) -> Whole:
-    """The most visited node of tree i with the state roots [N, SIZE]; -1 if there is none."""
-    found, most = np.int64(-1), np.int64(0)
-    for n in range(trees.counters[i]["nodes"]):
-        k = 0
-        while k < SIZE and trees.words[i, n, k] == roots[i, k]:
-            k += 1
-        if k == SIZE and trees.nodes[i, n]["visits"] > most:
-            found, most = np.int64(n), np.int64(trees.nodes[i, n]["visits"])
-    return found
-
-
 @uncounted_loop
 def find_state(trees: Trees, roots: Words) -> Whole:
     """`find_node` of the first tree."""
@@ -713,75 +447,7 @@ def replant(i: int, trees: Trees, roots: Words, places: Ints) -> None:
     trees.counters[i]["total"] = NOT_BEGUN
 
 
-@uncounted_body
-def keep_subtree(i: int, root: Whole, trees: Trees, places: Ints) -> bool:
-    """Move the part of tree i below a node to its beginning; false if that is not possible in place.
-
-    A network expands nodes in the order in which they are added, so nodes and edges only move to the left. (A node that
-    was left without edges in a full tree may have been expanded later.) `places` [N, M] is scratch memory: the new
-    number of each node, or -1.
-    """
-    size, used, nodes, before = 0, 0, trees.nodes[i], np.int64(-1)
-    for n in range(root, trees.counters[i]["nodes"]):
-        node = nodes[n]
-        places[i, n] = -1
-        if n == root or (node["parent"] >= root and places[i, node["parent"]] >= 0):
-            if node["count"] > 0 and node["first"] < before:
-                return False
-            before, places[i, n] = max(before, np.int64(node["first"])), size
-            size += 1
-    for n in range(root, trees.counters[i]["nodes"]):
-        if places[i, n] >= 0:
-            used = move_node(i, n, used, trees, places)
-    nodes[0]["parent"] = nodes[0]["edge"] = -1
-    tree = trees.counters[i]
-    tree["nodes"], tree["edges"], tree["simulations"] = size, used, 0
-    return bool(nodes[0]["count"] > 0 or nodes[0]["proven"] != OPEN)
-
-
-@uncounted_body
-def move_node(i: int, n: Whole, used: Whole, trees: Trees, places: Ints) -> Whole:
-    """Move node n to its place and its edges behind the first `used` ones; returns how many are used then."""
-    place, first, count = np.int64(places[i, n]), np.int64(trees.nodes[i, n]["first"]), trees.nodes[i, n]["count"]
-    trees.nodes[i, place] = trees.nodes[i, n]
-    trees.nodes[i, place]["first"] = used
-    for k in range(SIZE):
-        trees.words[i, place, k] = trees.words[i, n, k]
-    for k in range(count):
-        trees.edges[i, used + k] = trees.edges[i, first + k]
-        child = np.int64(trees.edges[i, used + k]["child"])
-        if child >= 0:  # it has a higher number: it has not moved yet
-            trees.edges[i, used + k]["child"] = places[i, child]
-            trees.nodes[i, child]["parent"], trees.nodes[i, child]["edge"] = place, used + k
-    return used + count
-
-
 @uncounted_loop
 def move_root(source: Trees, n: Whole, target: Trees, origin: Ints) -> None:
-    """Copy the part of the first source tree below node n into the first target tree. `origin` [M] is scratch memory:
-    where each node was."""
-    size, used, k, origin[0] = 1, 0, 0, n
-    add_parent(target, 0, -1, -1)
-    while k < size:
-        old, node = source.nodes[0, origin[k]], target.nodes[0, k]
-        for w in range(SIZE):
-            target.words[0, k, w] = source.words[0, origin[k], w]
-        node["first"], node["count"], node["visits"], node["value"] = used, old["count"], old["visits"], old["value"]
-        node["distance"], node["proven"], node["side"] = old["distance"], old["proven"], old["side"]
-        for e in range(old["count"]):
-            edge, before = target.edges[0, used + e], source.edges[0, old["first"] + e]
-            edge["value"], edge["weight"], edge["prior"] = before["value"], before["weight"], before["prior"]
-            edge["action"], edge["visits"], edge["child"] = before["action"], before["visits"], -1
-            if before["child"] >= 0:
-                edge["child"], origin[size] = size, before["child"]
-                add_parent(target, size, k, used + e)
-                size += 1
-        used += old["count"]
-        k += 1
-    tree = target.counters[0]
-    tree["nodes"], tree["edges"], tree["total"], tree["simulations"] = size, used, 0, 0
-
-
-@uncounted_body
-def add_parent(trees: Trees, n: Whole, parent: Whole, edge: Whole) -> None:
-    trees.nodes[0, n]["parent"], trees.nodes[0, n]["edge"] = parent, edge
+    """`copy_subtree`."""
+    copy_subtree(source, n, target, origin)

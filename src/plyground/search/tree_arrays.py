@@ -16,6 +16,8 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
+Whole = int | np.int64
+Words = NDArray[np.generic]  # records as the words that they are made of
 
 OPEN, LOST, DRAWN, WON = range(4)  # `proven` of a node: nothing, or its value for the side to move, plus 2
 NETWORK, EVALUATE, RANDOM, SCRIPTED = range(4)  # what evaluates a leaf

@@ -127,12 +127,13 @@ class Sockets:
             await self.house.handle(page, request)
 
 
-def make_app(house: House, trust: Trust) -> Gate:
-    """The application, as uvicorn runs it."""
+def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:
+    """The application, as uvicorn runs it; it may load all games before somebody asks for them."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        house.start(house.prepare())
+        if prepare:
+            house.start(house.prepare())
         house.start(house.follow_runs())
         yield
         await house.close()

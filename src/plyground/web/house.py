@@ -33,6 +33,7 @@ from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
 MOST_TABLES = 600  # in memory: those that a page has open
+MOST_OF_A_PAGE = 50  # tables that one page has open
 MOST_PAGES = 400
 LISTED = 200  # games in the list that a page is sent
 WATCHED = 1.0  # seconds between two actions of agents, at first
@@ -224,12 +225,15 @@ class House:
 
     async def _begin(self, page: Page, request: int, saved: Saved, game: Game) -> None:
         """A new table, which the page opens."""
-        if len(self.live) >= MOST_TABLES:
-            raise InvalidValue(f"{MOST_TABLES} games are open on this server: close one first")
+        self._check_room(page)
         live = await self._seat(saved, game)
         self._save(live)
         page.send(messages.Opened(request, saved.id))
         self._enter_table(page, live, request)
+
+    def _check_room(self, page: Page) -> None:
+        if len(page.tables) >= MOST_OF_A_PAGE or len(self.live) >= MOST_TABLES:
+            raise InvalidValue(f"{len(page.tables)} games are open here, {len(self.live)} on this server: close one")
 
     async def _seat(self, saved: Saved, game: Game) -> Live:
         """A table in memory. Its actions are played again, in a thread: a long game takes a moment."""
@@ -242,8 +246,7 @@ class House:
     async def open(self, page: Page, request: messages.Open) -> None:
         live = self.live.get(request.table)
         if live is None:
-            if len(self.live) >= MOST_TABLES:
-                raise InvalidValue(f"{MOST_TABLES} games are open on this server: close one first")
+            self._check_room(page)
             saved = self.store.read(request.table)
             game = await self._ready(saved.game, saved.settings)
             live = self.live.get(request.table) or await self._seat(saved, game)
@@ -340,8 +343,6 @@ class House:
 
     def look(self, page: Page, request: messages.Look) -> None:
         live = self._find(page, request.table)
-        if request.line and live.table.game.rules.hidden:
-            raise InvalidValue("hands are hidden: a line of moves would need the others' cards")
         page.send(live.table.position_message(request.ply, request.line, request.request))
 
     def _changed(self, live: Live) -> None:
@@ -429,19 +430,23 @@ class House:
 
     # ---- understanding ----
 
-    async def hint(self, page: Page, request: messages.Hint) -> None:
+    def hint(self, page: Page, request: messages.Hint) -> None:
         live = self._find(page, request.table)
         table = live.table
         if table.over:
             raise IllegalAction("the game is over: there is nothing to advise")
         if table.agent_to_move:
             raise IllegalAction("it is not your turn: a hint is for your own move")
-        place = place_of(table.position)
-        self._replace_task(page, self._hint(page, request, table, place))
+        self.start(self._hint(page, request, table))
 
-    async def _hint(self, page: Page, request: messages.Hint, table: Table, place: worker.Place) -> None:
+    async def _hint(self, page: Page, request: messages.Hint, table: Table) -> None:
         revision, position = table.saved.revision, table.position
-        found = await self.workers.ask(lambda number: worker.Advise(number=number, place=place), thinking.Advice)
+        place = place_of(position)
+        try:
+            found = await self.workers.ask(lambda number: worker.Advise(number=number, place=place), thinking.Advice)
+        except Error as error:
+            page.refuse(request.request, f"there is no hint: {error}")
+            return
         clicks = position.clicks(found.action)
         page.send(messages.Hinted(request.request, table.id, revision, found.action, clicks, found.text))
 
@@ -460,7 +465,7 @@ class House:
     def analyse(self, page: Page, request: messages.Analyse) -> None:
         table = self._find(page, request.table).table
         position = table.along(request.ply, request.line)[-1]
-        if table.game.rules.hidden and (request.line or table.saved.players[position.seat] != YOU):
+        if table.game.rules.hidden and table.saved.players[position.seat] != YOU:
             raise InvalidValue("hands are hidden: an analysis is for your own turn")
         if position.over:
             raise InvalidValue("the game is over here: go back a move")
@@ -547,7 +552,7 @@ class House:
         old.along(request.ply, request.line)  # the error names what is wrong with the line
         saved, game = old.saved, old.game
         players = self._check_players(saved.game, game, request.players or saved.players)
-        if game.rules.hidden and (request.line or [p == YOU for p in players] != [p == YOU for p in saved.players]):
+        if game.rules.hidden and [each == YOU for each in players] != [each == YOU for each in saved.players]:
             raise InvalidValue("hands are hidden: a game that is tried again has the same seats")
         new = self._saved(saved.game, game, players, saved.text, [*saved.actions[: request.ply], *request.line])
         new.seed = saved.seed

@@ -160,7 +160,9 @@ class Table:
     def reply(self, action: int) -> None:
         """An agent acts."""
         name = self.saved.names[self.seats[-1]]
-        self._append(self.position.action(action))
+        if action not in self.position.legal():  # an error of `Position.action` would name its cards
+            raise IllegalAction(f"it has chosen the action {action}, which is not legal")
+        self._append(action)
         self._changed(f"{name} plays {self.moves[-1].name}")
 
     def undo(self, ply: int | None = None) -> None:
@@ -317,7 +319,10 @@ class Table:
         )
 
     def along(self, ply: int, line: Sequence[int]) -> list[Position]:
-        """The position at a ply and those after each action of a line from there."""
+        """The position at a ply and those after each action of a line from there. Where hands are hidden there is none:
+        even its error would name the cards of the seat that acts."""
+        if line and self.game.rules.hidden:
+            raise InvalidValue("hands are hidden: a line of moves would need the others' cards")
         found = [self._at(ply)]
         for action in line:
             found.append(found[-1].play(action))

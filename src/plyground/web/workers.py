@@ -24,7 +24,7 @@ from plyground.web.worker import LENGTH, Answer, Job, Place, Think, Thought, pla
 
 Kind = TypeVar("Kind")
 QUICK = 0.05  # seconds: agents that answer sooner share a lane
-FIRST_AGENT = "random"  # every game has it
+FIRST_AGENT, FIRST_SEARCH = "random", "search:sims=1"  # every game has them
 GRACE = 2.0  # seconds in which a cancelled job may end by itself
 THINKING = 60.0  # seconds for one action
 ANSWERING = 600.0  # seconds for an analysis, a review or a ladder
@@ -195,6 +195,10 @@ class Workers:
                 job = Think(number=next(self.numbers), place=place, agent=FIRST_AGENT, seed=0)
                 with suppress(Error):  # whoever plays the game is told
                     await self._one(lane, job, Thought)
+        for game in games:  # the first analysis ever would wait half a minute for the compiler
+            job = Think(number=next(self.numbers), place=place_of(game.start()), agent=FIRST_SEARCH, seed=0)
+            with suppress(Error):
+                await self._one(self.slow, job, Thought, ANSWERING)
 
     async def think(self, position: Position, agent: str, seed: int) -> int:
         """The action of an agent. If its worker dies, another one tries once more."""
@@ -217,9 +221,9 @@ class Workers:
         """The one answer to a job of the slow lane."""
         return await self._one(self.slow, job(next(self.numbers)), kind)
 
-    async def _one(self, lane: Lane, job: Job, kind: type[Kind]) -> Kind:
+    async def _one(self, lane: Lane, job: Job, kind: type[Kind], limit: float = THINKING) -> Kind:
         found: Kind | None = None
-        async for each in lane.run(job, THINKING):
+        async for each in lane.run(job, limit):
             found = msgspec.msgpack.decode(each, type=kind)
         if found is None:
             raise WorkerFailed("there was no answer")
