@@ -35,6 +35,7 @@ export class Board {
     this.waiting = null; // a drop on a cell that may be clicked once it has
     this.marked = []; // arrows and heat of an analysis, a hint
     this.zones = new Map();
+    this.ends = new AbortController(); // of listeners outside the board
     host.classList.add("scene");
     host.addEventListener("click", (event) => this.#clicked(event));
     host.addEventListener("keydown", (event) => this.#key(event));
@@ -84,6 +85,11 @@ export class Board {
     this.#drawState();
   }
 
+  /** The board is shown no more. */
+  close() {
+    this.ends.abort();
+  }
+
   /** The cells of the scene as elements. @returns {HTMLElement[]} */
   cells() {
     return [...this.host.querySelectorAll(".cell")];
@@ -107,8 +113,9 @@ export class Board {
     this.shown.scene.zones.forEach((zone, index) => this.#drawZone(turned(zone, this.shown.flipped), index));
     this.#drawState();
     if (focus !== null && !this.host.contains(document.activeElement)) {
-      const again = this.cells().find((cell) => cell.dataset.cell === focus) ?? this.cells()[0];
-      again?.focus({ preventScroll: true });
+      const again = this.cells().find((cell) => cell.dataset.cell === focus && cell.offsetParent);
+      if (again) again.focus({ preventScroll: true });
+      else this.#focusBoard();
     }
   }
 
@@ -144,6 +151,8 @@ export class Board {
     for (const { element, grid, cells, zone } of this.zones.values()) {
       const due = zone.cells.some((cell) => next.has(cell.click));
       element.classList.toggle("due", due);
+      const closes = isChooser(zone) && !due && !element.hidden;
+      if (closes && element.contains(document.activeElement)) this.#focusBoard();
       element.hidden = isChooser(zone) && !due;
       grid.setAttribute("aria-label", [this.name, zoneLabel(zone)].filter(Boolean).join(", "));
       zone.cells.forEach((cell, number) => {
@@ -220,6 +229,11 @@ export class Board {
     const column = Math.max(0, Math.min(zone.columns - 1, (place % zone.columns) + right));
     const next = Math.max(0, Math.min(zone.rows - 1, row + down));
     cells[next * zone.columns + column]?.focus();
+  }
+
+  /** Back to the cell of the board that had the focus before. */
+  #focusBoard() {
+    this.zones.get("board")?.element.querySelector('.cell[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
   /** A chooser that has appeared takes the keyboard's focus, if the focus was on the board. */

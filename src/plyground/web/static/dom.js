@@ -44,6 +44,17 @@ export function byId(id) {
   return found;
 }
 
+/**
+ * Replace what an element holds; the keyboard's focus stays on the element with the same `data-key`.
+ * @param {HTMLElement} element
+ * @param {...(Node | string | false | null)} children
+ */
+export function redraw(element, ...children) {
+  const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  element.replaceChildren(...children.filter(Boolean));
+  if (key !== undefined) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
 /** Say something to people who listen to the page. @param {string} text */
 export function announce(text) {
   const line = h("p", {}, text); // a new element is spoken even if the text is that of the last one

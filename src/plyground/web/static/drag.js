@@ -7,6 +7,7 @@ const FAR = 8; // pixels after which a press is a drag
 /** Let the items of a board be dragged. @param {import("./board.js").Board} board */
 export function drag(board) {
   let from = null; // {cell, x, y, ghost}
+  const { signal } = board.ends;
   board.host.addEventListener("pointerdown", (event) => {
     board.dragged = false;
     const cell = event.target.closest(".cell");
@@ -17,16 +18,16 @@ export function drag(board) {
     if (!from) return;
     if (!from.ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > FAR) begin(board, from);
     if (from?.ghost) moveTo(from.ghost, event);
-  });
+  }, { signal });
   addEventListener("pointerup", (event) => {
     if (from?.ghost) end(board, from, event);
     from = null;
-  });
+  }, { signal });
   addEventListener("pointercancel", () => {
     from?.ghost?.remove();
     from?.cell.classList.remove("dragging");
     from = null;
-  });
+  }, { signal });
 }
 
 function begin(board, from) {
@@ -37,7 +38,7 @@ function begin(board, from) {
   board.dragged = true;
   from.ghost = from.cell.cloneNode(true);
   from.ghost.className = "ghost cell";
-  from.ghost.removeAttribute("role");
+  for (const name of ["role", "tabindex", "aria-label"]) from.ghost.removeAttribute(name);
   from.ghost.setAttribute("aria-hidden", "true");
   const { width, height } = from.cell.getBoundingClientRect();
   from.ghost.style.width = `${width}px`;

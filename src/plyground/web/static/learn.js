@@ -1,7 +1,8 @@
 // Runs: their list, live curves side by side, the two-minute demo, what a checkpoint thinks, and ladders.
 
 import { chart } from "./chart.js";
-import { button, h, toast } from "./dom.js";
+import { button, h, redraw, toast } from "./dom.js";
+import { select } from "./forms.js";
 import { Ladder } from "./ladder.js";
 import { PolicyPanel } from "./policy.js";
 import { open } from "./play.js";
@@ -18,7 +19,9 @@ export class LearnView {
     this.metric = remembered("metric", "loss");
     this.demo = h("section", { class: "panel", "aria-label": "Demo" });
     this.list = h("section", { class: "panel", "aria-label": "Runs" });
-    this.curves = h("section", { class: "panel", "aria-label": "Curves" });
+    this.metrics = h("div");
+    this.charts = h("div", { class: "charts" });
+    this.curves = h("section", { class: "panel", "aria-label": "Curves" }, h("h2", {}, "Curves"), this.metrics, this.charts);
     this.policy = new PolicyPanel(app);
     this.ladder = new Ladder(app);
     main.append(h("h1", {}, "Learn"), this.demo, this.list, this.curves, this.policy.element, this.ladder.element);
@@ -80,16 +83,14 @@ export class LearnView {
 
   #drawDemo() {
     const running = this.app.runs.find((run) => run.alive && run.started_here);
-    const focused = this.demo.contains(document.activeElement);
-    const start = button("Start the demo", () => this.#start(), { class: "primary", disabled: Boolean(running) });
+    const start = button("Start the demo", () => this.#start(), { class: "primary", disabled: Boolean(running), "data-key": "start" });
     const sentence = this.app.canLearn
       ? "An agent learns Connect Four before your eyes, in about two minutes. Play against it while it learns."
       : "Learning needs the extra `learn`: pip install 'plyground[learn]'.";
-    this.demo.replaceChildren(h("h2", {}, "See an agent learn"), h("p", {}, sentence),
+    redraw(this.demo, h("h2", {}, "See an agent learn"), h("p", {}, sentence),
       ...(this.app.canLearn ? [h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : []))] : []),
       ...(running ? [h("p", { class: "row", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }),
         `${running.id} is learning.`)] : []));
-    if (focused) this.demo.querySelector("button:not(:disabled)")?.focus();
   }
 
   #start() {
@@ -104,7 +105,7 @@ export class LearnView {
     const { connection } = this.app;
     const game = this.app.games.find((each) => each.id === run.game);
     const players = game ? ["you", ...Array(game.seats - 1).fill(run.opponent)] : [];
-    const label = (text) => ({ class: "small", "aria-label": `${text}: ${run.id}` });
+    const label = (text) => ({ class: "small", "aria-label": `${text}: ${run.id}`, "data-key": `${text} ${run.id}` });
     return [
       run.opponent && game && button("Play against it", () => open(this.app, "new_game", { game: game.id, players }), label("Play against it")),
       run.alive && run.started_here && button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
@@ -122,6 +123,7 @@ export class LearnView {
         type: "checkbox",
         checked: this.followed.includes(run.id),
         "aria-label": `Show ${run.id}`,
+        "data-key": `show ${run.id}`,
         onchange: (event) => this.#toggle(run.id, event.target.checked),
       })),
       h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
@@ -132,7 +134,7 @@ export class LearnView {
       h("thead", {}, h("tr", {}, ...heads.map((head) => (head ? h("th", { scope: "col" }, head) : h("td", {}))))),
       h("tbody", {}, ...rows)));
     const none = h("p", { class: "soft" }, "There are no runs yet.");
-    this.list.replaceChildren(h("h2", {}, "Runs"), rows.length ? table : none);
+    redraw(this.list, h("h2", {}, "Runs"), rows.length ? table : none);
   }
 
   #toggle(id, on) {
@@ -145,29 +147,28 @@ export class LearnView {
 
   #drawCurves() {
     const runs = this.followed.filter((id) => this.points.get(id)?.length);
+    this.metrics.hidden = runs.length === 0;
     if (!runs.length) {
-      this.curves.replaceChildren(h("h2", {}, "Curves"), h("p", { class: "soft" }, "Choose runs of the list to see their curves."));
+      this.charts.replaceChildren(h("p", { class: "soft" }, "Choose runs of the list to see their curves."));
       return;
     }
-    const held = document.activeElement === this.chooser;
+    this.#drawMetrics(runs);
     const charts = [...this.#scoreCharts(runs), this.#numberChart(runs, this.metric), this.#numberChart(runs, "plies_per_second")];
-    this.curves.replaceChildren(h("h2", {}, "Curves"), this.#metrics(runs), h("div", { class: "charts" }, ...charts));
-    if (held) this.chooser.focus();
+    this.charts.replaceChildren(...charts);
   }
 
-  /** A select of all numbers that the runs report. */
-  #metrics(runs) {
+  /** A select of all numbers that the runs report; drawn again only if there are others, lest an open one closes. */
+  #drawMetrics(runs) {
     const names = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => Object.keys(point.numbers))));
     if (!names.has(this.metric)) this.metric = names.has("loss") ? "loss" : [...names][0] ?? "loss";
-    const options = [...names].sort().map((name) => h("option", { value: name, selected: name === this.metric }, spaced(name)));
-    this.chooser = h("select", {
-      onchange: (event) => {
-        this.metric = event.target.value;
-        remember("metric", this.metric);
-        this.#drawCurves();
-      },
-    }, ...options);
-    return h("label", { class: "field" }, h("span", {}, "Metric"), this.chooser);
+    const known = [...names].sort();
+    if (known.join() === this.known) return;
+    this.known = known.join();
+    this.metrics.replaceChildren(select("Metric", known.map((name) => [name, spaced(name)]), this.metric, (name) => {
+      this.metric = name;
+      remember("metric", name);
+      this.#drawCurves();
+    }));
   }
 
   #numberChart(runs, name) {

@@ -57,7 +57,8 @@ function arrow([x, y], [toX, toY], mark) {
 }
 
 function badge(mark) {
-  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true" }, mark.text ?? `${Math.round(100 * mark.share)}%`);
+  const text = mark.text ?? `${Math.round(100 * mark.share)}%`; // written by the style sheet: the table says it in words
+  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true", "data-text": text });
   node.style.setProperty("--share", String(Math.max(0.08, mark.share)));
   return node;
 }

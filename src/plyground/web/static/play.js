@@ -91,8 +91,7 @@ export class PlayView {
     const mine = choice.seat === "random" ? Math.floor(2 * Math.random()) : Number(choice.seat);
     const agentAt = (seat) => choice.agents[seats === 2 ? game.id : `${game.id}:${seat}`];
     const players = [...Array(seats).keys()].map((seat) => (seat === mine ? "you" : agentAt(seat)));
-    const [seconds, increment] = choice.clock.split("+").map(Number);
-    const clock = choice.clock ? { seconds, increment } : null;
+    const clock = clockOf(choice.clock);
     const settings = changedSettings(game, choice.settings);
     await open(this.app, "new_game", { game: game.id, settings, players, clock, text: this.begins.value.trim() });
   }
@@ -147,6 +146,17 @@ export class PlayView {
     const text = this.text.value.trim();
     await open(this.app, "new_game", { game: game.id, players, text, number: Number(this.number.value) || 1 });
   }
+}
+
+/** `180+2` → the clock of the protocol; empty: none. */
+function clockOf(text) {
+  const [seconds, increment] = text.split("+").map(Number);
+  return text ? { seconds, increment } : null;
+}
+
+/** The clock that was chosen last. */
+export function lastClock() {
+  return clockOf(remembered("play", {}).clock ?? "");
 }
 
 /**

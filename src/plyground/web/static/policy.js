@@ -60,6 +60,7 @@ export class PolicyPanel {
 
   /** The view is left. */
   leave() {
+    this.board.close();
     this.app.connection.send("watch_policy", { run: "" });
   }
 

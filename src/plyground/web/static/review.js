@@ -1,7 +1,7 @@
 // A whole game after it was played: the value over the plies, the mistakes by size, accuracy, and another try.
 
 import { chart } from "./chart.js";
-import { button, h } from "./dom.js";
+import { button, h, redraw } from "./dom.js";
 import { sideInWords } from "./drawings.js";
 import { playable } from "./understand.js";
 
@@ -66,16 +66,15 @@ export class Review {
         button("Review the game", () => this.#start(), { disabled: view.table.moves.length === 0 || waits }));
       return;
     }
-    const focus = document.activeElement?.dataset?.review;
     const progress = found.done ? "" : ` (${found.plies.length} of ${found.length} plies)`;
     const accuracy = view.table.sides.map((side, index) =>
       `${sideInWords(side)} ${found.accuracy[index]?.toFixed(0) ?? "–"}%`);
-    this.body.replaceChildren(
+    redraw(
+      this.body,
       this.#chart(),
       h("p", {}, `Accuracy: ${accuracy.join(", ")}${progress}`),
       ...this.#steps(),
       this.#list());
-    if (focus) this.body.querySelector(`[data-review="${focus}"]`)?.focus();
   }
 
   #chart() {
@@ -98,7 +97,7 @@ export class Review {
     const before = plies.filter((ply) => ply < here).pop();
     const after = plies.find((ply) => ply > here);
     const step = (name, text, ply) =>
-      button(text, () => this.view.go(ply), { disabled: ply === undefined, "data-review": name });
+      button(text, () => this.view.go(ply), { disabled: ply === undefined, "data-key": name });
     return [h("div", { class: "row" }, step("before", "Mistake before", before), step("after", "Next mistake", after))];
   }
 

@@ -1,11 +1,11 @@
 // One game: the board, the players, the moves, and what one may do.
 
-import { Board } from "./board.js";
+import { Board, isDropped } from "./board.js";
 import { question, texts } from "./dialog.js";
-import { announce, button, h, toast } from "./dom.js";
+import { announce, button, h, redraw, toast } from "./dom.js";
 import { sidesInWords } from "./drawings.js";
 import { moveList } from "./moves.js";
-import { open } from "./play.js";
+import { lastClock, open } from "./play.js";
 import { Players } from "./players.js";
 import { Review } from "./review.js";
 import { Understand } from "./understand.js";
@@ -95,6 +95,7 @@ export class TableView {
   leave() {
     for (const end of this.ends) end();
     this.players.stop();
+    this.board.close();
     this.connection.send("stop");
     this.connection.send("close", { table: this.id }, () => {});
   }
@@ -187,6 +188,7 @@ export class TableView {
 
   async #hint() {
     try {
+      this.go(this.table.moves.length);
       const { clicks, text } = await this.connection.ask("hint", { table: this.id });
       this.board.mark([{ clicks, share: 1, kind: "hint", text: "hint" }]);
       this.advice.textContent = text;
@@ -201,11 +203,12 @@ export class TableView {
 
   /** The same game again, or the same players on the other sides. */
   async #again(swapped) {
-    const [game, settings = ""] = this.table.spec.split(":");
+    const [, settings = ""] = this.table.spec.split(":");
     const pairs = settings ? settings.split(",").map((pair) => pair.split("=")) : [];
     const players = this.table.players.map((player) => player.id);
     if (swapped) players.reverse();
-    await open(this.app, "new_game", { game: this.table.game || game, settings: Object.fromEntries(pairs), players });
+    const clock = this.table.clocks.length ? lastClock() : null;
+    await open(this.app, "new_game", { game: this.table.game, settings: Object.fromEntries(pairs), players, clock });
   }
 
   async #texts() {
@@ -268,8 +271,12 @@ export class TableView {
 
   #drawControls() {
     const { table, watched } = this;
-    const focus = document.activeElement?.dataset?.control;
-    const named = (name, text, act, disabled = false) => button(text, act, { "data-control": name, disabled });
+    const { over, yours, paused, speed } = table;
+    const state = JSON.stringify([watched, over, yours, paused, speed, table.moves.length > 0]);
+    if (state === this.controlled) return; // an open select would close
+    this.controlled = state;
+    const named = (name, text, act, disabled = false) => button(text, act, { "data-key": name, disabled });
+    const fixed = this.shown.scene.zones.every((zone) => zone.name !== "board" || isDropped(zone));
     const buttons = watched
       ? [this.#speed(), named("pause", table.paused ? "Go on" : "Pause", () =>
         this.connection.send("pause", { table: this.id, paused: !table.paused }), table.over)]
@@ -278,14 +285,14 @@ export class TableView {
         named("hint", "Hint", () => this.#hint(), table.over || !table.yours),
         named("resign", "Resign", () => this.#resign(), table.over),
       ];
-    this.controls.replaceChildren(
+    redraw(
+      this.controls,
       ...buttons,
       named("new", "New game", () => this.#again(false)),
       named("swap", "Swap sides", () => this.#again(true)),
-      named("flip", "Flip", () => this.#flip()),
+      named("flip", "Flip", () => this.#flip(), fixed),
       named("text", "Copy text", () => this.#texts()),
     );
-    if (focus) this.controls.querySelector(`[data-control="${focus}"]`)?.focus();
   }
 
   #speed() {
@@ -293,7 +300,7 @@ export class TableView {
     const items = Object.entries(options).map(([seconds, text]) =>
       h("option", { value: seconds, selected: Number(seconds) === this.table.speed }, text));
     const change = (event) => this.connection.send("speed", { table: this.id, seconds: Number(event.target.value) });
-    return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-control": "speed" }, ...items));
+    return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-key": "speed" }, ...items));
   }
 
   /** The list of moves, with the mistakes that a review has found. */
@@ -308,13 +315,13 @@ export class TableView {
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
     const step = (text, label, to) => button(text, () => this.go(to), {
       "aria-label": label,
+      "data-key": text,
       disabled: to < 0 || to > moves.length || (to === ply && !this.shown.line.length),
     });
-    const held = [...this.walk.children].indexOf(document.activeElement);
-    this.walk.replaceChildren(
+    redraw(
+      this.walk,
       step("«", "First position", 0), step("‹", "One move back", ply - 1),
       step("›", "One move on", ply + 1), step("»", "Last position", moves.length));
-    if (held >= 0) this.walk.children[held].focus();
   }
 }
 

@@ -1,6 +1,6 @@
 // What a search says of the position: value bar, arrows, table of moves with playable lines. All off until wanted.
 
-import { button, h } from "./dom.js";
+import { button, h, redraw } from "./dom.js";
 import { select } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
 
@@ -21,7 +21,19 @@ export class Understand {
     this.bar = h("div", { class: "bar", role: "meter", "aria-valuemin": -1, "aria-valuemax": 1, hidden: true }, this.fill);
     this.options = h("div", { class: "options" });
     this.result = h("div", { class: "result" });
+    this.held = false; // a button is being pressed: a new table would swallow the click
+    this.result.addEventListener("pointerdown", () => { this.held = true; });
+    for (const type of ["pointerup", "pointercancel"]) {
+      addEventListener(type, () => setTimeout(() => this.#release()), view.board.ends);
+    }
     this.element = h("section", { class: "panel", "aria-label": "Understand" }, h("h2", {}, "Understand"), this.options, this.result);
+  }
+
+  #release() {
+    if (this.held) {
+      this.held = false;
+      this.#drawResult();
+    }
   }
 
   get wanted() {
@@ -59,7 +71,8 @@ export class Understand {
     if (!this.options.childElementCount) this.#drawOptions();
     const { ply, line, revision, actor } = view.shown;
     const key = JSON.stringify([ply, line, revision]);
-    const soonOver = view.following && view.thinking && !view.watched;
+    const { yours, paused, over } = view.table;
+    const soonOver = view.following && !yours && !paused && !over && !view.watched; // an agent answers at once
     if (!this.wanted || actor < 0 || soonOver) {
       if (this.request) view.connection.send("stop");
       this.request = 0;
@@ -131,6 +144,7 @@ export class Understand {
 
   #drawResult() {
     const { found, wishes } = this;
+    if (this.held) return undefined;
     if (!this.wanted) return this.result.replaceChildren(h("p", { class: "soft" }, "Switch on what you want to see."));
     if (!found) return this.result.replaceChildren(h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."));
     const rate = `${found.simulations.toLocaleString("en")} simulations, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
@@ -138,7 +152,7 @@ export class Understand {
     const parts = [];
     if (wishes.threats) parts.push(threatList(found.threats));
     if (wishes.table) parts.push(this.#table());
-    return this.result.replaceChildren(...parts, h("p", { class: "soft" }, rate + proven));
+    return redraw(this.result, ...parts, h("p", { class: "soft" }, rate + proven));
   }
 
   #table() {
@@ -196,5 +210,5 @@ function valueInWords(move) {
  */
 export function playable(view, ply, before, names, actions) {
   return names.slice(0, Math.min(SHOWN_PLIES, actions.length)).map((name, index) =>
-    button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), { class: "link" }));
+    button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), { class: "link", "data-key": `${names[0]} ${index}` }));
 }
