@@ -283,10 +283,9 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
 def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
     with served.page() as page:
-        for _ in range(3):
-            name = page.new("connect_four", "you", "you")
+        names = [page.new("connect_four", "you", "you") for _ in range(3)]
         assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]
-        page.ask("close", "tables", table=name)
+        page.ask("close", "tables", table=names[0])
         page.new("connect_four", "you", "you")
 
 
