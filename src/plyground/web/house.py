@@ -6,6 +6,7 @@ Everything here runs in one thread; what takes longer than a few milliseconds is
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib.util
 import logging
 import random
@@ -33,6 +34,7 @@ from plyground.web.table import FORMAT, WINS, Pruning, Saved, Table
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
+SELDOM = (10_000, 20, 100)  # how often Python looks for cycles of objects that nobody uses
 LOG = logging.getLogger("plyground")
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
@@ -111,6 +113,9 @@ class House:
         """Load all games, here and in workers, before a person waits for one."""
         names = list(self.catalogue.words)
         games = [await self._ready(name, {}) for name in names]
+        gc.collect()
+        gc.freeze()  # compilers and rules stay for ever: looking through them takes 300 ms, in which nobody is answered
+        gc.set_threshold(*SELDOM)  # tables hold many small objects, hardly any of them in cycles
         await self.workers.prepare(games)
 
     # ---- pages ----
