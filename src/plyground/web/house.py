@@ -80,6 +80,7 @@ class House:
         self.live: dict[str, Live] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.list_due = False
+        self.told_runs: list[messages.RunInfo] = []  # the list of runs that all pages have
         self.handlers: dict[type[Any], Handler] = {
             messages.NewGame: self.new_game,
             messages.Open: self.open,
@@ -616,7 +617,8 @@ class House:
         self.tell_runs()
 
     def tell_runs(self) -> None:
-        message = messages.RunsChanged(self.runs.infos())
+        self.told_runs = self.runs.infos()
+        message = messages.RunsChanged(self.told_runs)
         for page in self.pages:
             page.send(message)
 
@@ -628,18 +630,17 @@ class House:
 
     async def follow_runs(self) -> None:
         """Tell pages what is new in runs, once a second."""
-        before: list[messages.RunInfo] = []
         while True:
             await asyncio.sleep(FOLLOW_EVERY)
             if not self.pages:
                 continue
-            infos = self.runs.infos()
+            infos, before = self.runs.infos(), self.told_runs
             if infos != before:
                 message = messages.RunsChanged(infos)
                 opponents = [info.opponent for info in infos if info.opponent]
                 if before and opponents != [info.opponent for info in before if info.opponent]:
                     message = self.welcome()
-                before = infos
+                self.told_runs = infos
                 for page in self.pages:
                     page.send(message)
             for page in list(self.pages):

@@ -10,10 +10,14 @@ import { drawOverlay } from "./overlay.js";
 import { click, nextWords } from "./paths.js";
 
 /** @typedef {{name: string, items: import("./drawings.js").Item[], marks: string[], click: string}} Cell */
-/** @typedef {{name: string, rows: number, columns: number, cells: Cell[], row_labels: string[], column_labels: string[]}} Zone */
+/**
+ * @typedef {{name: string, rows: number, columns: number, cells: Cell[], row_labels: string[],
+ *   column_labels: string[]}} Zone
+ */
 /** @typedef {{zones: Zone[], status: string}} Scene */
 /** What is shown; `last`: names of the board's cells that the last turn has changed.
- * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[], flipped?: boolean}} Shown
+ * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[],
+ *   flipped?: boolean}} Shown
  */
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -33,6 +37,7 @@ export class Board {
     this.clicks = [];
     this.pending = false; // an action was chosen, and the server has not answered
     this.waiting = null; // a drop on a cell that may be clicked once it has
+    this.dragged = false; // the last press was a drag, not a click
     this.marked = []; // arrows and heat of an analysis, a hint
     this.zones = new Map();
     this.ends = new AbortController(); // of listeners outside the board
@@ -253,8 +258,12 @@ const pieces = (cell) => cell.items.filter((item) => PIECE_KINDS.has(item.kind))
 /** Whether a zone is a row of choices beside the board, which is shown only when one of them is due. */
 function isChooser(zone) {
   const kinds = zone.cells.flatMap((cell) => cell.items.map((item) => item.kind));
-  return zone.name !== "board" && zone.rows === 1 && zone.name !== "hand"
-    && !kinds.some((kind) => kind.startsWith("card:") || kind.startsWith("text:"));
+  return (
+    zone.name !== "board" &&
+    zone.rows === 1 &&
+    zone.name !== "hand" &&
+    !kinds.some((kind) => kind.startsWith("card:") || kind.startsWith("text:"))
+  );
 }
 
 /** Whether several cells of a column have one word: a disc is dropped there. */
@@ -281,13 +290,17 @@ function look(zone) {
 function newZone(zone, index) {
   const rows = Array.from({ length: zone.rows }, (_, row) => h("div", { role: "row" }, ...newCells(zone, row)));
   const grid = h("div", { class: "grid", role: "grid" }, ...rows);
-  const labels = (name, texts) => texts.length > 0
-    && h("div", { class: name, "aria-hidden": "true" }, ...[...texts].map((text) => h("span", {}, text)));
+  const labels = (name, texts) =>
+    texts.length > 0 &&
+    h("div", { class: name, "aria-hidden": "true" }, ...[...texts].map((text) => h("span", {}, text)));
   const title = zone.name !== "board" && h("div", { class: "zone-title", "aria-hidden": "true" }, zoneLabel(zone));
   const element = h(
     "div",
     { class: `zone ${look(zone)} ${index ? "beside" : "main"}`, "data-zone": zone.name },
-    title, labels("row-labels", zone.row_labels), grid, labels("column-labels", zone.column_labels),
+    title,
+    labels("row-labels", zone.row_labels),
+    grid,
+    labels("column-labels", zone.column_labels),
   );
   element.style.setProperty("--rows", String(zone.rows));
   element.style.setProperty("--columns", String(zone.columns));
@@ -302,5 +315,6 @@ function newCells(zone, row) {
       tabindex: row === 0 && column === 0 ? "0" : "-1",
       "data-cell": cell.name,
       "data-click": cell.click,
-    }));
+    }),
+  );
 }

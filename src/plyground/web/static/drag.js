@@ -14,20 +14,32 @@ export function drag(board) {
     if (event.button !== 0 || !cell || !cell.dataset.items || !board.shown) return;
     from = { cell, x: event.clientX, y: event.clientY, ghost: null };
   });
-  addEventListener("pointermove", (event) => {
-    if (!from) return;
-    if (!from.ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > FAR) begin(board, from);
-    if (from?.ghost) moveTo(from.ghost, event);
-  }, { signal });
-  addEventListener("pointerup", (event) => {
-    if (from?.ghost) end(board, from, event);
-    from = null;
-  }, { signal });
-  addEventListener("pointercancel", () => {
-    from?.ghost?.remove();
-    from?.cell.classList.remove("dragging");
-    from = null;
-  }, { signal });
+  addEventListener(
+    "pointermove",
+    (event) => {
+      if (!from) return;
+      if (!from.ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > FAR) begin(board, from);
+      if (from?.ghost) moveTo(from.ghost, event);
+    },
+    { signal },
+  );
+  addEventListener(
+    "pointerup",
+    (event) => {
+      if (from?.ghost) end(board, from, event);
+      from = null;
+    },
+    { signal },
+  );
+  addEventListener(
+    "pointercancel",
+    () => {
+      from?.ghost?.remove();
+      from?.cell.classList.remove("dragging");
+      from = null;
+    },
+    { signal },
+  );
 }
 
 function begin(board, from) {
@@ -59,6 +71,7 @@ function end(board, from, event) {
   const target = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
   if (!target || !board.host.contains(target) || target === from.cell) return;
   const word = target.dataset.click;
-  if (board.pending) board.waiting = word; // the first click was an action of its own: the server answers soon
+  if (board.pending)
+    board.waiting = word; // the first click was an action of its own: the server answers soon
   else if (!board.press(word)) board.cancel();
 }

@@ -21,7 +21,13 @@ export class LearnView {
     this.list = h("section", { class: "panel", "aria-label": "Runs" });
     this.metrics = h("div");
     this.charts = h("div", { class: "charts" });
-    this.curves = h("section", { class: "panel", "aria-label": "Curves" }, h("h2", {}, "Curves"), this.metrics, this.charts);
+    this.curves = h(
+      "section",
+      { class: "panel", "aria-label": "Curves" },
+      h("h2", {}, "Curves"),
+      this.metrics,
+      this.charts,
+    );
     this.policy = new PolicyPanel(app);
     this.ladder = new Ladder(app);
     main.append(h("h1", {}, "Learn"), this.demo, this.list, this.curves, this.policy.element, this.ladder.element);
@@ -83,14 +89,30 @@ export class LearnView {
 
   #drawDemo() {
     const running = this.app.runs.find((run) => run.alive && run.started_here);
-    const start = button("Start the demo", () => this.#start(), { class: "primary", disabled: Boolean(running), "data-key": "start" });
+    const start = button("Start the demo", () => this.#start(), {
+      class: "primary",
+      disabled: Boolean(running),
+      "data-key": "start",
+    });
     const sentence = this.app.canLearn
       ? "An agent learns Connect Four before your eyes, in about two minutes. Play against it while it learns."
       : "Learning needs the extra `learn`: pip install 'plyground[learn]'.";
-    redraw(this.demo, h("h2", {}, "See an agent learn"), h("p", {}, sentence),
+    redraw(
+      this.demo,
+      h("h2", {}, "See an agent learn"),
+      h("p", {}, sentence),
       ...(this.app.canLearn ? [h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : []))] : []),
-      ...(running ? [h("p", { class: "row", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }),
-        `${running.id} is learning.`)] : []));
+      ...(running
+        ? [
+            h(
+              "p",
+              { class: "row", role: "status" },
+              h("span", { class: "spinner", "aria-hidden": "true" }),
+              `${running.id} is learning.`,
+            ),
+          ]
+        : []),
+    );
   }
 
   #start() {
@@ -107,9 +129,19 @@ export class LearnView {
     const players = game ? ["you", ...Array(game.seats - 1).fill(run.opponent)] : [];
     const label = (text) => ({ class: "small", "aria-label": `${text}: ${run.id}`, "data-key": `${text} ${run.id}` });
     return [
-      run.opponent && game && button("Play against it", () => open(this.app, "new_game", { game: game.id, players }), label("Play against it")),
-      run.alive && run.started_here && button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
-      !run.alive && run.resumable && button("Resume", () => connection.send("resume_run", { run: run.id }), label("Resume")),
+      run.opponent &&
+        game &&
+        button(
+          "Play against it",
+          () => open(this.app, "new_game", { game: game.id, players }),
+          label("Play against it"),
+        ),
+      run.alive &&
+        run.started_here &&
+        button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
+      !run.alive &&
+        run.resumable &&
+        button("Resume", () => connection.send("resume_run", { run: run.id }), label("Resume")),
     ].filter(Boolean);
   }
 
@@ -118,21 +150,46 @@ export class LearnView {
   #drawList() {
     const { runs } = this.app;
     const heads = ["Show", "Run", "Game", "Learner", "Cycles", "Training", "Scores", ""];
-    const rows = runs.map((run) => h("tr", {},
-      h("td", {}, h("input", {
-        type: "checkbox",
-        checked: this.followed.includes(run.id),
-        "aria-label": `Show ${run.id}`,
-        "data-key": `show ${run.id}`,
-        onchange: (event) => this.#toggle(run.id, event.target.checked),
-      })),
-      h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
-      h("td", {}, run.game), h("td", {}, run.learner), h("td", {}, run.cycles), h("td", {}, inWords(run.seconds)),
-      h("td", {}, Object.entries(run.scores).map(([name, score]) => `${name} ${Math.round(100 * score)}%`).join(", ")),
-      h("td", {}, ...this.#runButtons(run), run.message ? h("p", { class: "bad" }, run.message) : "")));
-    const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "List of runs" }, h("table", {},
-      h("thead", {}, h("tr", {}, ...heads.map((head) => (head ? h("th", { scope: "col" }, head) : h("td", {}))))),
-      h("tbody", {}, ...rows)));
+    const rows = runs.map((run) =>
+      h(
+        "tr",
+        {},
+        h(
+          "td",
+          {},
+          h("input", {
+            type: "checkbox",
+            checked: this.followed.includes(run.id),
+            "aria-label": `Show ${run.id}`,
+            "data-key": `show ${run.id}`,
+            onchange: (event) => this.#toggle(run.id, event.target.checked),
+          }),
+        ),
+        h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
+        h("td", {}, run.game),
+        h("td", {}, run.learner),
+        h("td", {}, run.cycles),
+        h("td", {}, inWords(run.seconds)),
+        h(
+          "td",
+          {},
+          Object.entries(run.scores)
+            .map(([name, score]) => `${name} ${Math.round(100 * score)}%`)
+            .join(", "),
+        ),
+        h("td", {}, ...this.#runButtons(run), run.message ? h("p", { class: "bad" }, run.message) : ""),
+      ),
+    );
+    const table = h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "List of runs" },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...heads.map((head) => (head ? h("th", { scope: "col" }, head) : h("td", {}))))),
+        h("tbody", {}, ...rows),
+      ),
+    );
     const none = h("p", { class: "soft" }, "There are no runs yet.");
     redraw(this.list, h("h2", {}, "Runs"), rows.length ? table : none);
   }
@@ -153,47 +210,70 @@ export class LearnView {
       return;
     }
     this.#drawMetrics(runs);
-    const charts = [...this.#scoreCharts(runs), this.#numberChart(runs, this.metric), this.#numberChart(runs, "plies_per_second")];
+    const charts = [
+      ...this.#scoreCharts(runs),
+      this.#numberChart(runs, this.metric),
+      this.#numberChart(runs, "plies_per_second"),
+    ];
     this.charts.replaceChildren(...charts);
   }
 
   /** A select of all numbers that the runs report; drawn again only if there are others, lest an open one closes. */
   #drawMetrics(runs) {
     const names = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => Object.keys(point.numbers))));
-    if (!names.has(this.metric)) this.metric = names.has("loss") ? "loss" : [...names][0] ?? "loss";
+    if (!names.has(this.metric)) this.metric = names.has("loss") ? "loss" : ([...names][0] ?? "loss");
     const known = [...names].sort();
     if (known.join() === this.known) return;
     this.known = known.join();
-    this.metrics.replaceChildren(select("Metric", known.map((name) => [name, spaced(name)]), this.metric, (name) => {
-      this.metric = name;
-      remember("metric", name);
-      this.#drawCurves();
-    }));
+    this.metrics.replaceChildren(
+      select(
+        "Metric",
+        known.map((name) => [name, spaced(name)]),
+        this.metric,
+        (name) => {
+          this.metric = name;
+          remember("metric", name);
+          this.#drawCurves();
+        },
+      ),
+    );
   }
 
   #numberChart(runs, name) {
     const series = runs.map((run) => ({
       name: run,
-      points: this.points.get(run).filter((point) => name in point.numbers).map((point) => ({ x: point.seconds, y: point.numbers[name] })),
+      points: this.points
+        .get(run)
+        .filter((point) => name in point.numbers)
+        .map((point) => ({ x: point.seconds, y: point.numbers[name] })),
     }));
     return chart({ title: spaced(name), series, x: "seconds of training", from: 0 });
   }
 
   /** A chart for each evaluation opponent, with intervals. */
   #scoreCharts(runs) {
-    const opponents = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => point.scores.map((score) => score.opponent))));
-    return [...opponents].map((opponent) => chart({
-      title: `Score against ${opponent === "best" ? "the best checkpoint so far" : opponent}`,
-      x: "seconds of training",
-      from: 0,
-      range: [0, 1],
-      percent: true,
-      series: runs.map((run) => ({
-        name: run,
-        points: this.points.get(run).flatMap((point) => point.scores.filter((score) => score.opponent === opponent)
-          .map(({ score, low, high }) => ({ x: point.seconds, y: score, low, high }))),
-      })),
-    }));
+    const opponents = new Set(
+      runs.flatMap((run) => this.points.get(run).flatMap((point) => point.scores.map((score) => score.opponent))),
+    );
+    return [...opponents].map((opponent) =>
+      chart({
+        title: `Score against ${opponent === "best" ? "the best checkpoint so far" : opponent}`,
+        x: "seconds of training",
+        from: 0,
+        range: [0, 1],
+        percent: true,
+        series: runs.map((run) => ({
+          name: run,
+          points: this.points
+            .get(run)
+            .flatMap((point) =>
+              point.scores
+                .filter((score) => score.opponent === opponent)
+                .map(({ score, low, high }) => ({ x: point.seconds, y: score, low, high })),
+            ),
+        })),
+      }),
+    );
   }
 }
 
