@@ -43,7 +43,7 @@ LISTED = 200  # games in the list that a page is sent
 WATCHED = 1.0  # seconds between two actions of agents, at first
 SIGN_AFTER = 0.1  # seconds after which a thinking sign is shown
 FOLLOW_EVERY = 1.0  # seconds between two looks at runs
-LIST_EVERY = 1.0  # seconds between two lists of games
+LIST_EVERY, WRITE_EVERY = 1.0, 1.0  # seconds between two lists of games, and between two looks for changed ones
 ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:time=0.4"
 
 
@@ -423,25 +423,27 @@ class House:
         self._list_soon()
 
     def _list_soon(self) -> None:
-        """Write what has changed, and send the list of games to pages that show it, once in LIST_EVERY seconds."""
+        """Send the list of games to all pages that show it, not more often than once in LIST_EVERY seconds."""
         if not self.list_due:
             self.list_due = True
             asyncio.get_running_loop().call_later(LIST_EVERY, self._send_list)
 
     def _send_list(self) -> None:
         self.list_due = False
-        self.start(self._flush())
         text = messages.encode(messages.Tables(self.store.newest(LISTED)))
         for page in self.pages:
             if not page.tables:
                 page.send_text(text)
 
-    async def _flush(self) -> None:
-        try:
-            await asyncio.to_thread(self.store.flush)
-        except Error as error:  # a full disk: games go on in memory
-            for page in self.pages:
-                page.send(messages.Failed("", str(error)))
+    async def write_games(self) -> None:
+        """Write the games that have changed, once in WRITE_EVERY seconds; on a slow disk one after the other."""
+        while True:
+            await asyncio.sleep(WRITE_EVERY)
+            try:
+                await asyncio.to_thread(self.store.flush)
+            except Error as error:  # a full disk: games go on in memory
+                for page in self.pages:
+                    page.send(messages.Failed("", str(error)))
 
     # ---- understanding ----
 
