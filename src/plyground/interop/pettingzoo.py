@@ -7,7 +7,7 @@ others. Importing this file registers the built-in games, so that `pettingzoo.ma
 and `plyground/game-v1` for the others: `pettingzoo.make("aec", "plyground/game-v1", game="my_game.py")`.
 """
 
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
 from __future__ import annotations
 

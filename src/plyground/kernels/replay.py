@@ -11,6 +11,8 @@ draws from the generator `mix(seed + k * STEP)`, so that both devices draw the s
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ Cursor = NDArray[np.uint64]  # [2] rows written so far, generator
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
+Whole = int | np.int64
 
 RUNS_ON, TERMINATED, TRUNCATED = range(3)  # the values of `ended`
 TRIES = 64
@@ -34,14 +37,14 @@ TRIES = 64
 
 
 @njit
-def newest_row(cursor: Cursor, rows: int) -> int:
+def newest_row(cursor: Cursor, rows: int) -> np.int64:
     """The row that was written last."""
     return (np.int64(cursor[0]) - 1) % rows
 
 
 @njit
-def filled_rows(cursor: Cursor, rows: int) -> int:
-    return min(np.int64(cursor[0]), rows)
+def filled_rows(cursor: Cursor, rows: int) -> np.int64:
+    return min(np.int64(cursor[0]), np.int64(rows))
 
 
 @wrapping
@@ -52,7 +55,7 @@ def generator_of(cursor: Cursor, k: int) -> np.uint64:
 
 @uncounted_body
 def n_step_return(
-    row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
+    row: int, env: int, newest: Whole, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
     """A ply's n-step return for the side that acted in it, the bootstrap factor (the factor of the next state's value
     as the side to move there sees it), and the row of the ply that led to the next state.
@@ -108,7 +111,7 @@ def n_step_return_of(
 
 @uncounted_body
 def lambda_return(
-    row: int, env: int, newest: int, plies: Plies, values: Floats, gamma: float, td_lambda: float
+    row: int, env: int, newest: Whole, plies: Plies, values: Floats, gamma: float, td_lambda: float
 ) -> float:
     """A ply's λ-return for the side that acted in it, from the values [rows, envs] of the states for the side that acts
     in each: (1 - λ) * value + λ * the following ply's return, negated where another side acts there.
@@ -158,7 +161,7 @@ def draw_index(rng: Rng, cursor: Cursor, shares: SampleShares, usable: Bools, de
     kind = uniform(rng)
     from_recent = kind < shares.recent
     from_decided = not from_recent and kind < shares.recent + shares.decided
-    depth = min(shares.recent_rows, filled) if from_recent else filled
+    depth: Any = min(shares.recent_rows, filled) if from_recent else filled
     index = 0
     for attempt in range(TRIES):
         row, env = (newest - below(rng, depth) + rows) % rows, below(rng, envs)
@@ -169,7 +172,7 @@ def draw_index(rng: Rng, cursor: Cursor, shares: SampleShares, usable: Bools, de
 
 
 @njit
-def mark_game(marks: Bools, row: int, env: int, length: int, value: bool) -> None:
+def mark_game(marks: Bools, row: Whole, env: int, length: int, value: bool) -> None:
     """Set the marks of the plies of a game of that length which has just ended in `row`."""
     rows = len(marks)
     for back in range(min(length, rows)):
