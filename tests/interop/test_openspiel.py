@@ -112,17 +112,27 @@ def test_agents_are_bots_and_bots_are_agents(connect_four: pg.Game) -> None:
     assert start.ask(agent, seed=3) == start.ask(agent, seed=3)
 
 
-def test_a_bot_chooses_the_same_whatever_it_cannot_see() -> None:
-    from plyground.interop.openspiel import mcts
+def test_a_bot_is_shown_nothing_that_its_seat_cannot_see() -> None:
+    """Whatever the opponent holds, the bot gets the same state, in which that is drawn anew."""
+    from plyground.interop.openspiel import SpielAgent
+
+    shown = list[str]()
+
+    class Spy:
+        def step(self, state: Any) -> int:
+            shown.append(str(state))
+            return state.legal_actions()[0]
 
     game = pg.load(TINY[0])
-    position, agent = game.start(1).play("card" + str(game.start(1).legal()[0])), mcts(game, simulations=20)
-    found = set[int]()
+    position, agent = game.start(1).play(game.start(1).legal()[0]), SpielAgent(game, lambda spiel_game, seed: Spy())
+    held = set[str]()
     for seed in range(6):
         states = position.states.copy()
         game.kernels().determinize_all(states, np.array([position.seat], np.int32), seeds(seed, 1))
-        found.add(int(agent.act(states, seeds(7, 1))[0]))
-    assert len(found) == 1
+        held.add(pg.Position(game, states).text)
+        agent.act(states, seeds(7, 1))
+    assert len(held) > 1
+    assert len(set(shown)) == 1
 
 
 def test_an_agent_that_gives_up_is_an_error_there(connect_four: pg.Game) -> None:
