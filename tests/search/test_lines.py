@@ -102,6 +102,11 @@ def test_threads_share_a_table_and_find_mates() -> None:
     assert all(np.shares_memory(own.memory.table, search.own.memory.table) for own in search.helpers)
 
 
+def test_actions_of_which_none_is_legal_are_refused(search: LineSearch) -> None:
+    with pytest.raises(InvalidValue, match=r"none of the actions \[0\] is legal"):
+        next(search.deepen(search.game.start().states, actions=[0]))
+
+
 def test_a_game_that_is_over_is_refused(search: LineSearch) -> None:
     over = search.game.position("R5k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1")
     with pytest.raises(InvalidValue, match="needs a running game"):
