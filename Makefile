@@ -54,6 +54,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/solver.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/teacher.py
+	$(BIN)/python benchmarks/interop.py
 
 bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed
 	$(BIN)/python benchmarks/gpu.py

@@ -1,6 +1,6 @@
 """The adapters beside the peers' own environments and beside Batch, in interleaved rounds: medians and ranges.
 
-.venv/bin/python benchmarks/interop.py   (needs the extras bench and peers; --int8: the strength of int8 networks)
+.venv/bin/python benchmarks/interop.py        (needs the extras bench and peers; --int8: strength of int8 networks)
 """
 
 # pyright: reportMissingImports=false
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import re
 import statistics
 import sys
@@ -29,14 +30,14 @@ TRAINED = Path(pg.__file__).parent / "trained"
 
 def agent_loop(env: Any) -> Callable[[], int]:
     """A function that plays 200 plies with random legal actions, as PettingZoo's performance_benchmark does."""
-    rng = np.random.default_rng(0)
+    rng = random.Random(0)
     env.reset(seed=0)
 
     def run() -> int:
         for _ in range(200):
             observation, _, terminated, truncated, _ = env.last()
             done = terminated or truncated
-            env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+            env.step(None if done else rng.choice(np.flatnonzero(observation["action_mask"]).tolist()))
             if not env.agents or all(env.terminations.values()) or all(env.truncations.values()):
                 env.reset()
         return 200

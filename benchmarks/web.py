@@ -25,6 +25,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
+PAGES = 8  # that play games to their end
 PAUSE = (1.0, 3.0)  # seconds between two moves of a person
 
 
@@ -99,15 +100,21 @@ async def load(address: str, games: Sequence[str], agent: str, count: int, secon
 
 
 async def finish(address: str, pid: int, game: str, agent: str, count: int) -> None:
-    """Games to their end, one after another, and the memory of the server's process."""
-    async with connect(f"ws://{address}/socket", origin=f"http://{address}", max_size=None) as socket:  # pyright: ignore
-        client = Client(socket)
-        for number in range(count + 1):
-            if number % max(1, count // 10) == 0:
-                print(f"after {number} games: {memory(pid):.1f} MB", flush=True)
-            await client.begin(game, agent)
-            while not client.table["over"]:
-                await client.move()
+    """Games to their end, by a few pages at once, and the memory of the server's process."""
+    numbers = iter(range(count + 1))
+
+    async def one_page() -> None:
+        async with connect(f"ws://{address}/socket", origin=f"http://{address}", max_size=None) as socket:  # pyright: ignore
+            client = Client(socket)
+            for number in numbers:
+                if number % max(1, count // 10) == 0:
+                    print(f"after {number} games: {memory(pid):.1f} MB", flush=True)
+                await client.begin(game, agent)
+                while not client.table["over"]:
+                    await client.move()
+                    await asyncio.sleep(0.02)  # the server refuses more than 40 requests a second
+
+    await asyncio.gather(*(one_page() for _ in range(PAGES)))
 
 
 def memory(pid: int) -> float:

@@ -41,6 +41,7 @@ class Served:
             additional_headers=headers,
             max_size=None,
             compression=None,
+            close_timeout=1,
         ) as socket:
             yield Client(socket)
 

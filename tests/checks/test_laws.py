@@ -60,6 +60,7 @@ BREAKS = [  # which law, and an edit that breaks it
         'out[LONGEST] = state["repeats"] and state["seen"][situation(state)]',
     ),
     ("encoders_fill", "duel", 'out[CARDS] = state["taken"][seat] - state["taken"][1 - seat]', "pass"),
+    ("encoders_fill", "duel", '"what a seat sees"),)', '"what a seat sees", bounds=(0, 2)),)'),
     ("secrets_are_kept", "duel", "if where == seat else", "if where == seat else 4.0 if where == DECK else"),
     ("secrets_are_kept", "duel", "        draw_card(state, 1 - seat, rng)", "        pass"),
     ("secrets_are_kept", "duel", 'marks.get(int(where), "?")', "marks.get(int(where), str(where))"),

@@ -123,7 +123,7 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
             move(quiet)
         table = served.house.live[victim].table
         assert table.saved.revision == quiet.table["revision"]
-        hidden = hidden_words(table.position, 1)
+        hidden = hidden_words(table)
         assert hidden
         for text in (*quiet.seen, *seen):
             assert not [word for word in hidden if word in text], text[:300]
@@ -136,17 +136,17 @@ def move(page: Client) -> None:
         page.act(page.position["choices"][0]["action"])
 
 
-def hidden_words(position: Any, seat: int) -> list[str]:
-    """How the cards of another seat that nobody else knows would be written in a scene of that seat."""
-    own = {cell.name for zone in position.scene(seat).zones if zone.name == "hand" for cell in zone.cells}
-    known = {cell.name for zone in position.scene(0).zones if zone.name == "hand" for cell in zone.cells}
-    shown = {
-        cell.name.replace(f"seat{seat}", "hand")
-        for zone in position.scene(0).zones
-        if zone.name == f"seat {seat}"
-        for cell in zone.cells
-    }
-    return [f'"seat{seat}{name.removeprefix("hand")}"' for name in own - known - shown]
+def hidden_words(table: Any) -> list[str]:
+    """How the cards of the agent would be written in a scene that shows them, those that were never shown openly."""
+    held, shown = set[str](), set[str]()
+    for position in table.positions:
+        held |= {cell.name.removeprefix("hand") for cell in cells(position, 1, "hand")}
+        shown |= {cell.name.removeprefix("seat1") for cell in cells(position, 0, "seat 1")}
+    return [f'"seat1{card}"' for card in held - shown]
+
+
+def cells(position: Any, seat: int, name: str) -> list[Any]:
+    return [cell for zone in position.scene(seat).zones if zone.name == name for cell in zone.cells]
 
 
 def attack(page: Client, rng: random.Random, victim: str, quiet: Client) -> int:

@@ -14,12 +14,28 @@ from conftest import ROOT
 from served import Served, serving, wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
+OWN_AGENTS = """
+import numpy as np
+
+class Failing:
+    def act(self, states, rngs):
+        if len(states):
+            raise ValueError(f"secret {states}")
+        return np.zeros(0, np.int32)
+
+class Cheating:
+    def act(self, states, rngs):
+        return np.full(len(states), 2641, np.int32)
+"""
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    with serving(tmp_path_factory.mktemp("served"), [ROW], ["greedy"]) as found:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "own.py").write_text(OWN_AGENTS)
+    own = [f"file:{folder}/own.py:{name}" for name in ("Failing", "Cheating")]
+    with serving(folder, [ROW], ["greedy", *own]) as found:
         yield found
 
 
@@ -197,6 +213,21 @@ def test_a_dead_worker_is_replaced(served: Served) -> None:
         assert len(page.table["moves"]) >= 4
 
 
+@pytest.mark.parametrize(("agent", "words"), [("added:1", "ValueError"), ("added:2", "not legal")])
+def test_an_agent_that_fails_pauses_the_game_and_leaves_it_as_it_was(served: Served, agent: str, words: str) -> None:
+    with served.page() as page:
+        page.new("sequence", "you", agent)
+        page.play(page.position["choices"][0]["name"])
+        while "failed" not in page.last:
+            page.receive()
+        assert words in page.last["failed"]["text"]
+        assert "secret" not in page.last["failed"]["text"], "it may quote hidden cards"
+        page.wait("table", lambda message: message["paused"])
+        assert len(page.table["moves"]) == 1
+        page.send("undo", table=page.table["id"], revision=page.table["revision"])
+        page.wait("table", lambda message: not message["moves"])
+
+
 def test_what_is_not_on_the_list_is_refused(served: Served) -> None:
     with served.page() as page:
         for game, players in (
@@ -252,9 +283,9 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
 def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
     with served.page() as page:
-        name = [page.new("connect_four", "you", "you") for _ in range(3)][-1]
+        names = [page.new("connect_four", "you", "you") for _ in range(3)]
         assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]
-        page.ask("close", "tables", table=name)
+        page.ask("close", "tables", table=names[0])
         page.new("connect_four", "you", "you")
 
 

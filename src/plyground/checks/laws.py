@@ -243,7 +243,7 @@ def bytes_are_fields(s: Sample) -> None:
 
 
 def encoders_fill(s: Sample) -> None:
-    """Every encoder writes each of its numbers, all finite, for every seat."""
+    """Every encoder writes each of its numbers, all finite and within its bounds, for every seat."""
     states = _spread(s.every)
     for name, encoder in _encoders(s.game).items():
         for seat in range(s.game.rules.SEATS):
@@ -252,6 +252,8 @@ def encoders_fill(s: Sample) -> None:
                 s.game.encode(name, states, seat, out)
             s.need(np.array_equal(outs[0], outs[1]), f"the encoder {name} leaves some numbers unwritten")
             s.need(np.isfinite(outs[0]).all(), f"the encoder {name} writes numbers that are not finite")
+            inside = encoder.bounds[0] <= outs[0].min() and outs[0].max() <= encoder.bounds[1]
+            s.need(inside, f"the encoder {name} writes numbers outside of its bounds {encoder.bounds}")
 
 
 def slots_are_permutations(s: Sample) -> None:

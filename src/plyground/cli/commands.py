@@ -213,8 +213,6 @@ def grade(
     spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
     _check_picture(picture)
     rules = pg.load(spec)
-    if rules.rules.grade is None:
-        raise InvalidValue(f"grades need a solved game, such as connect_four; {rules} is not solved")
     player = pg.agent(agent, rules)
     stop_at_once()
     given = number
@@ -224,7 +222,7 @@ def grade(
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
-        report = rules.rules.grade(rules, player, given, seed, games, progress=advance)
+        report = pg.grade(rules, player, given, games, seed, advance)
     terminal.show_grade(report, agent, json)
     if picture:
         from plyground.report.pictures import save_mistakes

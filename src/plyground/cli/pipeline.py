@@ -16,6 +16,7 @@ from plyground.cli.grammar import hint
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
+from plyground.learners.launch import RUNS, next_free
 from plyground.runs.directory import steps_of
 from plyground.runs.files import is_file
 from plyground.runs.settings import build
@@ -69,7 +70,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
     ) -> None:
         if tensorboard:
             summary_writer()  # before anything is made
-        folder = out or training.next_free(Path("runs"), Path(name).stem)
+        folder = out or next_free(RUNS, Path(name).stem)
         for stage in table:
             say(f"── {stage}: {folder / _place(stage)}")
             if not _run_stage(stage, table, folder, seed, f"[{stage}] of the profile {name}", tensorboard):

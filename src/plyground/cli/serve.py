@@ -95,5 +95,6 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 def address_of(trust: Trust) -> str:
     """The address to open, with the token where one is needed."""
-    host = f"[{trust.host}]" if ":" in trust.host else trust.host
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(trust.host, trust.host)  # noqa: S104 (where this machine finds it)
+    host = f"[{name}]" if ":" in name else name
     return f"http://{host}:{trust.port}/" + (f"?token={trust.token}" if trust.token else "")

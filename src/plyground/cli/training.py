@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
-import platform
-import shutil
 import signal
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numba
-import numpy as np
-import torch
 import tyro
 from tyro.conf import Positional, arg
 
-import plyground
 from plyground.backend.device import explain_out_of_memory
 from plyground.cli.display import Display, show_report
 from plyground.cli.grammar import NO_WORDS, Words, hint, is_game, shown_as
@@ -29,6 +21,7 @@ from plyground.game import load
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
+from plyground.learners.launch import SMALLER, begin, new_run, next_free, versions
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
@@ -41,7 +34,6 @@ from plyground.runs.trust import check_programs
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 LIVE = "write the metrics for TensorBoard too, while the run goes on"
-SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
@@ -76,7 +68,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or next_free(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
-            _train(_begin(entry.learner, full, path), run, tensorboard)
+            _train(begin(entry.learner, full, path), run, tensorboard)
 
     train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
     train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
@@ -165,39 +157,14 @@ def option(arguments: Sequence[str], option: str) -> str | None:
     return None
 
 
-def next_free(folder: Path, name: str) -> Path:
-    """The first free directory of that name and a number."""
-    paths = (folder / f"{name}-{number}" for number in itertools.count(1))
-    return next(path for path in paths if not path.exists())
-
-
 @contextmanager
 def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
-    """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
+    """A new run directory; says so if one was begun there before."""
     unborn = directory.is_unborn(path)
-    missing = [each for each in (path, *path.parents) if not each.exists()]
-    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+    with new_run(path, learner, config) as run:
         if unborn:
             say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
-        try:
-            yield run
-        except BaseException:
-            if not directory.steps_of(path):
-                shutil.rmtree(missing[-1] if missing else path)
-            raise
-
-
-def versions() -> dict[str, str]:
-    """The versions that a run's numbers depend on."""
-    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    return own | {"numba": numba.__version__, "numpy": np.__version__}
-
-
-def _begin(learner: type[Any], config: Any, path: Path) -> Any:
-    """A fresh learner; one that keeps files in the run's directory takes it as `folder`."""
-    own = {"folder": path} if "folder" in inspect.signature(learner).parameters else {}
-    with explain_out_of_memory(SMALLER):
-        return learner(config, **own)
+        yield run
 
 
 def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, tensorboard: bool = False) -> bool:
@@ -205,7 +172,7 @@ def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, te
     entry = find_learner(name)
     full = resolve(build(entry.config, settings, where), say)
     with _new_run(path, name, full) as run:
-        return _train(_begin(entry.learner, full, path), run, tensorboard)
+        return _train(begin(entry.learner, full, path), run, tensorboard)
 
 
 def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
@@ -363,4 +330,4 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
 def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
     """A fresh learner with a run's settings."""
     entry = find_learner(str(directory.read_config(run).get("learner")))
-    return _begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)
+    return begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)

@@ -97,14 +97,14 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
 
     def _select(self) -> None:
         """The seat that acts, and the masks of all seats."""
-        seat = int(self.encoded.seats_to_act(self._states)[0])
-        self.agent_selection = self.possible_agents[seat]
+        self._seats = self.encoded.seats_to_act(self._states)  # [1]
+        self.agent_selection = self.possible_agents[self._seats[0]]
         self._mask = self.encoded.legal_mask(self._states)[0]  # [A], never given away: it guards compiled code
         self.infos = {agent: {"action_mask": self._mask_of(agent)} for agent in self.agents}
 
     def observe(self, agent: str) -> Observation:
         """What a seat may know, and its legal actions if it is to act."""
-        seats = np.array([self.possible_agents.index(agent)], np.int32)
+        seats = np.array([self.possible_agents.index(agent)], np.int32)  # [1]
         return {"observation": self.encoded.observe(self._states, seats)[0], "action_mask": self._mask_of(agent)}
 
     def _mask_of(self, agent: str) -> NDArray[np.int8]:
@@ -130,8 +130,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         self._accumulate_rewards()
 
     def _play(self, number: Any) -> None:
-        self._action[0] = number
-        self._action[:] = self.encoded.actions(self._states, self._action)
+        self._action[0] = self.encoded.action(int(self._seats[0]), number)
         self._kernels.play_all(self._states, self._action, self._rngs, self._work)
         self.plies += 1
         outcome = int(self._states["outcome"][0])

@@ -31,18 +31,20 @@ class EncodedGame:
     def __init__(self, game: Game, encoder: str = "") -> None:
         self.game, self.encoder = game, game.encoder(encoder)
         self.name = str(self.encoder)
-        self._kernels = game.kernels()
+        self._kernels, self._encode_for = game.kernels(), game.encode_kernels(self.encoder).encode_for
         self.seats = int(game.settings.get("seats", game.rules.SEATS))
         slots = game.slots(self.name)  # [SEATS, A] the number of each action
         self._slots = slots if (slots != np.arange(game.num_actions)).any() else None
         self._actions = np.argsort(slots, axis=1).astype(np.int32)  # [SEATS, A] the action of each number
 
     def observation_space(self) -> spaces.Box:
-        """Of one observation; an encoder does not say how large its fractions may be."""
+        """Of one observation, with the bounds that the encoder states, or those of its number type."""
         dtype: Any = self.encoder.dtype
-        whole = np.issubdtype(dtype, np.integer)
-        low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if whole else (-np.inf, np.inf)
-        return spaces.Box(low, high, self.encoder.shape, dtype)
+        low, high = self.encoder.bounds
+        if np.issubdtype(dtype, np.integer):
+            low, high = max(low, np.iinfo(dtype).min), min(high, np.iinfo(dtype).max)
+        shape = self.encoder.shape
+        return spaces.Box(np.full(shape, low, dtype), np.full(shape, high, dtype), dtype=dtype)
 
     def action_space(self) -> spaces.Discrete:
         return spaces.Discrete(self.game.num_actions)
@@ -57,7 +59,7 @@ class EncodedGame:
         if seats is None:
             return self.game.encode(self.name, states, threads=threads)
         seen = np.empty((len(states), *self.encoder.shape), self.encoder.dtype)
-        self.game.encode_kernels(self.encoder).encode_for(states, seats, seen.reshape(len(states), -1))
+        self._encode_for(states, seats, seen.reshape(len(states), -1))
         return seen
 
     def legal_mask(self, states: NDArray[np.void], threads: int = 1) -> NDArray[np.int8]:
@@ -75,6 +77,10 @@ class EncodedGame:
         inside = (numbers >= 0) & (numbers < self.game.num_actions)
         found = self._actions[self.seats_to_act(states), np.where(inside, numbers, 0)]
         return np.where(inside, found, numbers)
+
+    def action(self, seat: int, number: int) -> int:
+        """The game's own action of a number that lies in the action space, for a seat."""
+        return int(self._actions[seat, number])
 
     def numbers(self, states: NDArray[np.void], actions: NDArray[Any]) -> NDArray[Any]:
         """[N] the numbers of the game's own actions [N]."""

@@ -135,6 +135,7 @@ def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:
         if prepare:
             house.start(house.prepare())
         house.start(house.follow_runs())
+        house.start(house.write_games())
         yield
         await house.close()
 

@@ -115,8 +115,7 @@ class Catalogue:
         found = list[Choice]()
         for path in sorted(each.parent for each in self.runs.glob("*/config.toml")):
             try:
-                fits = bool(steps_of(path)) and _same_game(read_config(path).get("game", ""), game)
-                if fits:
+                if steps_of(path) and _same_game(game_of_run(path), game):
                     info = Opponent(run_opponent(path.name), path.name, "runs", "the newest checkpoint of this run")
                     found.append(Choice(info, functools.partial(_newest, path)))
             except (Error, OSError):
@@ -159,6 +158,16 @@ def title_of(name: str) -> str:
 def seats_of(game: Game) -> int:
     """How many seats a game has with its settings."""
     return int(game.settings.get("seats", game.rules.SEATS))
+
+
+def game_of_run(path: Path) -> str:
+    """The spec of the game that a run has learned, from its config; read again after a change."""
+    return _read_game(path, (path / "config.toml").stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_game(path: Path, changed: int) -> str:
+    return read_config(path).get("game", "")
 
 
 def run_opponent(run: str) -> str:

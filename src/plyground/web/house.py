@@ -6,7 +6,9 @@ Everything here runs in one thread; what takes longer than a few milliseconds is
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib.util
+import logging
 import random
 import secrets
 import time
@@ -32,6 +34,8 @@ from plyground.web.table import FORMAT, WINS, Pruning, Saved, Table
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
+SELDOM = (10_000, 20, 100)  # how often Python looks for cycles of objects that nobody uses
+LOG = logging.getLogger("plyground")
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
 MOST_PAGES = 400
@@ -39,7 +43,7 @@ LISTED = 200  # games in the list that a page is sent
 WATCHED = 1.0  # seconds between two actions of agents, at first
 SIGN_AFTER = 0.1  # seconds after which a thinking sign is shown
 FOLLOW_EVERY = 1.0  # seconds between two looks at runs
-LIST_EVERY = 1.0  # seconds between two lists of games
+LIST_EVERY, WRITE_EVERY = 1.0, 1.0  # seconds between two lists of games, and between two looks for changed ones
 ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:time=0.4"
 
 
@@ -76,6 +80,7 @@ class House:
         self.live: dict[str, Live] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.list_due = False
+        self.told_runs: list[messages.RunInfo] = []  # the list of runs that all pages have
         self.handlers: dict[type[Any], Handler] = {
             messages.NewGame: self.new_game,
             messages.Open: self.open,
@@ -108,6 +113,9 @@ class House:
         """Load all games, here and in workers, before a person waits for one."""
         names = list(self.catalogue.words)
         games = [await self._ready(name, {}) for name in names]
+        gc.collect()
+        gc.freeze()  # compilers and rules stay for ever: looking through them takes 300 ms, in which nobody is answered
+        gc.set_threshold(*SELDOM)  # tables hold many small objects, hardly any of them in cycles
         await self.workers.prepare(games)
 
     # ---- pages ----
@@ -147,8 +155,15 @@ class House:
             page.refuse(request.request, str(error), "prune")
         except typed.Ambiguous as error:
             page.refuse(request.request, str(error), "ambiguous")
-        except Error as error:
-            page.refuse(request.request, str(error))
+        except Exception as error:  # whatever a game or an agent of a person's own does
+            page.refuse(request.request, self._sentence(error))
+
+    def _sentence(self, error: Exception) -> str:
+        """What a page is told of an error; of one that is not ours the kind alone, for it may quote a whole state."""
+        if isinstance(error, Error):
+            return str(error)
+        LOG.error("a request or an agent has failed", exc_info=error)
+        return f"the server has met an error that it does not know: {type(error).__name__}"
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -390,10 +405,10 @@ class House:
             if not table.people:
                 await asyncio.sleep(max(0.0, table.saved.speed - (time.monotonic() - begun)))
             table.reply(action)
-        except Error as error:
+        except Exception as error:
             live.thinker = None
             table.saved.paused = True
-            live.tell(messages.Failed(table.id, f"{name} has failed: {error}. The game is paused."))
+            live.tell(messages.Failed(table.id, f"{name} has failed: {self._sentence(error)}. The game is paused."))
             self._changed(live)
             return
         finally:
@@ -408,25 +423,27 @@ class House:
         self._list_soon()
 
     def _list_soon(self) -> None:
-        """Write what has changed, and send the list of games to pages that show it, once in LIST_EVERY seconds."""
+        """Send the list of games to all pages that show it, not more often than once in LIST_EVERY seconds."""
         if not self.list_due:
             self.list_due = True
             asyncio.get_running_loop().call_later(LIST_EVERY, self._send_list)
 
     def _send_list(self) -> None:
         self.list_due = False
-        self.start(self._flush())
         text = messages.encode(messages.Tables(self.store.newest(LISTED)))
         for page in self.pages:
             if not page.tables:
                 page.send_text(text)
 
-    async def _flush(self) -> None:
-        try:
-            await asyncio.to_thread(self.store.flush)
-        except Error as error:  # a full disk: games go on in memory
-            for page in self.pages:
-                page.send(messages.Failed("", str(error)))
+    async def write_games(self) -> None:
+        """Write the games that have changed, once in WRITE_EVERY seconds; on a slow disk one after the other."""
+        while True:
+            await asyncio.sleep(WRITE_EVERY)
+            try:
+                await asyncio.to_thread(self.store.flush)
+            except Error as error:  # a full disk: games go on in memory
+                for page in self.pages:
+                    page.send(messages.Failed("", str(error)))
 
     # ---- understanding ----
 
@@ -456,8 +473,8 @@ class House:
         async def guarded() -> None:
             try:
                 await work
-            except Error as error:
-                page.refuse(request, str(error))
+            except Exception as error:
+                page.refuse(request, self._sentence(error))
 
         page.stop_task()
         page.task = self.start(guarded())
@@ -602,7 +619,8 @@ class House:
         self.tell_runs()
 
     def tell_runs(self) -> None:
-        message = messages.RunsChanged(self.runs.infos())
+        self.told_runs = self.runs.infos()
+        message = messages.RunsChanged(self.told_runs)
         for page in self.pages:
             page.send(message)
 
@@ -614,18 +632,17 @@ class House:
 
     async def follow_runs(self) -> None:
         """Tell pages what is new in runs, once a second."""
-        before: list[messages.RunInfo] = []
         while True:
             await asyncio.sleep(FOLLOW_EVERY)
             if not self.pages:
                 continue
-            infos = self.runs.infos()
+            infos, before = self.runs.infos(), self.told_runs
             if infos != before:
                 message = messages.RunsChanged(infos)
                 opponents = [info.opponent for info in infos if info.opponent]
                 if before and opponents != [info.opponent for info in before if info.opponent]:
                     message = self.welcome()
-                before = infos
+                self.told_runs = infos
                 for page in self.pages:
                     page.send(message)
             for page in list(self.pages):

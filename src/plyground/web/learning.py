@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import re
 import signal
@@ -21,7 +22,7 @@ from plyground.position import Position
 from plyground.runs.directory import read_config, steps_of
 from plyground.runs.records import RECORDS, Record, parse_json
 from plyground.web import child
-from plyground.web.catalogue import Catalogue, run_opponent
+from plyground.web.catalogue import Catalogue, game_of_run, run_opponent
 from plyground.web.messages import Curve, Curves, Point, RunInfo, SavedGame, Score
 from plyground.web.page import Page
 
@@ -137,9 +138,8 @@ class Runs:
         metrics = self._metrics(name)
         game, learner, message = "", "?", self.failures.get(name, "")
         try:
-            config = read_config(path)
-            learner, game = config.get("learner", "?"), self._game_id(config.get("game", ""))
-        except Error as error:
+            game, learner = self._game_id(game_of_run(path)), _learner_of(path)
+        except (Error, OSError) as error:
             message = message or str(error)
         started, steps = name in self.processes, steps_of(path)
         last = metrics.points[-1] if metrics.points else Point(0.0, 0, {}, [])
@@ -172,7 +172,7 @@ class Runs:
 
     def game_of(self, name: str) -> Game:
         """The game of a run, one of the list: no file that only a run names is imported."""
-        spec = read_config(self.folder / name).get("game", "")
+        spec = game_of_run(self.folder / name)
         game = self._game_id(spec)
         if not game:
             raise InvalidValue(f"{name} has learned {shorten(spec)}, which this server does not know: add --game FILE")
@@ -297,7 +297,7 @@ class Runs:
         first = words["side"] == game.rules.SIDES[0]
         players = ["the learner", words["name"]] if first else [words["name"], "the learner"]
         actions = _actions(start, OUTCOME.split(line)[0].split())
-        return self._game_id(read_config(self.folder / name).get("game", "")), game, players, start.text, actions
+        return self._game_id(game_of_run(self.folder / name)), game, players, start.text, actions
 
 
 def _actions(position: Position, words: Sequence[str]) -> list[int]:
@@ -320,6 +320,12 @@ def _pairs(file: Path) -> list[tuple[str, str]]:
     except (OSError, UnicodeDecodeError):
         return []
     return list(zip(lines[::2], lines[1::2], strict=False))
+
+
+@functools.lru_cache(maxsize=1024)
+def _learner_of(path: Path) -> str:
+    """A run's learner, which never changes."""
+    return read_config(path).get("learner", "?")
 
 
 def _age(path: Path) -> float:

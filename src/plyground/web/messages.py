@@ -377,7 +377,7 @@ class Player(msgspec.Struct, frozen=True):
     side: int
 
 
-class Move(msgspec.Struct, frozen=True):
+class Move(msgspec.Struct, frozen=True, gc=False):
     """One ply of the line."""
 
     name: str

@@ -64,8 +64,10 @@ class Store:
     def flush(self) -> None:
         """Write what has changed. A crash leaves a file as it was before, or as it is now."""
         with self.lock:
-            while self.unwritten:
-                name, data = self.unwritten.popitem()
+            for name in list(self.unwritten):
+                data = self.unwritten.pop(name, None)
+                if data is None:  # removed meanwhile
+                    continue
                 path = self._path(name)
                 aside = path.with_suffix(".partial")
                 with plain_os_errors(f"keep the game in {path}"):

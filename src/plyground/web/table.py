@@ -24,7 +24,7 @@ from plyground.web.catalogue import YOU, title_of
 from plyground.web.messages import Clock
 
 FORMAT = 1
-FEW = 8  # scenes that are kept
+FEW = 3  # scenes that are kept
 MOST_PLIES = 2_000  # of a line
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")

@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -213,8 +214,9 @@ class Worker:
                 return
             except Error as error:
                 self._write(job, error=str(error))
-            except Exception as error:  # whatever a person's own game or agent does
-                self._write(job, error=f"{type(error).__name__}: {error}")
+            except Exception as error:  # whatever a person's own game or agent does; its words may quote a whole state
+                traceback.print_exc()
+                self._write(job, error=f"{type(error).__name__}, see the server's terminal")
 
     def _answer(self, job: Any) -> None:
         """One answer is held back, so that the last one says that it is."""

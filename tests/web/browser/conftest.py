@@ -12,7 +12,8 @@ import pytest
 from browsing import PATIENCE, Person
 from served import Served, serving
 
-EXAMPLE = str(Path(__file__).parents[3] / "examples" / "three_in_a_row.py")
+ROOT = Path(__file__).parents[3]
+OWN_GAMES = [str(ROOT / "examples" / "three_in_a_row.py"), str(ROOT / "tests" / "tiny_games" / "hops.py")]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -29,7 +30,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("server"), games=[EXAMPLE], agents=["minimax:time=9"]) as served:
+    with serving(tmp_path_factory.mktemp("server"), games=OWN_GAMES, agents=["minimax:time=9"]) as served:
         yield served
 
 

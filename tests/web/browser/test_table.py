@@ -150,6 +150,7 @@ def test_texts_are_copied_and_pasted(person: Person) -> None:
     person.click("e4")
     person.wait()
     person.button("Copy text").click()
+    person.page.locator("dialog textarea").nth(1).wait_for()
     fen, pgn = (area.input_value() for area in person.page.locator("dialog textarea").all())
     assert fen.split()[1] == "w"
     assert "1. e4" in pgn

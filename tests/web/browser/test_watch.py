@@ -19,8 +19,8 @@ def test_two_agents_play_at_the_speed_that_is_wished(person: Person) -> None:
     before = person.moves
     person.page.wait_for_timeout(500)
     assert len(person.moves) <= len(before) + 1  # the one that was on its way
-    person.page.locator('[data-control="speed"]').select_option("0")
-    person.page.locator('[data-control="pause"]').click()
+    person.page.locator('[data-key="speed"]').select_option("0")
+    person.page.locator('[data-key="pause"]').click()
     person.page.locator(".status.ended").wait_for()
 
 

@@ -10,10 +10,14 @@ import { drawOverlay } from "./overlay.js";
 import { click, nextWords } from "./paths.js";
 
 /** @typedef {{name: string, items: import("./drawings.js").Item[], marks: string[], click: string}} Cell */
-/** @typedef {{name: string, rows: number, columns: number, cells: Cell[], row_labels: string[], column_labels: string[]}} Zone */
+/**
+ * @typedef {{name: string, rows: number, columns: number, cells: Cell[], row_labels: string[],
+ *   column_labels: string[]}} Zone
+ */
 /** @typedef {{zones: Zone[], status: string}} Scene */
 /** What is shown; `last`: names of the board's cells that the last turn has changed.
- * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[], flipped?: boolean}} Shown
+ * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[],
+ *   flipped?: boolean}} Shown
  */
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -33,8 +37,10 @@ export class Board {
     this.clicks = [];
     this.pending = false; // an action was chosen, and the server has not answered
     this.waiting = null; // a drop on a cell that may be clicked once it has
+    this.dragged = false; // the last press was a drag, not a click
     this.marked = []; // arrows and heat of an analysis, a hint
     this.zones = new Map();
+    this.ends = new AbortController(); // of listeners outside the board
     host.classList.add("scene");
     host.addEventListener("click", (event) => this.#clicked(event));
     host.addEventListener("keydown", (event) => this.#key(event));
@@ -84,6 +90,11 @@ export class Board {
     this.#drawState();
   }
 
+  /** The board is shown no more. */
+  close() {
+    this.ends.abort();
+  }
+
   /** The cells of the scene as elements. @returns {HTMLElement[]} */
   cells() {
     return [...this.host.querySelectorAll(".cell")];
@@ -107,8 +118,9 @@ export class Board {
     this.shown.scene.zones.forEach((zone, index) => this.#drawZone(turned(zone, this.shown.flipped), index));
     this.#drawState();
     if (focus !== null && !this.host.contains(document.activeElement)) {
-      const again = this.cells().find((cell) => cell.dataset.cell === focus) ?? this.cells()[0];
-      again?.focus({ preventScroll: true });
+      const again = this.cells().find((cell) => cell.dataset.cell === focus && cell.offsetParent);
+      if (again) again.focus({ preventScroll: true });
+      else this.#focusBoard();
     }
   }
 
@@ -144,6 +156,8 @@ export class Board {
     for (const { element, grid, cells, zone } of this.zones.values()) {
       const due = zone.cells.some((cell) => next.has(cell.click));
       element.classList.toggle("due", due);
+      const closes = isChooser(zone) && !due && !element.hidden;
+      if (closes && element.contains(document.activeElement)) this.#focusBoard();
       element.hidden = isChooser(zone) && !due;
       grid.setAttribute("aria-label", [this.name, zoneLabel(zone)].filter(Boolean).join(", "));
       zone.cells.forEach((cell, number) => {
@@ -222,6 +236,11 @@ export class Board {
     cells[next * zone.columns + column]?.focus();
   }
 
+  /** Back to the cell of the board that had the focus before. */
+  #focusBoard() {
+    this.zones.get("board")?.element.querySelector('.cell[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
   /** A chooser that has appeared takes the keyboard's focus, if the focus was on the board. */
   #focusChooser() {
     if (!this.host.contains(document.activeElement)) return;
@@ -239,8 +258,12 @@ const pieces = (cell) => cell.items.filter((item) => PIECE_KINDS.has(item.kind))
 /** Whether a zone is a row of choices beside the board, which is shown only when one of them is due. */
 function isChooser(zone) {
   const kinds = zone.cells.flatMap((cell) => cell.items.map((item) => item.kind));
-  return zone.name !== "board" && zone.rows === 1 && zone.name !== "hand"
-    && !kinds.some((kind) => kind.startsWith("card:") || kind.startsWith("text:"));
+  return (
+    zone.name !== "board" &&
+    zone.rows === 1 &&
+    zone.name !== "hand" &&
+    !kinds.some((kind) => kind.startsWith("card:") || kind.startsWith("text:"))
+  );
 }
 
 /** Whether several cells of a column have one word: a disc is dropped there. */
@@ -267,13 +290,17 @@ function look(zone) {
 function newZone(zone, index) {
   const rows = Array.from({ length: zone.rows }, (_, row) => h("div", { role: "row" }, ...newCells(zone, row)));
   const grid = h("div", { class: "grid", role: "grid" }, ...rows);
-  const labels = (name, texts) => texts.length > 0
-    && h("div", { class: name, "aria-hidden": "true" }, ...[...texts].map((text) => h("span", {}, text)));
+  const labels = (name, texts) =>
+    texts.length > 0 &&
+    h("div", { class: name, "aria-hidden": "true" }, ...[...texts].map((text) => h("span", {}, text)));
   const title = zone.name !== "board" && h("div", { class: "zone-title", "aria-hidden": "true" }, zoneLabel(zone));
   const element = h(
     "div",
     { class: `zone ${look(zone)} ${index ? "beside" : "main"}`, "data-zone": zone.name },
-    title, labels("row-labels", zone.row_labels), grid, labels("column-labels", zone.column_labels),
+    title,
+    labels("row-labels", zone.row_labels),
+    grid,
+    labels("column-labels", zone.column_labels),
   );
   element.style.setProperty("--rows", String(zone.rows));
   element.style.setProperty("--columns", String(zone.columns));
@@ -288,5 +315,6 @@ function newCells(zone, row) {
       tabindex: row === 0 && column === 0 ? "0" : "-1",
       "data-cell": cell.name,
       "data-click": cell.click,
-    }));
+    }),
+  );
 }

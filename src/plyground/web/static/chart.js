@@ -17,13 +17,17 @@ const BOTTOM = 34;
 
 /**
  * A chart with a line for each series, and a band where points have intervals.
- * @param {{title: string, series: Series[], x: string, from?: number, range?: [number, number], percent?: boolean, signs?: Sign[],
- *   at?: number, onpick?: (x: number) => void}} options `from`: the least x; `at`: a vertical line; `onpick`: called with the x of a click
+ * @param {{title: string, series: Series[], x: string, from?: number, range?: [number, number], percent?: boolean,
+ *   signs?: Sign[], at?: number, onpick?: (x: number) => void}} options `from`: the least x; `at`: a vertical line;
+ *   `onpick`: called with the x of a click
  * @returns {HTMLElement}
  */
 export function chart({ title, series, x, from, range, percent = false, signs = [], at, onpick }) {
   const points = series.flatMap((each) => each.points);
-  const xs = bounds(points.map((point) => point.x), at ?? from);
+  const xs = bounds(
+    points.map((point) => point.x),
+    at ?? from,
+  );
   const ys = range ?? bounds(points.flatMap((point) => [point.low ?? point.y, point.high ?? point.y]));
   const scale = {
     x: (value) => LEFT + ((value - xs[0]) / (xs[1] - xs[0] || 1)) * (WIDTH - LEFT - RIGHT),
@@ -35,7 +39,9 @@ export function chart({ title, series, x, from, range, percent = false, signs = 
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": summary(title, series, write), class: "chart" },
     ...axes(xs, ys, scale, write, x),
     ...series.flatMap((each, index) => line(each, index, scale)),
-    ...(at === undefined ? [] : [s("line", { class: "at", x1: scale.x(at), x2: scale.x(at), y1: TOP, y2: HEIGHT - BOTTOM })]),
+    ...(at === undefined
+      ? []
+      : [s("line", { class: "at", x1: scale.x(at), x2: scale.x(at), y1: TOP, y2: HEIGHT - BOTTOM })]),
     ...signs.map((sign) => mark(sign, scale)),
   );
   if (onpick) {
@@ -66,7 +72,8 @@ function short(value) {
 }
 
 function summary(title, series, write) {
-  const ends = series.filter((each) => each.points.length)
+  const ends = series
+    .filter((each) => each.points.length)
     .map((each) => `${each.name} ${write(each.points[each.points.length - 1].y)}`);
   return `${title}: ${ends.join(", ") || "nothing yet"}`;
 }
@@ -105,7 +112,8 @@ function line({ points }, index, scale) {
   }
   parts.push(s("polyline", { class: `curve c${index % 8}`, points: points.map((p) => at(p.x, p.y)).join(" ") }));
   if (points.length < 40) {
-    for (const p of points) parts.push(s("circle", { class: `dot c${index % 8}`, cx: scale.x(p.x), cy: scale.y(p.y), r: 2.6 }));
+    for (const p of points)
+      parts.push(s("circle", { class: `dot c${index % 8}`, cx: scale.x(p.x), cy: scale.y(p.y), r: 2.6 }));
   }
   return parts;
 }
@@ -115,9 +123,17 @@ function mark({ x, y, kind, title }, scale) {
 }
 
 function legend(series) {
-  const entries = series.map((each, index) => h("li", {},
-    s("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" },
-      s("line", { class: `curve c${index % 8}`, x1: 0, x2: 24, y1: 4, y2: 4 })),
-    ` ${each.name}`));
+  const entries = series.map((each, index) =>
+    h(
+      "li",
+      {},
+      s(
+        "svg",
+        { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" },
+        s("line", { class: `curve c${index % 8}`, x1: 0, x2: 24, y1: 4, y2: 4 }),
+      ),
+      ` ${each.name}`,
+    ),
+  );
   return h("ul", { class: "legend" }, ...entries);
 }

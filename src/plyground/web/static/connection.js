@@ -88,7 +88,12 @@ export class Connection {
     return this.requests;
   }
 
-  /** Send a request and wait for its first answer. @param {string} type @param {object} [fields] @returns {Promise<any>} */
+  /**
+   * Send a request and wait for its first answer.
+   * @param {string} type
+   * @param {object} [fields]
+   * @returns {Promise<any>}
+   */
   ask(type, fields = {}) {
     return new Promise((resolve, reject) => {
       if (this.socket.readyState !== WebSocket.OPEN) {

@@ -12,9 +12,14 @@ export function question(text, answers) {
   return new Promise((resolve) => {
     const close = (value) => () => dialog.close(value);
     const buttons = Object.entries(answers).map(([value, label], index) =>
-      button(label, close(value), { class: index ? "" : "primary" }));
-    const dialog = h("dialog", { "aria-label": text, onclose: () => finish() },
-      h("p", {}, text), h("div", { class: "row" }, ...buttons, button("Cancel", close(""))));
+      button(label, close(value), { class: index ? "" : "primary" }),
+    );
+    const dialog = h(
+      "dialog",
+      { "aria-label": text, onclose: () => finish() },
+      h("p", {}, text),
+      h("div", { class: "row" }, ...buttons, button("Cancel", close(""))),
+    );
     const finish = () => {
       resolve(dialog.returnValue);
       dialog.remove();
@@ -31,8 +36,17 @@ export function question(text, answers) {
  */
 export function texts(title, texts) {
   const fields = Object.entries(texts).map(([label, text]) => copied(label, text));
-  const dialog = h("dialog", { "aria-label": title, onclose: () => dialog.remove() },
-    h("h2", {}, title), ...fields, h("div", { class: "row" }, button("Close", () => dialog.close())));
+  const dialog = h(
+    "dialog",
+    { "aria-label": title, onclose: () => dialog.remove() },
+    h("h2", {}, title),
+    ...fields,
+    h(
+      "div",
+      { class: "row" },
+      button("Close", () => dialog.close()),
+    ),
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -3,11 +3,11 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An HTML element. Properties that begin with `on` are listeners; `class`, `data-…`, `aria-…` and others are attributes.
+ * An HTML element. Properties that begin with `on` are listeners, all others are attributes.
  * @param {string} tag
  * @param {Record<string, unknown>} [attributes] false, null and undefined leave an attribute out
  * @param {...(Node | string | number | null | undefined | false)} children
- * @returns {HTMLElement}
+ * @returns {any}
  */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -18,7 +18,7 @@ export function h(tag, attributes = {}, ...children) {
  * @param {string} tag
  * @param {Record<string, unknown>} [attributes]
  * @param {...(Node | string)} children
- * @returns {SVGElement}
+ * @returns {any}
  */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
@@ -37,11 +37,22 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** @param {string} id @returns {HTMLElement} the element of that id, which the document has */
+/** @param {string} id @returns {any} the element of that id, which the document has */
 export function byId(id) {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the document has no element #${id}`);
   return found;
+}
+
+/**
+ * Replace what an element holds; the keyboard's focus stays on the element with the same `data-key`.
+ * @param {HTMLElement} element
+ * @param {...(Node | string | false | null)} children
+ */
+export function redraw(element, ...children) {
+  const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  element.replaceChildren(...children.filter(Boolean));
+  if (key !== undefined) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
 /** Say something to people who listen to the page. @param {string} text */

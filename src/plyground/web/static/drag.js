@@ -7,26 +7,39 @@ const FAR = 8; // pixels after which a press is a drag
 /** Let the items of a board be dragged. @param {import("./board.js").Board} board */
 export function drag(board) {
   let from = null; // {cell, x, y, ghost}
+  const { signal } = board.ends;
   board.host.addEventListener("pointerdown", (event) => {
     board.dragged = false;
     const cell = event.target.closest(".cell");
     if (event.button !== 0 || !cell || !cell.dataset.items || !board.shown) return;
     from = { cell, x: event.clientX, y: event.clientY, ghost: null };
   });
-  addEventListener("pointermove", (event) => {
-    if (!from) return;
-    if (!from.ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > FAR) begin(board, from);
-    if (from?.ghost) moveTo(from.ghost, event);
-  });
-  addEventListener("pointerup", (event) => {
-    if (from?.ghost) end(board, from, event);
-    from = null;
-  });
-  addEventListener("pointercancel", () => {
-    from?.ghost?.remove();
-    from?.cell.classList.remove("dragging");
-    from = null;
-  });
+  addEventListener(
+    "pointermove",
+    (event) => {
+      if (!from) return;
+      if (!from.ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > FAR) begin(board, from);
+      if (from?.ghost) moveTo(from.ghost, event);
+    },
+    { signal },
+  );
+  addEventListener(
+    "pointerup",
+    (event) => {
+      if (from?.ghost) end(board, from, event);
+      from = null;
+    },
+    { signal },
+  );
+  addEventListener(
+    "pointercancel",
+    () => {
+      from?.ghost?.remove();
+      from?.cell.classList.remove("dragging");
+      from = null;
+    },
+    { signal },
+  );
 }
 
 function begin(board, from) {
@@ -37,7 +50,7 @@ function begin(board, from) {
   board.dragged = true;
   from.ghost = from.cell.cloneNode(true);
   from.ghost.className = "ghost cell";
-  from.ghost.removeAttribute("role");
+  for (const name of ["role", "tabindex", "aria-label"]) from.ghost.removeAttribute(name);
   from.ghost.setAttribute("aria-hidden", "true");
   const { width, height } = from.cell.getBoundingClientRect();
   from.ghost.style.width = `${width}px`;
@@ -58,6 +71,7 @@ function end(board, from, event) {
   const target = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
   if (!target || !board.host.contains(target) || target === from.cell) return;
   const word = target.dataset.click;
-  if (board.pending) board.waiting = word; // the first click was an action of its own: the server answers soon
+  if (board.pending)
+    board.waiting = word; // the first click was an action of its own: the server answers soon
   else if (!board.press(word)) board.cancel();
 }

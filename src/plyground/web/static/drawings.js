@@ -4,11 +4,11 @@ import { h, s } from "./dom.js";
 
 // Chess pieces on a square of 100 x 100: the outline, and lines inside it.
 const PIECES = {
-  pawn: ["M50 17a14 14 0 0 1 10 24h7v7h-9c1 15 7 22 17 28v9H25v-9c10-6 16-13 17-28h-9v-7h7a14 14 0 0 1 10-24z", "M33 77h34"],
-  rook: [
-    "M24 18h12v8h8v-8h12v8h8v-8h12v21l-9 7v22l9 9v8H24v-8l9-9V46l-9-7z",
-    "M33 46h34M33 68h34",
+  pawn: [
+    "M50 17a14 14 0 0 1 10 24h7v7h-9c1 15 7 22 17 28v9H25v-9c10-6 16-13 17-28h-9v-7h7a14 14 0 0 1 10-24z",
+    "M33 77h34",
   ],
+  rook: ["M24 18h12v8h8v-8h12v8h8v-8h12v21l-9 7v22l9 9v8H24v-8l9-9V46l-9-7z", "M33 46h34M33 68h34"],
   knight: [
     "M47 14l6 9c17 3 27 18 27 40v22H32c-1-15 7-21 15-31-7 3-12 3-16 8l-6 7c-6-1-10-5-9-11l12-24c2-8 8-11 14-13z",
     "M55 30c9 5 14 16 15 34M32 78h44",

@@ -3,12 +3,20 @@
 import { h } from "./dom.js";
 import { sideInWords } from "./drawings.js";
 
-const GROUPS = { levels: "Levels", scripted: "Scripted agents", search: "Search", engines: "Engines", networks: "Networks", runs: "Runs", added: "Added" };
+const GROUPS = {
+  levels: "Levels",
+  scripted: "Scripted agents",
+  search: "Search",
+  engines: "Engines",
+  networks: "Networks",
+  runs: "Runs",
+  added: "Added",
+};
 
 /**
  * A labelled select.
  * @param {string} label
- * @param {(string | [string, string])[]} options values, or values with their texts
+ * @param {(string | string[])[]} options values, or values with their texts
  * @param {string} value
  * @param {(value: string) => void} onchange
  * @param {string} [hint]
@@ -40,26 +48,50 @@ export function agentSelect(label, game, value, onchange) {
   return h("label", { class: "field" }, h("span", {}, label), field);
 }
 
-/** Tiles to choose a game. @param {any[]} games @param {string} value @param {string} name @param {(id: string) => void} onchange */
+/**
+ * Tiles to choose a game.
+ * @param {any[]} games
+ * @param {string} value
+ * @param {string} name of the group of radio buttons
+ * @param {(id: string) => void} onchange
+ */
 export function gameTiles(games, value, name, onchange) {
-  const tiles = games.map((game) => h("label", { class: "tile" },
-    h("input", { type: "radio", name, value: game.id, checked: game.id === value, onchange: () => onchange(game.id) }),
-    h("span", {}, game.name)));
+  const tiles = games.map((game) =>
+    h(
+      "label",
+      { class: "tile" },
+      h("input", {
+        type: "radio",
+        name,
+        value: game.id,
+        checked: game.id === value,
+        onchange: () => onchange(game.id),
+      }),
+      h("span", {}, game.name),
+    ),
+  );
   return h("fieldset", { class: "tiles" }, h("legend", {}, "Game"), ...tiles);
 }
 
-/** A select for each setting of a game. @param {any} game @param {Record<string, string>} chosen @param {() => void} onchange */
+/**
+ * A select for each setting of a game.
+ * @param {any} game
+ * @param {Record<string, string>} chosen
+ * @param {() => void} onchange
+ */
 export function settingSelects(game, chosen, onchange) {
-  return game.settings.map((setting) => select(
-    setting.name.replaceAll("_", " "),
-    setting.choices,
-    chosen[setting.name] ?? setting.choices[0],
-    (value) => {
-      chosen[setting.name] = value;
-      onchange();
-    },
-    setting.meaning,
-  ));
+  return game.settings.map((setting) =>
+    select(
+      setting.name.replaceAll("_", " "),
+      setting.choices,
+      chosen[setting.name] ?? setting.choices[0],
+      (value) => {
+        chosen[setting.name] = value;
+        onchange();
+      },
+      setting.meaning,
+    ),
+  );
 }
 
 /** How many seats a game has with these settings. @param {any} game @param {Record<string, string>} settings */

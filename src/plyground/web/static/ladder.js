@@ -14,37 +14,73 @@ export class Ladder {
     this.request = 0;
     this.form = h("form", { onsubmit: (event) => this.#start(event) });
     this.result = h("div");
-    this.element = h("section", { class: "panel", "aria-label": "Ladder" }, h("h2", {}, "Ladder"), this.form, this.result);
+    this.element = h(
+      "section",
+      { class: "panel", "aria-label": "Ladder" },
+      h("h2", {}, "Ladder"),
+      this.form,
+      this.result,
+    );
     this.#draw();
   }
 
   #draw() {
     const game = this.app.games.find((each) => each.id === this.game);
-    const preset = new Set(game.opponents.filter((each) => ["scripted", "runs"].includes(each.group)).slice(0, 4).map((each) => each.id));
-    const boxes = game.opponents.map((each) => h("label", { class: "check" },
-      h("input", { type: "checkbox", name: "agent", value: each.id, checked: preset.has(each.id) }), each.name));
+    const preset = new Set(
+      game.opponents
+        .filter((each) => ["scripted", "runs"].includes(each.group))
+        .slice(0, 4)
+        .map((each) => each.id),
+    );
+    const boxes = game.opponents.map((each) =>
+      h(
+        "label",
+        { class: "check" },
+        h("input", { type: "checkbox", name: "agent", value: each.id, checked: preset.has(each.id) }),
+        each.name,
+      ),
+    );
     this.form.replaceChildren(
-      select("Game", this.app.games.map((each) => [each.id, each.name]), this.game, (id) => {
-        this.game = id;
-        this.#draw();
-        this.form.querySelector("select").focus();
-      }),
+      select(
+        "Game",
+        this.app.games.map((each) => [each.id, each.name]),
+        this.game,
+        (id) => {
+          this.game = id;
+          this.#draw();
+          this.form.querySelector("select").focus();
+        },
+      ),
       h("fieldset", { class: "boxes" }, h("legend", {}, `Agents, 2 to ${MOST}`), ...boxes),
-      select("Games of each pair", ["10", "20", "50", "100"], this.games, (value) => { this.games = value; }),
-      h("div", { class: "row" }, h("button", {}, "Play the ladder"), button("Stop", () => this.leave())));
+      select("Games of each pair", ["10", "20", "50", "100"], this.games, (value) => {
+        this.games = value;
+      }),
+      h(
+        "div",
+        { class: "row" },
+        h("button", {}, "Play the ladder"),
+        button("Stop", () => this.leave()),
+      ),
+    );
   }
 
   #start(event) {
     event.preventDefault();
     const opponents = [...this.form.querySelectorAll("input:checked")].map((box) => box.value);
     if (opponents.length < 2 || opponents.length > MOST) {
-      this.result.replaceChildren(h("p", { role: "alert" }, `Choose 2 to ${MOST} agents; ${opponents.length} are chosen.`));
+      this.result.replaceChildren(
+        h("p", { role: "alert" }, `Choose 2 to ${MOST} agents; ${opponents.length} are chosen.`),
+      );
       return;
     }
     this.result.replaceChildren(h("p", { role: "status" }, "Playing …"));
-    this.request = this.app.connection.send("ladder", { game: this.game, opponents, games: Number(this.games) }, (refusal) => {
-      this.result.replaceChildren(h("p", { role: "alert" }, refusal.message));
-    });
+    this.request = this.app.connection.send(
+      "ladder",
+      { game: this.game, opponents, games: Number(this.games) },
+      (refusal) => {
+        this.result.replaceChildren(h("p", { role: "alert" }, refusal.message));
+      },
+    );
   }
 
   /** The view is left, or the ladder is stopped. */
@@ -57,11 +93,24 @@ export class Ladder {
   receive(message) {
     if (message.request !== this.request) return;
     const heads = ["Agent", "Elo", "95% interval", "Score"];
-    const rows = message.rungs.map((rung) => h("tr", {},
-      h("th", { scope: "row" }, rung.name), h("td", {}, Math.round(rung.elo)),
-      h("td", {}, `${Math.round(rung.low)} to ${Math.round(rung.high)}`), h("td", {}, `${Math.round(100 * rung.score)}%`)));
+    const rows = message.rungs.map((rung) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, rung.name),
+        h("td", {}, Math.round(rung.elo)),
+        h("td", {}, `${Math.round(rung.low)} to ${Math.round(rung.high)}`),
+        h("td", {}, `${Math.round(100 * rung.score)}%`),
+      ),
+    );
     this.result.replaceChildren(
       h("p", { role: "status" }, message.done ? "Done." : `Playing ${message.next} …`),
-      h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+        h("tbody", {}, ...rows),
+      ),
+    );
   }
 }

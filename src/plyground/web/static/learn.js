@@ -1,7 +1,8 @@
 // Runs: their list, live curves side by side, the two-minute demo, what a checkpoint thinks, and ladders.
 
 import { chart } from "./chart.js";
-import { button, h, toast } from "./dom.js";
+import { button, h, redraw, toast } from "./dom.js";
+import { select } from "./forms.js";
 import { Ladder } from "./ladder.js";
 import { PolicyPanel } from "./policy.js";
 import { open } from "./play.js";
@@ -18,7 +19,15 @@ export class LearnView {
     this.metric = remembered("metric", "loss");
     this.demo = h("section", { class: "panel", "aria-label": "Demo" });
     this.list = h("section", { class: "panel", "aria-label": "Runs" });
-    this.curves = h("section", { class: "panel", "aria-label": "Curves" });
+    this.metrics = h("div");
+    this.charts = h("div", { class: "charts" });
+    this.curves = h(
+      "section",
+      { class: "panel", "aria-label": "Curves" },
+      h("h2", {}, "Curves"),
+      this.metrics,
+      this.charts,
+    );
     this.policy = new PolicyPanel(app);
     this.ladder = new Ladder(app);
     main.append(h("h1", {}, "Learn"), this.demo, this.list, this.curves, this.policy.element, this.ladder.element);
@@ -80,16 +89,30 @@ export class LearnView {
 
   #drawDemo() {
     const running = this.app.runs.find((run) => run.alive && run.started_here);
-    const focused = this.demo.contains(document.activeElement);
-    const start = button("Start the demo", () => this.#start(), { class: "primary", disabled: Boolean(running) });
+    const start = button("Start the demo", () => this.#start(), {
+      class: "primary",
+      disabled: Boolean(running),
+      "data-key": "start",
+    });
     const sentence = this.app.canLearn
       ? "An agent learns Connect Four before your eyes, in about two minutes. Play against it while it learns."
       : "Learning needs the extra `learn`: pip install 'plyground[learn]'.";
-    this.demo.replaceChildren(h("h2", {}, "See an agent learn"), h("p", {}, sentence),
+    redraw(
+      this.demo,
+      h("h2", {}, "See an agent learn"),
+      h("p", {}, sentence),
       ...(this.app.canLearn ? [h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : []))] : []),
-      ...(running ? [h("p", { class: "row", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }),
-        `${running.id} is learning.`)] : []));
-    if (focused) this.demo.querySelector("button:not(:disabled)")?.focus();
+      ...(running
+        ? [
+            h(
+              "p",
+              { class: "row", role: "status" },
+              h("span", { class: "spinner", "aria-hidden": "true" }),
+              `${running.id} is learning.`,
+            ),
+          ]
+        : []),
+    );
   }
 
   #start() {
@@ -104,11 +127,21 @@ export class LearnView {
     const { connection } = this.app;
     const game = this.app.games.find((each) => each.id === run.game);
     const players = game ? ["you", ...Array(game.seats - 1).fill(run.opponent)] : [];
-    const label = (text) => ({ class: "small", "aria-label": `${text}: ${run.id}` });
+    const label = (text) => ({ class: "small", "aria-label": `${text}: ${run.id}`, "data-key": `${text} ${run.id}` });
     return [
-      run.opponent && game && button("Play against it", () => open(this.app, "new_game", { game: game.id, players }), label("Play against it")),
-      run.alive && run.started_here && button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
-      !run.alive && run.resumable && button("Resume", () => connection.send("resume_run", { run: run.id }), label("Resume")),
+      run.opponent &&
+        game &&
+        button(
+          "Play against it",
+          () => open(this.app, "new_game", { game: game.id, players }),
+          label("Play against it"),
+        ),
+      run.alive &&
+        run.started_here &&
+        button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
+      !run.alive &&
+        run.resumable &&
+        button("Resume", () => connection.send("resume_run", { run: run.id }), label("Resume")),
     ].filter(Boolean);
   }
 
@@ -117,22 +150,48 @@ export class LearnView {
   #drawList() {
     const { runs } = this.app;
     const heads = ["Show", "Run", "Game", "Learner", "Cycles", "Training", "Scores", ""];
-    const rows = runs.map((run) => h("tr", {},
-      h("td", {}, h("input", {
-        type: "checkbox",
-        checked: this.followed.includes(run.id),
-        "aria-label": `Show ${run.id}`,
-        onchange: (event) => this.#toggle(run.id, event.target.checked),
-      })),
-      h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
-      h("td", {}, run.game), h("td", {}, run.learner), h("td", {}, run.cycles), h("td", {}, inWords(run.seconds)),
-      h("td", {}, Object.entries(run.scores).map(([name, score]) => `${name} ${Math.round(100 * score)}%`).join(", ")),
-      h("td", {}, ...this.#runButtons(run), run.message ? h("p", { class: "bad" }, run.message) : "")));
-    const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "List of runs" }, h("table", {},
-      h("thead", {}, h("tr", {}, ...heads.map((head) => (head ? h("th", { scope: "col" }, head) : h("td", {}))))),
-      h("tbody", {}, ...rows)));
+    const rows = runs.map((run) =>
+      h(
+        "tr",
+        {},
+        h(
+          "td",
+          {},
+          h("input", {
+            type: "checkbox",
+            checked: this.followed.includes(run.id),
+            "aria-label": `Show ${run.id}`,
+            "data-key": `show ${run.id}`,
+            onchange: (event) => this.#toggle(run.id, event.target.checked),
+          }),
+        ),
+        h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
+        h("td", {}, run.game),
+        h("td", {}, run.learner),
+        h("td", {}, run.cycles),
+        h("td", {}, inWords(run.seconds)),
+        h(
+          "td",
+          {},
+          Object.entries(run.scores)
+            .map(([name, score]) => `${name} ${Math.round(100 * score)}%`)
+            .join(", "),
+        ),
+        h("td", {}, ...this.#runButtons(run), run.message ? h("p", { class: "bad" }, run.message) : ""),
+      ),
+    );
+    const table = h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "List of runs" },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...heads.map((head) => (head ? h("th", { scope: "col" }, head) : h("td", {}))))),
+        h("tbody", {}, ...rows),
+      ),
+    );
     const none = h("p", { class: "soft" }, "There are no runs yet.");
-    this.list.replaceChildren(h("h2", {}, "Runs"), rows.length ? table : none);
+    redraw(this.list, h("h2", {}, "Runs"), rows.length ? table : none);
   }
 
   #toggle(id, on) {
@@ -145,54 +204,76 @@ export class LearnView {
 
   #drawCurves() {
     const runs = this.followed.filter((id) => this.points.get(id)?.length);
+    this.metrics.hidden = runs.length === 0;
     if (!runs.length) {
-      this.curves.replaceChildren(h("h2", {}, "Curves"), h("p", { class: "soft" }, "Choose runs of the list to see their curves."));
+      this.charts.replaceChildren(h("p", { class: "soft" }, "Choose runs of the list to see their curves."));
       return;
     }
-    const held = document.activeElement === this.chooser;
-    const charts = [...this.#scoreCharts(runs), this.#numberChart(runs, this.metric), this.#numberChart(runs, "plies_per_second")];
-    this.curves.replaceChildren(h("h2", {}, "Curves"), this.#metrics(runs), h("div", { class: "charts" }, ...charts));
-    if (held) this.chooser.focus();
+    this.#drawMetrics(runs);
+    const charts = [
+      ...this.#scoreCharts(runs),
+      this.#numberChart(runs, this.metric),
+      this.#numberChart(runs, "plies_per_second"),
+    ];
+    this.charts.replaceChildren(...charts);
   }
 
-  /** A select of all numbers that the runs report. */
-  #metrics(runs) {
+  /** A select of all numbers that the runs report; drawn again only if there are others, lest an open one closes. */
+  #drawMetrics(runs) {
     const names = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => Object.keys(point.numbers))));
-    if (!names.has(this.metric)) this.metric = names.has("loss") ? "loss" : [...names][0] ?? "loss";
-    const options = [...names].sort().map((name) => h("option", { value: name, selected: name === this.metric }, spaced(name)));
-    this.chooser = h("select", {
-      onchange: (event) => {
-        this.metric = event.target.value;
-        remember("metric", this.metric);
-        this.#drawCurves();
-      },
-    }, ...options);
-    return h("label", { class: "field" }, h("span", {}, "Metric"), this.chooser);
+    if (!names.has(this.metric)) this.metric = names.has("loss") ? "loss" : ([...names][0] ?? "loss");
+    const known = [...names].sort();
+    if (known.join() === this.known) return;
+    this.known = known.join();
+    this.metrics.replaceChildren(
+      select(
+        "Metric",
+        known.map((name) => [name, spaced(name)]),
+        this.metric,
+        (name) => {
+          this.metric = name;
+          remember("metric", name);
+          this.#drawCurves();
+        },
+      ),
+    );
   }
 
   #numberChart(runs, name) {
     const series = runs.map((run) => ({
       name: run,
-      points: this.points.get(run).filter((point) => name in point.numbers).map((point) => ({ x: point.seconds, y: point.numbers[name] })),
+      points: this.points
+        .get(run)
+        .filter((point) => name in point.numbers)
+        .map((point) => ({ x: point.seconds, y: point.numbers[name] })),
     }));
     return chart({ title: spaced(name), series, x: "seconds of training", from: 0 });
   }
 
   /** A chart for each evaluation opponent, with intervals. */
   #scoreCharts(runs) {
-    const opponents = new Set(runs.flatMap((run) => this.points.get(run).flatMap((point) => point.scores.map((score) => score.opponent))));
-    return [...opponents].map((opponent) => chart({
-      title: `Score against ${opponent === "best" ? "the best checkpoint so far" : opponent}`,
-      x: "seconds of training",
-      from: 0,
-      range: [0, 1],
-      percent: true,
-      series: runs.map((run) => ({
-        name: run,
-        points: this.points.get(run).flatMap((point) => point.scores.filter((score) => score.opponent === opponent)
-          .map(({ score, low, high }) => ({ x: point.seconds, y: score, low, high }))),
-      })),
-    }));
+    const opponents = new Set(
+      runs.flatMap((run) => this.points.get(run).flatMap((point) => point.scores.map((score) => score.opponent))),
+    );
+    return [...opponents].map((opponent) =>
+      chart({
+        title: `Score against ${opponent === "best" ? "the best checkpoint so far" : opponent}`,
+        x: "seconds of training",
+        from: 0,
+        range: [0, 1],
+        percent: true,
+        series: runs.map((run) => ({
+          name: run,
+          points: this.points
+            .get(run)
+            .flatMap((point) =>
+              point.scores
+                .filter((score) => score.opponent === opponent)
+                .map(({ score, low, high }) => ({ x: point.seconds, y: score, low, high })),
+            ),
+        })),
+      }),
+    );
   }
 }
 

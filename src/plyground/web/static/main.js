@@ -61,6 +61,8 @@ class Page {
       else link.removeAttribute("aria-current");
     }
     scrollTo(0, 0);
+    if (this.routed) main.focus({ preventScroll: true }); // the element that had the focus is gone
+    this.routed = true;
   }
 }
 

@@ -38,11 +38,16 @@ const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
 function moveButton(move, ply, current, onpick, mistake) {
   const sign = mistake ? h("span", { class: `mistake ${mistake}`, title: mistake }, SIGNS[mistake]) : "";
-  return h("button", {
-    type: "button",
-    class: "move",
-    "data-ply": ply,
-    "aria-current": ply === current ? "true" : null,
-    onclick: () => onpick(ply),
-  }, move.name, sign);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "move",
+      "data-ply": ply,
+      "aria-current": ply === current ? "true" : null,
+      onclick: () => onpick(ply),
+    },
+    move.name,
+    sign,
+  );
 }

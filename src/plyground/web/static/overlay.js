@@ -4,7 +4,8 @@ import { h, s } from "./dom.js";
 
 /**
  * A move on the board: an arrow along its first two cells, or a badge with its share or a text on the only one.
- * @typedef {{clicks: string[], share: number, text?: string, kind: "move" | "hint" | "threat" | "good" | "draw" | "bad"}} Mark
+ * @typedef {{clicks: string[], share: number, text?: string,
+ *   kind: "move" | "hint" | "threat" | "good" | "draw" | "bad"}} Mark
  */
 
 /**
@@ -48,7 +49,12 @@ function arrow([x, y], [toX, toY], mark) {
   const at = (along, aside) => `${x + right * along - down * aside},${y + down * along + right * aside}`;
   const [tip, neck, wing] = [length - 0.12, length - 0.12 - 2.4 * width, 1.5 * width];
   const points = [
-    at(0.25, width / 2), at(neck, width / 2), at(neck, wing), at(tip, 0), at(neck, -wing), at(neck, -width / 2),
+    at(0.25, width / 2),
+    at(neck, width / 2),
+    at(neck, wing),
+    at(tip, 0),
+    at(neck, -wing),
+    at(neck, -width / 2),
     at(0.25, -width / 2),
   ];
   const shape = s("polygon", { points: points.join(" "), class: `arrow ${mark.kind}` });
@@ -57,7 +63,8 @@ function arrow([x, y], [toX, toY], mark) {
 }
 
 function badge(mark) {
-  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true" }, mark.text ?? `${Math.round(100 * mark.share)}%`);
+  const text = mark.text ?? `${Math.round(100 * mark.share)}%`; // written by the style sheet: the table says it in words
+  const node = h("span", { class: `badge ${mark.kind}`, "aria-hidden": "true", "data-text": text });
   node.style.setProperty("--share", String(Math.max(0.08, mark.share)));
   return node;
 }

@@ -5,7 +5,13 @@ import { sidesInWords } from "./drawings.js";
 import { agentSelect, changedSettings, gameTiles, seatName, seatsOf, select, settingSelects } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
 
-const CLOCKS = { "": "none", "60+0": "1 minute", "180+2": "3 minutes + 2 s", "300+0": "5 minutes", "600+5": "10 minutes + 5 s" };
+const CLOCKS = {
+  "": "none",
+  "60+0": "1 minute",
+  "180+2": "3 minutes + 2 s",
+  "300+0": "5 minutes",
+  "600+5": "10 minutes + 5 s",
+};
 
 export class PlayView {
   /** @param {import("./main.js").App} app @param {HTMLElement} main */
@@ -80,8 +86,12 @@ export class PlayView {
   /** A position or a game to begin with; folded away, since most games begin at the start. */
   #start(game) {
     this.begins = h("textarea", { rows: 2, spellcheck: "false", placeholder: game.format });
-    return h("details", {}, h("summary", {}, "Begin at another position"),
-      h("label", { class: "field" }, h("span", {}, "Position or game as text"), this.begins));
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Begin at another position"),
+      h("label", { class: "field" }, h("span", {}, "Position or game as text"), this.begins),
+    );
   }
 
   async #begin(event) {
@@ -91,8 +101,7 @@ export class PlayView {
     const mine = choice.seat === "random" ? Math.floor(2 * Math.random()) : Number(choice.seat);
     const agentAt = (seat) => choice.agents[seats === 2 ? game.id : `${game.id}:${seat}`];
     const players = [...Array(seats).keys()].map((seat) => (seat === mine ? "you" : agentAt(seat)));
-    const [seconds, increment] = choice.clock.split("+").map(Number);
-    const clock = choice.clock ? { seconds, increment } : null;
+    const clock = clockOf(choice.clock);
     const settings = changedSettings(game, choice.settings);
     await open(this.app, "new_game", { game: game.id, settings, players, clock, text: this.begins.value.trim() });
   }
@@ -101,13 +110,18 @@ export class PlayView {
 
   /** The lists have changed. */
   changed() {
-    const rows = this.app.tables.map((table) => h("li", {},
-      h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
-      h("span", { class: "soft" }, ` ${table.plies} plies, ${sidesInWords(table.status)}`),
-      button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
-        class: "small",
-        "aria-label": `Delete ${table.title}`,
-      })));
+    const rows = this.app.tables.map((table) =>
+      h(
+        "li",
+        {},
+        h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
+        h("span", { class: "soft" }, ` ${table.plies} plies, ${sidesInWords(table.status)}`),
+        button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
+          class: "small",
+          "aria-label": `Delete ${table.title}`,
+        }),
+      ),
+    );
     this.list.replaceChildren(
       h("h2", {}, "Games"),
       rows.length ? h("ul", { class: "list tall" }, ...rows) : h("p", { class: "soft" }, "None yet: begin one."),
@@ -125,14 +139,22 @@ export class PlayView {
     this.text = h("textarea", { rows: 4, spellcheck: "false", placeholder: "FEN, PGN, 4453, or a list of moves" });
     const file = h("input", {
       type: "file",
-      onchange: async (event) => { this.text.value = await event.target.files[0]?.text() ?? ""; },
+      onchange: async (event) => {
+        this.text.value = (await event.target.files[0]?.text()) ?? "";
+      },
     });
     this.studied = this.game.id;
     this.number = h("input", { type: "number", min: 1, value: 1, class: "short" });
     this.study.replaceChildren(
       h("h2", {}, "Study a position or a game"),
-      select("Game", this.app.games.map((game) => [game.id, `${game.name} (${game.format})`]), this.studied,
-        (id) => { this.studied = id; }),
+      select(
+        "Game",
+        this.app.games.map((game) => [game.id, `${game.name} (${game.format})`]),
+        this.studied,
+        (id) => {
+          this.studied = id;
+        },
+      ),
       h("label", { class: "field" }, h("span", {}, "Text"), this.text),
       h("label", { class: "field" }, h("span", {}, "or a file"), file),
       h("label", { class: "field" }, h("span", {}, "of several games, number"), this.number),
@@ -147,6 +169,17 @@ export class PlayView {
     const text = this.text.value.trim();
     await open(this.app, "new_game", { game: game.id, players, text, number: Number(this.number.value) || 1 });
   }
+}
+
+/** `180+2` → the clock of the protocol; empty: none. */
+function clockOf(text) {
+  const [seconds, increment] = text.split("+").map(Number);
+  return text ? { seconds, increment } : null;
+}
+
+/** The clock that was chosen last. */
+export function lastClock() {
+  return clockOf(remembered("play", {}).clock ?? "");
 }
 
 /**

@@ -10,14 +10,23 @@ export class PolicyPanel {
   constructor(app) {
     this.app = app;
     this.run = remembered("policy run", "");
-    this.text = h("input", { value: remembered("policy text", ""), spellcheck: "false", placeholder: "empty: the start" });
+    this.text = h("input", {
+      value: remembered("policy text", ""),
+      spellcheck: "false",
+      placeholder: "empty: the start",
+    });
     this.form = h("form", { class: "row", onsubmit: (event) => this.#submit(event) });
     this.line = h("p", { class: "soft", role: "status" });
     this.board = new Board(h("div", { class: "small-board" }), () => {}, "Policy");
     this.puzzles = h("ul", { class: "list", "aria-label": "Puzzles solved" });
-    this.element = h("section", { class: "panel", "aria-label": "What it thinks" },
-      h("h2", {}, "What it thinks"), this.form, this.line,
-      h("div", { class: "columns" }, this.board.host, this.puzzles));
+    this.element = h(
+      "section",
+      { class: "panel", "aria-label": "What it thinks" },
+      h("h2", {}, "What it thinks"),
+      this.form,
+      this.line,
+      h("div", { class: "columns" }, this.board.host, this.puzzles),
+    );
     this.draw();
   }
 
@@ -31,7 +40,8 @@ export class PolicyPanel {
     this.form.replaceChildren(
       select("Run", [["", "none"], ...runs.map((run) => run.id)], this.run, (run) => this.choose(run)),
       h("label", { class: "field" }, h("span", {}, "Position"), this.text),
-      h("button", {}, "Show"));
+      h("button", {}, "Show"),
+    );
     this.element.hidden = runs.length === 0;
   }
 
@@ -52,7 +62,9 @@ export class PolicyPanel {
 
   /** Ask for the policy, now and after each new checkpoint. */
   watch() {
-    this.line.textContent = this.run ? "Waiting for a checkpoint …" : "Choose a run to see its policy change while it learns.";
+    this.line.textContent = this.run
+      ? "Waiting for a checkpoint …"
+      : "Choose a run to see its policy change while it learns.";
     this.app.connection.send("watch_policy", { run: this.run, text: this.text.value.trim() }, (refusal) => {
       this.line.textContent = refusal.message;
     });
@@ -60,6 +72,7 @@ export class PolicyPanel {
 
   /** The view is left. */
   leave() {
+    this.board.close();
     this.app.connection.send("watch_policy", { run: "" });
   }
 
@@ -74,8 +87,19 @@ export class PolicyPanel {
     const best = policy.moves.reduce((a, b) => (b.share > a.share ? b : a), policy.moves[0]);
     const value = policy.value === null ? "" : `, value ${policy.value.toFixed(2)}`;
     this.line.textContent = `Checkpoint ${policy.step}: it prefers ${best?.name ?? "nothing"}${value}.`;
-    this.puzzles.replaceChildren(...Object.entries(policy.puzzles).map(([kind, share]) => h("li", {},
-      h("label", {}, `${kind.replaceAll("_", " ")}: ${Math.round(100 * share)}% solved `,
-        h("meter", { min: 0, max: 1, value: share })))));
+    this.puzzles.replaceChildren(
+      ...Object.entries(policy.puzzles).map(([kind, share]) =>
+        h(
+          "li",
+          {},
+          h(
+            "label",
+            {},
+            `${kind.replaceAll("_", " ")}: ${Math.round(100 * share)}% solved `,
+            h("meter", { min: 0, max: 1, value: share }),
+          ),
+        ),
+      ),
+    );
   }
 }

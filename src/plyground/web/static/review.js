@@ -1,7 +1,7 @@
 // A whole game after it was played: the value over the plies, the mistakes by size, accuracy, and another try.
 
 import { chart } from "./chart.js";
-import { button, h } from "./dom.js";
+import { button, h, redraw } from "./dom.js";
 import { sideInWords } from "./drawings.js";
 import { playable } from "./understand.js";
 
@@ -61,31 +61,40 @@ export class Review {
     if (!view.table) return;
     if (!found) {
       const waits = this.request > 0;
+      const line = this.failure || (waits ? "Analysing the game …" : "Find the mistakes of this game.");
       this.body.replaceChildren(
-        h("p", { class: "soft" }, this.failure || (waits ? "Analysing the game …" : "Find the mistakes of this game.")),
-        button("Review the game", () => this.#start(), { disabled: view.table.moves.length === 0 || waits }));
+        h("p", { class: "soft" }, line),
+        button("Review the game", () => this.#start(), { disabled: view.table.moves.length === 0 || waits }),
+      );
       return;
     }
-    const focus = document.activeElement?.dataset?.review;
     const progress = found.done ? "" : ` (${found.plies.length} of ${found.length} plies)`;
-    const accuracy = view.table.sides.map((side, index) =>
-      `${sideInWords(side)} ${found.accuracy[index]?.toFixed(0) ?? "–"}%`);
-    this.body.replaceChildren(
+    const accuracy = view.table.sides.map(
+      (side, index) => `${sideInWords(side)} ${found.accuracy[index]?.toFixed(0) ?? "–"}%`,
+    );
+    redraw(
+      this.body,
       this.#chart(),
       h("p", {}, `Accuracy: ${accuracy.join(", ")}${progress}`),
       ...this.#steps(),
-      this.#list());
-    if (focus) this.body.querySelector(`[data-review="${focus}"]`)?.focus();
+      this.#list(),
+    );
   }
 
   #chart() {
     const { found, view } = this;
     const points = found.plies.map((each) => ({ x: each.ply, y: each.value }));
-    const signs = found.plies.filter((each) => each.mistake)
+    const signs = found.plies
+      .filter((each) => each.mistake)
       .map((each) => ({ x: each.ply, y: each.value, kind: each.mistake, title: `${each.played}: ${each.mistake}` }));
     const name = `Value for ${sideInWords(view.table.sides[0])}`;
     return chart({
-      title: name, series: [{ name, points }], x: "ply", range: [-1, 1], signs, at: view.shown?.ply,
+      title: name,
+      series: [{ name, points }],
+      x: "ply",
+      range: [-1, 1],
+      signs,
+      at: view.shown?.ply,
       onpick: (x) => view.go(Math.max(0, Math.min(view.table.moves.length, Math.round(x)))),
     });
   }
@@ -98,7 +107,7 @@ export class Review {
     const before = plies.filter((ply) => ply < here).pop();
     const after = plies.find((ply) => ply > here);
     const step = (name, text, ply) =>
-      button(text, () => this.view.go(ply), { disabled: ply === undefined, "data-review": name });
+      button(text, () => this.view.go(ply), { disabled: ply === undefined, "data-key": name });
     return [h("div", { class: "row" }, step("before", "Mistake before", before), step("after", "Next mistake", after))];
   }
 
@@ -111,11 +120,14 @@ export class Review {
   #item(each) {
     const { view } = this;
     const side = sideInWords(view.table.sides[each.side]);
-    return h("li", {},
+    return h(
+      "li",
+      {},
       button(`${each.ply}. ${side} ${each.played}`, () => view.go(each.ply), { class: "link" }),
       h("span", { class: `mistake ${each.mistake}` }, ` ${each.mistake}, lost ${each.lost.toFixed(2)}`),
       h("div", { class: "line" }, "better: ", ...playable(view, each.ply - 1, [], each.best_line, each.best_actions)),
       each.words ? h("div", { class: "soft" }, each.words) : "",
-      button("Try again from here", () => view.fork(each.ply - 1), { class: "small" }));
+      button("Try again from here", () => view.fork(each.ply - 1), { class: "small" }),
+    );
   }
 }

@@ -1,11 +1,11 @@
 // One game: the board, the players, the moves, and what one may do.
 
-import { Board } from "./board.js";
+import { Board, isDropped } from "./board.js";
 import { question, texts } from "./dialog.js";
-import { announce, button, h, toast } from "./dom.js";
+import { announce, button, h, redraw, toast } from "./dom.js";
 import { sidesInWords } from "./drawings.js";
 import { moveList } from "./moves.js";
-import { open } from "./play.js";
+import { lastClock, open } from "./play.js";
 import { Players } from "./players.js";
 import { Review } from "./review.js";
 import { Understand } from "./understand.js";
@@ -56,23 +56,48 @@ export class TableView {
     this.controls = h("div", { class: "row controls", role: "group", "aria-label": "Game" });
     this.walk = h("div", { class: "row walk", role: "group", "aria-label": "Walk through the moves" });
     this.moves = h("div", { class: "moves-box" });
-    const stage = h("div", { class: "stage" },
+    const stage = h(
+      "div",
+      { class: "stage" },
       this.players.top,
       h("div", { class: "board-row" }, this.understand.bar, this.board.host),
-      this.players.bottom, this.status, this.sign, this.banner, this.advice, this.controls, keys());
-    const side = h("aside", { class: "side", "aria-label": "Moves and analysis" },
-      h("section", { class: "panel", "aria-label": "Moves" }, h("h2", {}, "Moves"), this.moves, this.walk, this.#typed()),
-      this.understand.element, this.review.element);
+      this.players.bottom,
+      this.status,
+      this.sign,
+      this.banner,
+      this.advice,
+      this.controls,
+      keys(),
+    );
+    const side = h(
+      "aside",
+      { class: "side", "aria-label": "Moves and analysis" },
+      h(
+        "section",
+        { class: "panel", "aria-label": "Moves" },
+        h("h2", {}, "Moves"),
+        this.moves,
+        this.walk,
+        this.#typed(),
+      ),
+      this.understand.element,
+      this.review.element,
+    );
     main.append(this.title, h("div", { class: "table-view" }, stage, side));
   }
 
   #typed() {
-    const field = h("input", { autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": "Type a move" });
+    const field = h("input", {
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      "aria-label": "Type a move",
+    });
     this.field = field;
     const submit = (event) => {
       event.preventDefault();
       const text = field.value.trim();
-      if (text) this.#change("say", { ply: this.shown.ply, text }, () => { field.value = ""; });
+      if (text) this.#change("say", { ply: this.shown.ply, text });
     };
     return h("form", { class: "row typed", onsubmit: submit }, field, h("button", {}, "Play"));
   }
@@ -82,12 +107,32 @@ export class TableView {
     const on = (type, handle) => this.connection.on(type, handle);
     this.ends = [
       on("table", (message) => message.id === this.id && this.#tableChanged(message)),
-      on("position", own((message) => this.#positionChanged(message))),
-      on("thinking", own((message) => this.#thinks(message))),
-      on("analysis", own((message) => this.understand.receive(message))),
-      on("reviewed", own((message) => this.review.receive(message))),
-      on("failed", own((message) => toast(message.text))),
-      on("deleted", own(() => { location.hash = "#/"; })),
+      on(
+        "position",
+        own((message) => this.#positionChanged(message)),
+      ),
+      on(
+        "thinking",
+        own((message) => this.#thinks(message)),
+      ),
+      on(
+        "analysis",
+        own((message) => this.understand.receive(message)),
+      ),
+      on(
+        "reviewed",
+        own((message) => this.review.receive(message)),
+      ),
+      on(
+        "failed",
+        own((message) => toast(message.text)),
+      ),
+      on(
+        "deleted",
+        own(() => {
+          location.hash = "#/";
+        }),
+      ),
     ];
   }
 
@@ -95,6 +140,7 @@ export class TableView {
   leave() {
     for (const end of this.ends) end();
     this.players.stop();
+    this.board.close();
     this.connection.send("stop");
     this.connection.send("close", { table: this.id }, () => {});
   }
@@ -114,6 +160,7 @@ export class TableView {
     const news = !first && table.revision !== this.table.revision;
     this.table = table;
     this.board.host.dataset.sides = table.sides[0];
+    if (news && this.sent) this.field.value = ""; // a typed move that was refused stays, to be corrected
     if (news && table.event) announce(sidesInWords(table.event));
     if (news && table.over && table.ending) announce(sidesInWords(table.ending));
     if (table.over) this.thinking = "";
@@ -134,7 +181,9 @@ export class TableView {
   #show(position) {
     this.sent = false;
     this.looking = 0;
-    const step = this.shown ? Math.abs(position.ply + position.line.length - this.shown.ply - this.shown.line.length) : 9;
+    const step = this.shown
+      ? Math.abs(position.ply + position.line.length - this.shown.ply - this.shown.line.length)
+      : 9;
     this.shown = position;
     this.board.mark([]);
     this.advice.textContent = "";
@@ -166,7 +215,7 @@ export class TableView {
   }
 
   /** Send a change; where it would remove moves, ask first. */
-  #change(type, fields, done = () => {}) {
+  #change(type, fields) {
     this.sent = true;
     const { revision } = this.table;
     this.connection.send(type, { table: this.id, revision, ...fields }, (refusal) => {
@@ -175,7 +224,6 @@ export class TableView {
       else if (refusal.reason !== "stale") toast(refusal.message);
       this.board.cancel();
     });
-    done();
   }
 
   async #prune(type, fields, text) {
@@ -187,6 +235,7 @@ export class TableView {
 
   async #hint() {
     try {
+      this.go(this.table.moves.length);
       const { clicks, text } = await this.connection.ask("hint", { table: this.id });
       this.board.mark([{ clicks, share: 1, kind: "hint", text: "hint" }]);
       this.advice.textContent = text;
@@ -201,11 +250,12 @@ export class TableView {
 
   /** The same game again, or the same players on the other sides. */
   async #again(swapped) {
-    const [game, settings = ""] = this.table.spec.split(":");
+    const [, settings = ""] = this.table.spec.split(":");
     const pairs = settings ? settings.split(",").map((pair) => pair.split("=")) : [];
     const players = this.table.players.map((player) => player.id);
     if (swapped) players.reverse();
-    await open(this.app, "new_game", { game: this.table.game || game, settings: Object.fromEntries(pairs), players });
+    const clock = this.table.clocks.length ? lastClock() : null;
+    await open(this.app, "new_game", { game: this.table.game, settings: Object.fromEntries(pairs), players, clock });
   }
 
   async #texts() {
@@ -247,8 +297,10 @@ export class TableView {
       this.sign.replaceChildren("The agents are stopped. ", button("Go on", pause(false), { class: "small" }));
     } else if (this.thinking) {
       this.sign.replaceChildren(
-        h("span", { class: "spinner", "aria-hidden": "true" }), `${this.thinking} is thinking … `,
-        button("Stop", pause(true), { class: "small" }));
+        h("span", { class: "spinner", "aria-hidden": "true" }),
+        `${this.thinking} is thinking … `,
+        button("Stop", pause(true), { class: "small" }),
+      );
     } else this.sign.replaceChildren();
   }
 
@@ -256,7 +308,8 @@ export class TableView {
     const { ply, line } = this.shown;
     if (this.following) return this.banner.replaceChildren();
     const back = button("Back to the game", () => this.go(this.table.moves.length), { class: "small" });
-    if (!line.length) return this.banner.replaceChildren(`You look at ply ${ply} of ${this.table.moves.length}. `, back);
+    if (!line.length)
+      return this.banner.replaceChildren(`You look at ply ${ply} of ${this.table.moves.length}. `, back);
     const tryIt = button("Play on from here in a copy", () => this.fork(ply, line), { class: "small" });
     return this.banner.replaceChildren(`A line: ${line.length} moves after ply ${ply}. `, back, tryIt);
   }
@@ -268,32 +321,44 @@ export class TableView {
 
   #drawControls() {
     const { table, watched } = this;
-    const focus = document.activeElement?.dataset?.control;
-    const named = (name, text, act, disabled = false) => button(text, act, { "data-control": name, disabled });
+    const { over, yours, paused, speed } = table;
+    const state = JSON.stringify([watched, over, yours, paused, speed, table.moves.length > 0]);
+    if (state === this.controlled) return; // an open select would close
+    this.controlled = state;
+    const named = (name, text, act, disabled = false) => button(text, act, { "data-key": name, disabled });
+    const fixed = this.shown.scene.zones.every((zone) => zone.name !== "board" || isDropped(zone));
     const buttons = watched
-      ? [this.#speed(), named("pause", table.paused ? "Go on" : "Pause", () =>
-        this.connection.send("pause", { table: this.id, paused: !table.paused }), table.over)]
+      ? [
+          this.#speed(),
+          named(
+            "pause",
+            table.paused ? "Go on" : "Pause",
+            () => this.connection.send("pause", { table: this.id, paused: !table.paused }),
+            table.over,
+          ),
+        ]
       : [
-        named("undo", "Undo", () => this.#change("undo", {}), table.moves.length === 0),
-        named("hint", "Hint", () => this.#hint(), table.over || !table.yours),
-        named("resign", "Resign", () => this.#resign(), table.over),
-      ];
-    this.controls.replaceChildren(
+          named("undo", "Undo", () => this.#change("undo", {}), table.moves.length === 0),
+          named("hint", "Hint", () => this.#hint(), table.over || !table.yours),
+          named("resign", "Resign", () => this.#resign(), table.over),
+        ];
+    redraw(
+      this.controls,
       ...buttons,
       named("new", "New game", () => this.#again(false)),
       named("swap", "Swap sides", () => this.#again(true)),
-      named("flip", "Flip", () => this.#flip()),
+      named("flip", "Flip", () => this.#flip(), fixed),
       named("text", "Copy text", () => this.#texts()),
     );
-    if (focus) this.controls.querySelector(`[data-control="${focus}"]`)?.focus();
   }
 
   #speed() {
     const options = { 0: "as fast as they can", 0.3: "fast", 1: "1 s a move", 3: "3 s a move" };
     const items = Object.entries(options).map(([seconds, text]) =>
-      h("option", { value: seconds, selected: Number(seconds) === this.table.speed }, text));
+      h("option", { value: seconds, selected: Number(seconds) === this.table.speed }, text),
+    );
     const change = (event) => this.connection.send("speed", { table: this.id, seconds: Number(event.target.value) });
-    return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-control": "speed" }, ...items));
+    return h("label", { class: "inline" }, "Speed ", h("select", { onchange: change, "data-key": "speed" }, ...items));
   }
 
   /** The list of moves, with the mistakes that a review has found. */
@@ -306,23 +371,30 @@ export class TableView {
     const current = this.moves.querySelector('[aria-current="true"]');
     if (focused) (current ?? this.moves.querySelector("button"))?.focus({ preventScroll: true });
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
-    const step = (text, label, to) => button(text, () => this.go(to), {
-      "aria-label": label,
-      disabled: to < 0 || to > moves.length || (to === ply && !this.shown.line.length),
-    });
-    const held = [...this.walk.children].indexOf(document.activeElement);
-    this.walk.replaceChildren(
-      step("«", "First position", 0), step("‹", "One move back", ply - 1),
-      step("›", "One move on", ply + 1), step("»", "Last position", moves.length));
-    if (held >= 0) this.walk.children[held].focus();
+    const step = (text, label, to) =>
+      button(text, () => this.go(to), {
+        "aria-label": label,
+        "data-key": text,
+        disabled: to < 0 || to > moves.length || (to === ply && !this.shown.line.length),
+      });
+    redraw(
+      this.walk,
+      step("«", "First position", 0),
+      step("‹", "One move back", ply - 1),
+      step("›", "One move on", ply + 1),
+      step("»", "Last position", moves.length),
+    );
   }
 }
 
 /** Help for people who play without a mouse. */
 function keys() {
   const rows = {
-    "Arrow keys": "move over the board", "Space or Enter": "click the cell", Escape: "forget the clicks so far",
-    Tab: "to the next zone: hand, choices, buttons, moves", "Arrow keys in the list of moves": "walk through the game",
+    "Arrow keys": "move over the board",
+    "Space or Enter": "click the cell",
+    Escape: "forget the clicks so far",
+    Tab: "to the next zone: hand, choices, buttons, moves",
+    "Arrow keys in the list of moves": "walk through the game",
   };
   const items = Object.entries(rows).flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)]);
   return h("details", { class: "keys" }, h("summary", {}, "Keys"), h("dl", {}, ...items));

@@ -1,6 +1,6 @@
 // What a search says of the position: value bar, arrows, table of moves with playable lines. All off until wanted.
 
-import { button, h } from "./dom.js";
+import { button, h, redraw } from "./dom.js";
 import { select } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
 
@@ -14,14 +14,45 @@ export class Understand {
   /** @param {import("./table.js").TableView} view */
   constructor(view) {
     this.view = view;
-    this.wishes = { bar: false, board: "off", table: false, threats: false, network: false, ...remembered("understand", {}) };
+    this.wishes = {
+      bar: false,
+      board: "off",
+      table: false,
+      threats: false,
+      network: false,
+      ...remembered("understand", {}),
+    };
     this.found = null; // the newest `analysis`
     this.request = 0;
     this.fill = h("div", { class: "bar-fill" });
-    this.bar = h("div", { class: "bar", role: "meter", "aria-valuemin": -1, "aria-valuemax": 1, hidden: true }, this.fill);
+    this.bar = h(
+      "div",
+      { class: "bar", role: "meter", "aria-valuemin": -1, "aria-valuemax": 1, hidden: true },
+      this.fill,
+    );
     this.options = h("div", { class: "options" });
     this.result = h("div", { class: "result" });
-    this.element = h("section", { class: "panel", "aria-label": "Understand" }, h("h2", {}, "Understand"), this.options, this.result);
+    this.held = false; // a button is being pressed: a new table would swallow the click
+    this.result.addEventListener("pointerdown", () => {
+      this.held = true;
+    });
+    for (const type of ["pointerup", "pointercancel"]) {
+      addEventListener(type, () => setTimeout(() => this.#release()), view.board.ends);
+    }
+    this.element = h(
+      "section",
+      { class: "panel", "aria-label": "Understand" },
+      h("h2", {}, "Understand"),
+      this.options,
+      this.result,
+    );
+  }
+
+  #release() {
+    if (this.held) {
+      this.held = false;
+      this.#drawResult();
+    }
   }
 
   get wanted() {
@@ -31,19 +62,32 @@ export class Understand {
 
   #drawOptions() {
     const { game } = this.view;
-    const check = (name, text) => h("label", { class: "check" }, h("input", {
-      type: "checkbox",
-      checked: this.wishes[name],
-      "data-wish": name,
-      onchange: (event) => this.#wish(name, event.target.checked),
-    }), text);
-    const looks = [["off", "nothing"], ["policy", "policy"], ["visits", "visits"]];
+    const check = (name, text) =>
+      h(
+        "label",
+        { class: "check" },
+        h("input", {
+          type: "checkbox",
+          checked: this.wishes[name],
+          "data-wish": name,
+          onchange: (event) => this.#wish(name, event.target.checked),
+        }),
+        text,
+      );
+    const looks = [
+      ["off", "nothing"],
+      ["policy", "policy"],
+      ["visits", "visits"],
+    ];
     if (game.solved) looks.push(["solver", "the solver's verdict"]);
     const board = looks.some(([value]) => value === this.wishes.board) ? this.wishes.board : "off";
     this.options.replaceChildren(
-      check("bar", "Value bar"), check("table", "Table of moves"), check("threats", "Threats"),
+      check("bar", "Value bar"),
+      check("table", "Table of moves"),
+      check("threats", "Threats"),
       ...(game.network ? [check("network", "Search with the network")] : []),
-      select("On the board", looks, board, (value) => this.#wish("board", value)));
+      select("On the board", looks, board, (value) => this.#wish("board", value)),
+    );
   }
 
   #wish(name, value) {
@@ -59,7 +103,8 @@ export class Understand {
     if (!this.options.childElementCount) this.#drawOptions();
     const { ply, line, revision, actor } = view.shown;
     const key = JSON.stringify([ply, line, revision]);
-    const soonOver = view.following && view.thinking && !view.watched;
+    const { yours, paused, over } = view.table;
+    const soonOver = view.following && !yours && !paused && !over && !view.watched; // an agent answers at once
     if (!this.wanted || actor < 0 || soonOver) {
       if (this.request) view.connection.send("stop");
       this.request = 0;
@@ -118,7 +163,10 @@ export class Understand {
     const { moves } = this.found;
     if (board === "solver") return moves.filter((move) => move.exact !== null).map(verdict);
     if (board === "off") return [];
-    const total = Math.max(1, moves.reduce((sum, move) => sum + move.visits, 0));
+    const total = Math.max(
+      1,
+      moves.reduce((sum, move) => sum + move.visits, 0),
+    );
     const shares = moves.map((move) => ({ move, share: board === "policy" ? move.prior : move.visits / total }));
     const best = shares.filter(({ share }) => share >= LEAST_SHARE).sort((a, b) => b.share - a.share);
     return best.slice(0, MOST_ARROWS).map(({ move, share }) => ({ clicks: move.clicks, share, kind: "move" }));
@@ -131,14 +179,19 @@ export class Understand {
 
   #drawResult() {
     const { found, wishes } = this;
+    if (this.held) return undefined;
     if (!this.wanted) return this.result.replaceChildren(h("p", { class: "soft" }, "Switch on what you want to see."));
-    if (!found) return this.result.replaceChildren(h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."));
-    const rate = `${found.simulations.toLocaleString("en")} simulations, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
+    if (!found)
+      return this.result.replaceChildren(
+        h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."),
+      );
+    const count = found.simulations.toLocaleString("en");
+    const rate = `${count} simulations, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
     const proven = found.proven ? `, proven: a ${found.proven}` : "";
     const parts = [];
     if (wishes.threats) parts.push(threatList(found.threats));
     if (wishes.table) parts.push(this.#table());
-    return this.result.replaceChildren(...parts, h("p", { class: "soft" }, rate + proven));
+    return redraw(this.result, ...parts, h("p", { class: "soft" }, rate + proven));
   }
 
   #table() {
@@ -148,21 +201,31 @@ export class Understand {
     const shown = moves.slice(0, SHOWN_MOVES);
     const rows = shown.flatMap((move) => this.#rows(move, solved, heads.length));
     const left = moves.length - shown.length;
-    return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of moves" },
-      h("table", { class: "analysis" },
-        h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)),
-      left > 0 && h("p", { class: "soft" }, `${left} more moves`));
+    return h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of moves" },
+      h(
+        "table",
+        { class: "analysis" },
+        h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+        h("tbody", {}, ...rows),
+      ),
+      left > 0 && h("p", { class: "soft" }, `${left} more moves`),
+    );
   }
 
   /** A move, and below it its line. */
   #rows(move, solved, columns) {
     const { ply, line } = this.found;
-    const numbers = h("tr", {},
+    const numbers = h(
+      "tr",
+      {},
       h("th", { scope: "row" }, move.name),
       h("td", {}, `${(100 * move.prior).toFixed(1)}%`),
       h("td", {}, move.visits.toLocaleString("en")),
       h("td", {}, valueInWords(move)),
-      solved && h("td", {}, move.words));
+      solved && h("td", {}, move.words),
+    );
     const buttons = playable(this.view, ply, line, move.line, move.actions);
     if (buttons.length < 2) return [numbers];
     return [numbers, h("tr", { class: "line-row" }, h("td", { colspan: columns }, ...buttons))];
@@ -176,7 +239,9 @@ function verdict(move) {
 
 function threatList(threats) {
   const items = threats.map((each) => h("li", {}, h("strong", {}, each.name), ` ${each.text}`));
-  return items.length ? h("ul", { class: "list", "aria-label": "Threats" }, ...items) : h("p", {}, "No threat was found.");
+  return items.length
+    ? h("ul", { class: "list", "aria-label": "Threats" }, ...items)
+    : h("p", {}, "No threat was found.");
 }
 
 /** `+0.35`, `win in 3`. @param {any} move */
@@ -195,6 +260,12 @@ function valueInWords(move) {
  * @returns {HTMLElement[]}
  */
 export function playable(view, ply, before, names, actions) {
-  return names.slice(0, Math.min(SHOWN_PLIES, actions.length)).map((name, index) =>
-    button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), { class: "link" }));
+  return names
+    .slice(0, Math.min(SHOWN_PLIES, actions.length))
+    .map((name, index) =>
+      button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), {
+        class: "link",
+        "data-key": `${names[0]} ${index}`,
+      }),
+    );
 }

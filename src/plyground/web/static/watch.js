@@ -76,10 +76,17 @@ export class WatchView {
   async #showGames(run) {
     try {
       const { games } = await this.app.connection.ask("run_games", { run });
-      const rows = games.map(({ file, number, title }) => h("li", {},
-        button(title, () => open(this.app, "open_run_game", { run, file, number }), { class: "link" })));
+      const rows = games.map(({ file, number, title }) =>
+        h(
+          "li",
+          {},
+          button(title, () => open(this.app, "open_run_game", { run, file, number }), { class: "link" }),
+        ),
+      );
       const none = h("p", { class: "soft" }, "This run has saved no games.");
-      this.games.replaceChildren(rows.length ? h("ul", { class: "list tall", "aria-label": "Saved games" }, ...rows) : none);
+      this.games.replaceChildren(
+        rows.length ? h("ul", { class: "list tall", "aria-label": "Saved games" }, ...rows) : none,
+      );
     } catch (error) {
       toast(error.message);
     }
