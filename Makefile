@@ -7,7 +7,7 @@ BOTH := -n 2 --dist loadfile --max-worker-restart 0
 FILES := rules board text evaluate hidden patterns cards
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
 
-.PHONY: demo test web test-web test-slow torture lint audit bench bench-gpu clean help
+.PHONY: demo web test test-peers test-web test-slow torture lint audit bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,15 +19,18 @@ web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser:
 	$(BIN)/plyground serve --open
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow and not interpreted" --ignore tests/web/browser
+	$(BIN)/pytest $(BOTH) -m "not slow and not peers and not interpreted" --ignore tests/web/browser
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
+test-peers: .venv/.peers  ## the adapters, with the tests of PettingZoo, Gymnasium and OpenSpiel; ONNX; model folders
+	$(BIN)/pytest $(BOTH) -m peers
+
 test-web: .venv/.browser build/node_modules/axe-core  ## the page in a real browser: Chromium; without one the tests skip with the reason
-	$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 0 -m "not slow" tests/web/browser
+	$(BIN)/pytest $(BOTH) -m "not slow" tests/web/browser
 
 test-slow: .venv/.test  ## the proofs that take minutes
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m "slow and not peers"
 
 SEED ?= 0
 SECONDS ?= 600
@@ -51,6 +54,7 @@ bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/solver.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/teacher.py
+	$(BIN)/python benchmarks/interop.py
 
 bench-gpu: .venv/.gpu  ## everything on a GPU: rules, encoders, a learner, and pgx where it is installed
 	$(BIN)/python benchmarks/gpu.py

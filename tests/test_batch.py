@@ -179,3 +179,9 @@ def test_a_row_as_a_position_has_the_rows_chance() -> None:
     for wrong in (-1, 5):
         with pytest.raises(pg.InvalidValue, match="rows 0 to 4"):
             batch.position(wrong)
+
+
+def test_a_name_stands_for_a_game_and_a_batch_says_what_it_is() -> None:
+    batch = pg.Batch("connect_four", 1200)
+    assert batch.game == pg.load(batch.game) == pg.load("connect_four")
+    assert repr(batch) == "<1,200 games of connect_four>"

@@ -97,3 +97,9 @@ def test_heads_are_copied_byte_by_byte_from_any_rows() -> None:
     assert np.array_equal(heads.view(np.uint8).reshape(3, -1), expected)
     states.view(np.uint8)[:] = 0
     assert heads.view(np.uint8).any(), "heads are copies"
+
+
+def test_a_game_is_loaded_as_it_is_or_with_other_settings() -> None:
+    game = pg.load("sequence:seats=4")
+    assert pg.load(game) is game
+    assert pg.load(game, rules="boxed") == pg.load("sequence", seats=4, rules="boxed")

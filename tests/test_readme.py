@@ -17,6 +17,7 @@ from plyground.cli.grammar import is_game
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDE = ROOT / "docs" / "adding_a_game.md"
+NEEDS_PEERS = ROOT / "docs" / "interop.md"
 
 
 def blocks_of(page: Path, language: str) -> list[str]:
@@ -29,8 +30,15 @@ def pieces_of_a_game() -> list[str]:
     return [block for block in blocks_of(GUIDE, "python") if not block.startswith(">>>")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.peers] if page == NEEDS_PEERS else []) for page in PAGES],
+    ids=lambda page: page.name,
+)
 def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, steady_path: Path) -> None:
+    if page == NEEDS_PEERS:
+        for package in ("pettingzoo", "pyspiel", "onnx", "sb3_contrib"):
+            pytest.importorskip(package)
     (steady_path / "my_game.py").write_text(pieces_of_a_game()[0])
     monkeypatch.chdir(steady_path if page == GUIDE else ROOT)
     blocks = blocks_of(page, "python")

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plyground.agents.agent import make as agent
+    from plyground.arena.grade import grade
+    from plyground.arena.ladder import climb as ladder
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
     from plyground.backend.batch import TensorBatch
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
     from plyground.game import Game, load
     from plyground.games.interface import Outcome
+    from plyground.learners.launch import train
     from plyground.play.session import Session
     from plyground.position import Position
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "Error", "Game", "IllegalAction", "InvalidText", "InvalidValue", "Match"]
-__all__ += ["Outcome", "Position", "Session", "Step", "TensorBatch", "UnknownName", "agent", "load", "match"]
+__all__ += ["Outcome", "Position", "Session", "Step", "TensorBatch", "UnknownName", "agent", "grade", "ladder", "load"]
+__all__ += ["match", "train"]
 
 _MODULES = {
     **dict.fromkeys(("Batch", "Step"), "batch"),
@@ -40,8 +44,11 @@ _MODULES = {
     "Session": "play.session",
     "TensorBatch": "backend.batch",
     "agent": "agents.agent",
+    "grade": "arena.grade",
+    "ladder": "arena.ladder",
+    "train": "learners.launch",
 }
-_NAMES_THERE = {"agent": "make", "match": "play_match"}
+_NAMES_THERE = {"agent": "make", "ladder": "climb", "match": "play_match"}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plyground.errors import IllegalAction, InvalidValue
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
 from plyground.kernels.arrays import Games, Step
@@ -29,7 +29,7 @@ class Batch:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         n: int,
         seed: int = 0,
         *,
@@ -39,6 +39,7 @@ class Batch:
     ) -> None:
         """`check=False` trusts the caller that every action is legal."""
         check_sizes(n, max_plies, threads)
+        game = load(game)
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
@@ -52,6 +53,9 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} games of {self.game}>"
 
     def reset(self) -> None:
         """Begin a new game in every row."""

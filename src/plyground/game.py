@@ -36,11 +36,14 @@ if TYPE_CHECKING:
 _LOCK = threading.Lock()  # several threads may load one file; none may see it before it has run
 
 
-def load(name: str | os.PathLike[str] | ModuleType, **settings: Value) -> Game:
+def load(name: str | os.PathLike[str] | ModuleType | Game, **settings: Value) -> Game:
     """A game: `load("connect_four")`, `load("my_game.py")`, or a module; settings by keyword or in the name.
 
-    `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game.
+    `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game. A game is returned as it is, so that
+    names work wherever games do.
     """
+    if isinstance(name, Game):
+        return Game(name.word, read(name.rules.module), {**name.settings, **settings}) if settings else name
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
     word, options = specs.split(os.fspath(name))
@@ -123,7 +126,7 @@ class Game:
     def __hash__(self) -> int:
         return hash(self.full)
 
-    @property
+    @functools.cached_property
     def label(self) -> str:
         """A short name for files and notices: `three_in_a_row` for `examples/three_in_a_row.py`."""
         return Path(self.word).stem

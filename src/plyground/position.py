@@ -172,6 +172,12 @@ class Position:
         line = status(self.state, rules.SIDES, self.reason)
         return listed(rules.observe(self.state, seat), self.names() if seat == acting else [], line)
 
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        from plyground.games.svg import to_svg
+
+        return to_svg(self.scene())
+
     def clicks(self, move: int | str) -> list[str]:
         """The clicks on cells of the scene by which a person plays a legal action."""
         return self._path(self.action(move))

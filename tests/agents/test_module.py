@@ -76,3 +76,19 @@ def test_answers_of_another_shape_or_not_numbers_are_refused(connect_four: pg.Ga
     broken.bias.data[2] = torch.nan
     with pytest.raises(Error, match="NaN"):
         ModuleAgent(connect_four, "signed", broken, "mine").act(connect_four.start().states, seeds(0, 1))
+
+
+def test_pg_agent_takes_a_module_or_an_agent(connect_four: pg.Game) -> None:
+    module = Columns()
+    start = connect_four.start()
+    assert start.ask(pg.agent(module, connect_four, encoder="signed")) == 6
+    with pytest.raises(Error, match=r"Columns does not say what it sees: .*planes-v1"):
+        pg.agent(module, connect_four)
+    module.encoder = "signed"  # pyright: ignore[reportAttributeAccessIssue, reportArgumentType]
+    agent = pg.agent(module, connect_four)
+    assert start.ask(agent) == 6
+    assert pg.agent(agent, connect_four) is agent
+    module.encoder = nn.Linear(1, 1)  # a part of many networks has that name
+    assert start.ask(pg.agent(module, connect_four, encoder="signed-v1")) == 6
+    with pytest.raises(Error, match="int is neither an agent"):
+        pg.agent(3, connect_four)

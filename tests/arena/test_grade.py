@@ -15,3 +15,14 @@ def test_positions_from_a_file(connect_four: pg.Game) -> None:
         read_positions(connect_four, "44\n49\n", "here")
     with pytest.raises(pg.InvalidValue, match="no positions"):
         read_positions(connect_four, "\n", "here")
+
+
+def test_names_are_graded_and_a_grade_is_printed_in_words() -> None:
+    grade = pg.grade("connect_four", "greedy", positions=40, games=2)
+    every = grade.wdl["all"]
+    assert str(grade).startswith(
+        f"{every.agent:.1%} of moves keep the result where it can be lost ({every.cases} of 40)"
+    )
+    assert "of 2 games" in str(grade)
+    with pytest.raises(pg.InvalidValue, match="grades need a solved game, such as connect_four; chess is not solved"):
+        pg.grade("chess", "random")

@@ -98,3 +98,10 @@ def test_the_command_prints_and_draws(
     answer = json.loads(capsys.readouterr().out)
     assert [row["agent"] for row in answer["ratings"]] == ["greedy", "random"]
     assert (tmp_path / "ladder.png").stat().st_size > 5000
+
+
+def test_a_ladder_of_names_is_printed_best_first() -> None:
+    ladder = pg.ladder(TINY[1], ["random", "greedy"], games=20)
+    first, second = str(ladder).splitlines()
+    assert [line.split()[1] for line in (first, second)] == ["greedy", "random"]
+    assert float(first.split()[0]) > float(second.split()[0])

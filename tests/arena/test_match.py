@@ -103,3 +103,15 @@ def test_an_illegal_choice_is_the_agents_error(connect_four: pg.Game) -> None:
 def test_games_come_in_pairs(connect_four: pg.Game, games: int) -> None:
     with pytest.raises(pg.InvalidValue, match=f"not {games}"):
         play_match(connect_four, Lowest(connect_four), Lowest(connect_four), games)
+
+
+def test_names_stand_for_a_game_and_agents() -> None:
+    game = pg.load(TINY[1])
+    one, other = (
+        pg.match(TINY[1], "random", "greedy", games=20),
+        pg.match(game, "random", make("greedy", game), games=20),
+    )
+    assert (one.scores == other.scores).all()
+    low, high = one.interval
+    counts = f"{one.wins} wins, {one.draws} draws, {one.losses} losses"
+    assert str(one) == f"{one.score:.1%} [{low:.1%}, {high:.1%}] of 20 games: {counts}"

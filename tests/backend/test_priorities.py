@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
+from plyground.backend.device import get
 from plyground.backend.priorities import PriorityTree
 
 
@@ -13,6 +15,11 @@ def filled(device: str, leaves: int = 10) -> PriorityTree:
     values = torch.arange(leaves, dtype=torch.float64) / 3
     tree.set(torch.arange(leaves).to(tree.tree.device), values.to(tree.tree.device))
     return tree
+
+
+def cursor(seed: int, device: str = "cpu") -> torch.Tensor:
+    """Of a replay buffer with this seed; see `kernels/replay.py`."""
+    return torch.from_numpy(np.array([1, seed], np.uint64)).to(get(device).torch)
 
 
 def test_an_index_that_is_set_twice_keeps_its_largest_priority(device: str) -> None:
@@ -28,7 +35,7 @@ def test_an_index_that_is_set_twice_keeps_its_largest_priority(device: str) -> N
 
 def test_samples_follow_the_priorities(device: str) -> None:
     tree, n = filled(device), 900
-    indices, probabilities = tree.sample(n, seed=2**64 - 1)
+    indices, probabilities = tree.sample(n, cursor(2**64 - 1, device))
     shares = torch.bincount(indices.cpu(), minlength=10) / n
     assert shares.tolist() == pytest.approx([k / 45 for k in range(10)], abs=0.003)  # one from each of 900 equal parts
     assert probabilities.tolist() == pytest.approx((indices / 45).tolist())
@@ -37,12 +44,12 @@ def test_samples_follow_the_priorities(device: str) -> None:
 def test_every_device_draws_the_same_samples(device: str) -> None:
     cpu, other = filled("cpu", 1000), filled(device, 1000)
     assert torch.equal(cpu.tree, other.tree.cpu())
-    for one, two in zip(cpu.sample(200, 5), other.sample(200, 5), strict=True):
+    for one, two in zip(cpu.sample(200, cursor(5)), other.sample(200, cursor(5, device)), strict=True):
         assert torch.equal(one, two.cpu())
-    assert not torch.equal(cpu.sample(200, 5)[0], cpu.sample(200, 6)[0])
+    assert not torch.equal(cpu.sample(200, cursor(5))[0], cpu.sample(200, cursor(6))[0])
 
 
 def test_a_tree_of_one_leaf(device: str) -> None:
     tree = PriorityTree(1, device)
     tree.set(torch.zeros(1, dtype=torch.int64).to(tree.tree.device), torch.ones(1).double().to(tree.tree.device))
-    assert tree.sample(2, 1)[0].tolist() == [0, 0]
+    assert tree.sample(2, cursor(1, device))[0].tolist() == [0, 0]

@@ -190,6 +190,27 @@ def test_metrics_for_tensorboard(trained: Path, command) -> None:
     assert len(found.Scalars("evaluation/eval_opponents/random/score")) == 2
 
 
+def test_metrics_for_tensorboard_while_a_run_goes_on(trained: Path, tmp_path: Path, command) -> None:
+    """After a resume, the events are those of the whole run, as an export writes them."""
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+
+    def steps() -> list[int]:
+        return [
+            event.step
+            for event in accumulator.EventAccumulator(str(run / "tensorboard")).Reload().Scalars("cycle/plies")
+        ]
+
+    code, out, _ = command("resume", str(run), "--cycles", "3", "--tensorboard", "--trust")
+    assert code == 0
+    assert f"tensorboard --logdir {run / 'tensorboard'}" in out
+    written = steps()
+    assert len(written) == 3
+    assert command("runs", "tensorboard", str(run))[0] == 0
+    assert steps() == written
+
+
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
     arguments = [

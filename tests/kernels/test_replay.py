@@ -89,6 +89,11 @@ def random_plies(rows: int, envs: int) -> Plies:
     return Plies(sides[:-1].copy(), sides[1:].copy(), rewards, ended, chance.random((rows, envs)) < 0.2)
 
 
+def cursor_at(newest: int, seed: int = 1) -> Any:
+    """Of a buffer whose newest row has this number, counted from the first one written."""
+    return np.array([newest + 1, seed], np.uint64)
+
+
 def results(n: int) -> NStepReturns:
     numbers = [np.full(n, np.nan, np.float32) for _ in range(3)]
     return NStepReturns(numbers[0], numbers[1], np.full(n, -1), numbers[2])
@@ -98,7 +103,7 @@ def test_samples_of_all_plies_are_those_of_each() -> None:
     rows, envs, newest = 7, 5, 3
     plies, indices = random_plies(rows, envs), np.arange(35)[::-1].copy()
     found = results(35)
-    n_step_returns(indices, newest, plies, 3, True, G, 0.25, found)
+    n_step_returns(indices, cursor_at(newest + rows), plies, 3, True, G, 0.25, found)
     for k, index in enumerate(indices):
         value, discount, last = n_step_return(index // envs, index % envs, newest, plies, 3, True, G, 0.25)
         assert found.returns[k] == np.float32(value)
@@ -131,7 +136,7 @@ def test_lambda_returns_are_those_of_the_definition(td_lambda: float) -> None:
     values = np.random.default_rng(1).normal(size=(rows, envs)).astype(np.float32)
     order = [(newest + 1 + k) % rows for k in range(rows)]
     found, indices = np.full(rows * envs, np.nan, np.float32), np.arange(rows * envs)
-    lambda_returns(indices, newest, plies, values, G, td_lambda, found)
+    lambda_returns(indices, cursor_at(newest + rows), plies, values, G, td_lambda, found)
     for env in range(envs):
         expected = returns_by_definition(plies, values, env, order, td_lambda)
         assert found.reshape(rows, envs)[order, env].tolist() == pytest.approx(expected, abs=1e-6)
@@ -142,7 +147,7 @@ def drawn(n: int, shares: SampleShares = ALL, seed: int = 1, **changed: Any) -> 
     """Indices from a buffer of 8 rows of 4 plies, whose newest row is 7."""
     arrays = {"usable": np.ones((8, 4), np.bool_), "decided": np.zeros((8, 4), np.bool_), **changed}
     indices = np.full(n, -1)
-    sample_uniform(np.uint64(seed), 7, 8, shares, arrays["usable"], arrays["decided"], indices)
+    sample_uniform(cursor_at(7, seed), shares, arrays["usable"], arrays["decided"], indices)
     return indices
 
 
@@ -162,7 +167,7 @@ def test_plies_that_are_not_usable_are_not_sampled() -> None:
 
 def test_shares_of_recent_and_decided_plies() -> None:
     decided = np.zeros((8, 4), np.bool_)
-    mark_games(decided, 7, np.array([False, False, True, False]), np.full(4, 3, np.int32), True)
+    mark_games(decided, cursor_at(7), np.array([False, False, True, False]), np.full(4, 3, np.int32), True)
     assert np.argwhere(decided).tolist() == [[5, 2], [6, 2], [7, 2]]
     found = drawn(8000, SampleShares(0.5, 0.0, 1), decided=decided)
     assert np.isin(found, [22, 26, 30]).mean() == pytest.approx(0.5 + 0.5 * 3 / 32, abs=0.03)
@@ -172,7 +177,7 @@ def test_shares_of_recent_and_decided_plies() -> None:
 
 def test_a_decided_game_is_marked_across_the_end_of_the_ring() -> None:
     decided = np.zeros((4, 2), np.bool_)
-    mark_games(decided, 1, np.array([True, True]), np.array([3, 99], np.int32), True)
+    mark_games(decided, cursor_at(1), np.array([True, True]), np.array([3, 99], np.int32), True)
     assert decided[:, 0].tolist() == [True, True, False, True]
     assert decided[:, 1].all()
 
@@ -190,7 +195,7 @@ def test_prioritised_samples_follow_their_priorities() -> None:
     tree, wanted = np.zeros(64), np.sqrt(np.arange(32.0))
     set_priorities(tree, np.arange(32), wanted)
     indices, probabilities = np.full(64_000, -1), np.zeros(64_000)
-    sample_prioritised(np.uint64(3), tree, indices, probabilities)
+    sample_prioritised(cursor_at(0, 3), tree, indices, probabilities)
     counts = np.bincount(indices, minlength=32)
     np.testing.assert_allclose(counts / 64_000, wanted / wanted.sum(), atol=0.0001)  # one from each of 64,000 parts
     assert probabilities == pytest.approx(wanted[indices] / wanted.sum())

@@ -53,7 +53,7 @@ def test_quality_is_a_mean_of_three_shares() -> None:
 
 
 def test_a_cycle_has_both_results_and_statistics(connect_four: pg.Game) -> None:
-    results = GameResults(connect_four)
+    results = GameResults(connect_four, "cpu", 2)
     results.counts.update({"games": 4, "first_wins": 1, "second_wins": 2, "truncated": 1, "plies": 40})
     found = cycle_statistics(results, filled(connect_four), 3)
     assert found["truncated"] == 0.25

@@ -19,6 +19,7 @@ from plyground.backend import parts
 from plyground.backend.batch import TensorBatch
 from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_device
+from plyground.backend.graph import Repeated
 from plyground.backend.view import View
 from plyground.kernels.advantages import compute_advantages
 from plyground.kernels.arrays import Rollout
@@ -198,6 +199,27 @@ def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: DQN | 
     for name, values in one.items():
         assert values.tobytes() == other[name].tobytes(), name
     assert plain == others
+
+
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
+def test_captured_graphs_compute_what_python_launches(config: DQN | PPO | AlphaZero) -> None:
+    captured, eager = begun(config), begun(config)
+    for each in repeated_by(eager):
+        each.captures = False
+    for learner in (captured, eager):
+        learner.model.snapshots.add(learner.model.network)
+        for _ in range(STEPS):
+            learner.iterate()
+    assert captured.state.updates > 0
+    for one, other in zip(captured.model.network.parameters(), eager.model.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert SIMULATED or all(each.captures for each in repeated_by(captured)), captured.state.notes
+
+
+def repeated_by(learner: Any) -> list[Repeated[Any]]:
+    """What a learner captures."""
+    holders = [learner, *([learner.rollout] if hasattr(learner, "rollout") else [])]
+    return [each for holder in holders for each in vars(holder).values() if isinstance(each, Repeated)]
 
 
 def test_the_policy_gradient_learns_from_the_same_rollout_as_on_the_cpu() -> None:

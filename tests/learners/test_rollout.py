@@ -109,6 +109,7 @@ def test_the_loss_is_policy_value_and_entropy_with_their_coefficients() -> None:
     for _ in range(6):
         rollout.play()
     learner.state.progress = 0.5
+    rollout.schedule_entropy()
     indices = torch.arange(16)
     batch = PolicyBatch(indices, torch.linspace(-1, 1, 16), torch.linspace(0.5, -0.5, 16))
     loss, means = rollout._loss(batch, lambda logs, old, advantages: policy_gradient_loss(logs, advantages))

@@ -28,7 +28,7 @@ from plyground.learners.model import Model
 from plyground.learners.selfplay import GameResults
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import progress, save
-from plyground.runs.directory import newest_whole
+from plyground.runs.directory import Run, newest_whole
 from plyground.teaching.collect import Collect, collect
 from resumed import begin, name_of, new_learner
 from small_runs import EVERYTHING, OTHERWISE, ROW, short
@@ -84,6 +84,10 @@ WORKING_MEMORY = {
     "learner.found.replay": "the replay buffer, which is compared itself",
     "learner.scratch": "working memory of the table's kernels",
     "learner.actions": "written in every row before they are played",
+    "learner.epsilons": "computed before each ply",
+    "learner.shaping_weight": "the same",
+    "learner.minibatch": "filled before each update",
+    "learner.rollout.entropy_coef": "computed at the end of each rollout",
     "learner.minibatches": "an iterator that follows from seed, epoch and position",
 }
 """all that a round trip need not restore, and why"""
@@ -237,7 +241,7 @@ def test_the_walk_finds_what_matters() -> None:
     for path in (
         "learner.model.network.head.value.weight", "learner.target_network.head.value.weight", "learner.rng",
         "learner.games.batch.rngs", "learner.games.batch.states", "learner.games.batch.plies", "learner.games.side",
-        "learner.replay.rng", "learner.replay.time", "learner.replay.tree.tree", "learner.replay.max_priority",
+        "learner.replay.cursor", "learner.replay._time", "learner.replay.tree.tree", "learner.replay.max_priority",
         "learner.state.step", "learner.state.updates_due", "learner.model.optimizer.param_groups.0.lr",
     ):  # fmt: skip
         assert path in found["dqn, everything"], path
@@ -281,14 +285,19 @@ def test_a_part_that_is_not_saved_is_noticed(
 # ---- what is refused ----
 
 
+def check_refused(learner: Any, run: Run, why: str) -> None:
+    """What the learner saves is not loaded."""
+    with run:
+        checkpoint = saving.save(learner, run, 0)
+    with pytest.raises(Error, match=why):
+        saving.load(new_learner(learner.config), checkpoint)
+
+
 def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     real = learner.parts()
     monkeypatch.setattr(learner, "parts", lambda: {name: part for name, part in real.items() if name != "rng"})
-    with run:
-        checkpoint = saving.save(learner, run, 0)
-    with pytest.raises(Error, match="the checkpoint lacks rng"):
-        saving.load(new_learner(learner.config), checkpoint)
+    check_refused(learner, run, "the checkpoint lacks rng")
 
 
 @pytest.mark.parametrize(
@@ -297,19 +306,13 @@ def test_a_checkpoint_that_lacks_a_part_is_refused_by_name(tmp_path: Path, monke
 def test_counters_of_other_types_are_refused(tmp_path: Path, name: str, value: Any) -> None:
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     setattr(learner.state, name, value)
-    with run:
-        checkpoint = saving.save(learner, run, 0)
-    with pytest.raises(Error, match=f"{name} of .*state.json is"):
-        saving.load(new_learner(learner.config), checkpoint)
+    check_refused(learner, run, f"{name} of .*state.json is")
 
 
 def test_actions_that_the_game_does_not_have_are_refused(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     learner.replay.time, learner.replay.actions[0, 0] = 1, 9
-    with run:
-        checkpoint = saving.save(learner, run, 0)
-    with pytest.raises(Error, match=r"holds actions that .*three_in_a_row\.py does not have"):
-        saving.load(new_learner(learner.config), checkpoint)
+    check_refused(learner, run, r"holds actions that .*three_in_a_row\.py does not have")
 
 
 def test_a_checkpoint_that_only_plays_is_not_resumed(tmp_path: Path) -> None:

@@ -187,33 +187,64 @@ def rows(games: DeviceGame, *texts: str) -> torch.Tensor:
     return torch.cat([games.from_records(games.game.heads(games.game.position(text).states)) for text in texts])
 
 
+def ended(next_states: torch.Tensor, terminated: torch.Tensor, truncated: torch.Tensor, lengths: torch.Tensor) -> Any:
+    """A ply of every environment that led to these states."""
+    nothing = torch.zeros_like(lengths)
+    return Transition(next_states, nothing, nothing, next_states, terminated, truncated, terminated, lengths)
+
+
+def counted(games: DeviceGame, results: GameResults, ply: Transition, illegal: int | None = None) -> None:
+    results.add(games, ply, torch.tensor([len(ply.actions) if illegal is None else illegal]))
+    results.count(games, ply)
+
+
+def test_counts_that_are_read_later_are_the_same(connect_four: pg.Game) -> None:
+    """On a GPU they are read only at every READ_INTERVAL-th ply; what was not read yet is saved too."""
+    games, late = on_device(connect_four, "cpu"), GameResults(connect_four, "cpu", 2)
+    late.interval = 3
+    ply = ended(
+        rows(games, "1212121", "12"), torch.tensor([True, False]), torch.tensor([False] * 2), torch.tensor([7, 2])
+    )
+    for seen in (0, 0, 3, 3):
+        counted(games, late, ply)
+        assert late.games == seen
+    saved, plain, again = {}, {}, GameResults(connect_four, "cpu", 2)
+    parts.dump("results", late, saved, plain)
+    parts.restore("results", again, saved, plain)
+    again.interval = 3
+    counted(games, again, ply, illegal=1)
+    with pytest.raises(IllegalAction, match="row 1: 0 is not legal"):
+        counted(games, again, ply)
+    assert (again.games, again.counts["plies"], again.counts["longest"]) == (6, 42, 7)
+
+
 def test_reasons_are_counted_however_many_games_end_at_once(connect_four: pg.Game) -> None:
     """Of 2,000 games that end together some are put into words, and of those that end later too."""
-    games, results, n = on_device(connect_four, "cpu"), GameResults(connect_four), 2000
-    next_states, yes = rows(games, "1212121").repeat(n, 1), torch.ones(n, dtype=torch.bool)
-    lengths, illegal = torch.full((n,), 7, dtype=torch.int32), torch.tensor([n])
+    n = 2000
+    games, results, yes = on_device(connect_four, "cpu"), GameResults(connect_four, "cpu", n), torch.ones(n) > 0
+    ply = ended(rows(games, "1212121").repeat(n, 1), yes, ~yes, torch.full((n,), 7, dtype=torch.int32))
     for _ in range(2):
-        assert results.add(games, next_states, yes, ~yes, lengths, illegal) == n
+        counted(games, results, ply)
     assert results.games == 2 * n
     assert results.reasons == {"four in a row": 2 * MAX_REASONS_PER_PLY}
     for _ in range(30):
-        results.add(games, next_states, yes, ~yes, lengths, illegal)
+        counted(games, results, ply)
     assert results.reasons == {"four in a row": MAX_REASONS}
 
 
-def counted(connect_four: pg.Game) -> GameResults:
+def five_games(connect_four: pg.Game) -> GameResults:
     """Two wins of the first side, one of the second, one truncation, one game that continues."""
-    games, results = on_device(connect_four, "cpu"), GameResults(connect_four)
+    games, results = on_device(connect_four, "cpu"), GameResults(connect_four, "cpu", 5)
     next_states = rows(games, "1212121", "1212121", "12121232", "12", "12")
     terminated = torch.tensor([True, True, True, False, False])
     truncated = torch.tensor([False, False, False, True, False])
     lengths = torch.tensor([7, 9, 8, 40, 2], dtype=torch.int32)
-    assert results.add(games, next_states, terminated, truncated, lengths, torch.tensor([3])) == 3
+    counted(games, results, ended(next_states, terminated, truncated, lengths))
     return results
 
 
 def test_shares_and_lengths_by_hand(connect_four: pg.Game) -> None:
-    results = counted(connect_four)
+    results = five_games(connect_four)
     assert results.games == 4
     record = results.record()
     assert (record["first_wins"], record["second_wins"], record["draws"], record["truncated"]) == (0.5, 0.25, 0, 0.25)
@@ -226,7 +257,7 @@ def test_shares_and_lengths_by_hand(connect_four: pg.Game) -> None:
 
 
 def test_saved_counts_are_restored_and_replace_others(connect_four: pg.Game) -> None:
-    results, again = counted(connect_four), GameResults(connect_four)
+    results, again = five_games(connect_four), GameResults(connect_four, "cpu", 5)
     again.counts["games"], again.reasons["no. 7 of the rules"] = 99, 5
     saved, plain = {}, {}
     parts.dump("results", results, saved, plain)

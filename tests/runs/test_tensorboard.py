@@ -10,7 +10,7 @@ import pytest
 
 from plyground.errors import Error
 from plyground.runs.directory import create
-from plyground.runs.tensorboard import export, scalars
+from plyground.runs.tensorboard import export, record_events, scalars
 
 CYCLE: dict[str, Any] = {
     "event": "cycle", "step": 20, "cycle": 1, "loss": 0.5, "note": "text", "seconds": {"total": 3.0, "rules": 1.0},
@@ -44,6 +44,19 @@ def test_events_are_exported_once_however_often(tmp_path: Path) -> None:
     found = accumulator.EventAccumulator(str(run.path / "tensorboard")).Reload()
     events = found.Scalars("evaluation/eval_opponents/random/score")
     assert [(event.step, event.value, event.wall_time) for event in events] == [(20, 0.75, 3.0)]
+
+
+def test_a_run_that_goes_on_is_seen_at_once(tmp_path: Path) -> None:
+    """An event is in the file before the writer is closed; what the display alone shows is not."""
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    with create(tmp_path / "run", {"learner": "dqn"}) as run:
+        run.log(CYCLE)
+        with record_events(run.path) as events:
+            events.show({"event": "tick", "step": 30, "plies": 8})
+            events.show({**CYCLE, "step": 40, "loss": 0.25})
+            found = accumulator.EventAccumulator(str(events.folder)).Reload()
+    assert [(event.step, event.value) for event in found.Scalars("cycle/loss")] == [(20, 0.5), (40, 0.25)]
+    assert not [name for name in found.Tags()["scalars"] if name.startswith("tick")]
 
 
 def test_without_tensorboard_the_error_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,8 +251,14 @@ def entries(game: Game) -> dict[str, Entry]:
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 
-def make(spec: str, game: Game) -> Agent:
-    """The agent of a spec."""
+def make(spec: str | Any, game: Game, encoder: str = "") -> Agent:
+    """The agent of a spec, or of a torch module.
+
+    A module maps the observations of `encoder`, or of the encoder that its attribute `encoder` names, to one number for
+    each action, and plays the legal action with the highest; see `agents/from_file.py`.
+    """
+    if not isinstance(spec, str):
+        return from_file.agent_of(spec, game, encoder)
     name, _, rest = spec.partition(":")
     table = entries(game)
     entry = table.get(name)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from plyground.errors import Error, InvalidValue, shorten, unknown
@@ -43,7 +42,15 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
         if odd:
             raise InvalidValue(f"{odd} is for torch modules; {name} of {file} is an agent with `act`")
         return made
-    return _module_agent(made, module, game, f"{name} of {file}", options)
+    encoder = getattr(made, "encoder", getattr(module, "encoder", None))
+    return _module_agent(made, encoder, game, f"{name} of {file}", options)
+
+
+def agent_of(made: Any, game: Game, encoder: str = "") -> Any:
+    """The agent that plays by an object: a torch module, which is put into evaluation mode, or an agent itself."""
+    if hasattr(made, "act"):
+        return made
+    return _module_agent(made, encoder or getattr(made, "encoder", None), game, type(made).__name__, {})
 
 
 def _made(found: Any, game: Game, what: str) -> Any:
@@ -64,8 +71,8 @@ def _made(found: Any, game: Game, what: str) -> Any:
         raise InvalidValue(f"{what} cannot be made: {type(error).__name__}: {error}") from error
 
 
-def _module_agent(made: Any, module: ModuleType, game: Game, what: str, options: Mapping[str, str]) -> Any:
-    """The agent that plays by a torch module."""
+def _module_agent(made: Any, encoder: Any, game: Game, what: str, options: Mapping[str, str]) -> Any:
+    """The agent that plays by a torch module, which sees what `encoder` writes."""
     from torch import nn
 
     from plyground.agents.module import ModuleAgent, load_file
@@ -73,7 +80,6 @@ def _module_agent(made: Any, module: ModuleType, game: Game, what: str, options:
     if not isinstance(made, nn.Module):
         kind = type(made).__name__
         raise InvalidValue(f"{what} is neither an agent (it has no `act`) nor a torch module, but {kind}")
-    encoder = getattr(made, "encoder", getattr(module, "encoder", None))
     if not isinstance(encoder, str):
         names = ", ".join(dict.fromkeys(map(str, game.encoders.values())))
         raise InvalidValue(f"{what} does not say what it sees: give it an attribute `encoder`, one of {names}")

@@ -64,9 +64,9 @@ class SearchAgent:
         check_running(self.game, states)
         return self.searcher.search(states, rngs)
 
-    def growing(self) -> Growing:
-        """The same search of one position, step by step, for an analysis."""
-        return (GrowingTree if can_search_trees(self.game) else Searcher)(self.game, self.config)
+    def growing(self, config: SearchConfig | None = None) -> Growing:
+        """The same search of one position, or one with other limits, step by step, for an analysis."""
+        return (GrowingTree if can_search_trees(self.game) else Searcher)(self.game, config or self.config)
 
 
 class ReusingSearchAgent(SearchAgent):
@@ -107,11 +107,11 @@ class NetworkSearchAgent:
             self._searches[len(states)] = NetworkSearch(self.view, self.evaluator, self.config, len(states))
         return search_records(self._searches[len(states)], states, rngs)
 
-    def growing(self) -> Growing:
-        """The same search of one position, step by step, for an analysis."""
+    def growing(self, config: SearchConfig | None = None) -> Growing:
+        """The same search of one position, or one with other limits, step by step, for an analysis."""
         from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
 
-        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, self.config, 1))
+        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, config or self.config, 1))
 
 
 class ReusingNetworkSearchAgent(NetworkSearchAgent):

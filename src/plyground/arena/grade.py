@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.arena.match import Match
+from plyground.agents.agent import Agent, make
+from plyground.arena.match import Match, Progress
 from plyground.errors import InvalidText, InvalidValue
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.position import Position
 
 
@@ -51,6 +52,28 @@ class Grade:
     mistakes: list[Mistake]
     games: Match | None
     """against the perfect player, from both sides"""
+
+    def __str__(self) -> str:
+        every = self.wdl["all"]
+        words = f"{every.agent:.1%} of moves keep the result where it can be lost ({every.cases} of {self.positions})"
+        return words if self.games is None else f"{words}; against the perfect player {self.games}"
+
+
+def grade(
+    game: Game | str,
+    agent: Agent | str,
+    positions: int | NDArray[np.void] = 1000,
+    games: int = 20,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Grade:
+    """Grade an agent by the perfect player of a solved game, on random `positions` (or given ones) and in `games`
+    games: `grade("connect_four", "minimax:depth=3")`."""
+    game = load(game)
+    if game.rules.grade is None:
+        raise InvalidValue(f"grades need a solved game, such as connect_four; {game} is not solved")
+    player = make(agent, game) if isinstance(agent, str) else agent
+    return game.rules.grade(game, player, positions, seed, games, progress=progress)
 
 
 def read_positions(game: Game, text: str, source: str) -> NDArray[np.void]:

@@ -17,7 +17,7 @@ from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.arena.rating import Ratings, bradley_terry
 from plyground.errors import InvalidValue, plain_os_errors
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.runs.files import DamagedFile, write_whole
 from plyground.runs.records import read_json
 
@@ -57,6 +57,11 @@ class Ladder:
     def agents(self) -> list[str]:
         """Agent specs in the order in which they were added."""
         return list(dict.fromkeys(name for result in self.results for name in (result.a, result.b)))
+
+    def __str__(self) -> str:
+        """Agents with their Elo, best first."""
+        rated = sorted(zip(self.ratings().elo, self.agents, strict=True), reverse=True)
+        return "\n".join(f"{elo:+6.0f}  {name}" for elo, name in rated)
 
     def ratings(self) -> Ratings:
         """Ratings in the order of `agents`."""
@@ -100,10 +105,10 @@ def read(path: Path) -> Ladder:
 
 
 def climb(
-    game: Game,
+    game: Game | str,
     agents: Sequence[str],
-    games: int,
-    seed: int,
+    games: int = 100,
+    seed: int = 0,
     path: Path | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, words: None,
 ) -> Ladder:
@@ -111,6 +116,7 @@ def climb(
 
     `progress` is called before each match with the number of matches done, their total and the next two agents.
     """
+    game = load(game)
     ladder = Ladder(str(game), games, seed)
     if path and path.exists():
         ladder = read(path)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
 from plyground.games.rng import seeds
 from plyground.position import Position
@@ -66,6 +66,11 @@ class Match:
         """The 95% confidence interval of the score."""
         return mean_and_interval([float(pair) for pair in self.scores.mean(axis=1)])[1]
 
+    def __str__(self) -> str:
+        low, high = self.interval
+        counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
+        return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {self.games} games: {counts}"
+
     @property
     def elo(self) -> float:
         return elo(self.score)
@@ -76,9 +81,9 @@ class Match:
 
 
 def play_match(
-    game: Game,
-    first: Agent,
-    second: Agent,
+    game: Game | str,
+    first: Agent | str,
+    second: Agent | str,
     games: int = 100,
     seed: int = 0,
     opening_plies: int | None = None,
@@ -86,13 +91,16 @@ def play_match(
     max_plies: int | None = None,
     book: Records | None = None,
 ) -> Match:
-    """Play `games` games in pairs. Rows 2k and 2k + 1 have the same opening and deal; the agents swap sides.
+    """Play `games` games in pairs: `play_match("chess", "greedy", "random")`, or with a game and agents. Rows 2k and
+    2k + 1 have the same opening and deal; the agents swap sides.
 
     `progress` is called after every ply with the number of finished games. A game is truncated `max_plies` plies after
     its opening (default: the game's MAX_PLIES) and counts as a draw. `book` has positions to begin with, in place of
     random openings.
     """
     _check_pairs(games)
+    game = load(game)
+    first, second = (make(agent, game) if isinstance(agent, str) else agent for agent in (first, second))
     states, game_rngs, plies = openings(game, games // 2, seed, opening_plies, book)
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
     rngs = seeds(seed + 1, games)  # the agents' generators

@@ -17,7 +17,7 @@ from plyground.backend.device import SIMULATED, Arguments, Launch, explain_out_o
 from plyground.backend.games import on_device
 from plyground.batch import check_row, check_sizes, head_word, integers
 from plyground.errors import IllegalAction, InvalidValue
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
 from plyground.kernels.arrays import Games, Step
@@ -38,7 +38,7 @@ class TensorBatch:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         n: int,
         seed: int = 0,
         device: str = "cpu",
@@ -49,6 +49,7 @@ class TensorBatch:
     ) -> None:
         """`check=False` trusts the caller that every action is legal; with `check`, `step` synchronises once."""
         check_sizes(n, max_plies, threads)
+        game = load(game)
         self.game, self.check = game, check
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
@@ -76,6 +77,9 @@ class TensorBatch:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} games of {self.game} on {self.on.name}>"
 
     @property
     def device(self) -> torch.device:

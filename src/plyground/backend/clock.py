@@ -7,7 +7,8 @@ from __future__ import annotations
 import functools
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -81,6 +82,16 @@ def _torch_stream(pointer: int) -> torch.cuda.Stream:
 
 
 _current: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
+@contextmanager
+def untimed() -> Generator[None]:
+    """A block whose functions are not told apart: no events between its kernels, which are captured in a graph."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 def timed(label: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -205,6 +205,14 @@ def copy_weights(copied: nn.Module, network: nn.Module) -> None:
                 mine.copy_(theirs)
 
 
+def adam(network: nn.Module, learning_rate: float) -> torch.optim.Adam:
+    """Adam as one fused kernel; on a GPU with its steps and learning rate there, so that graphs can be captured."""
+    if not next(network.parameters()).is_cuda:
+        return torch.optim.Adam(network.parameters(), learning_rate, fused=True)
+    rate = torch.tensor(learning_rate, device="cuda")
+    return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=True)
+
+
 # ---- running kernels ----
 
 

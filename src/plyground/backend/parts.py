@@ -54,7 +54,7 @@ def _inside(part: Any) -> Parts | None:
     if isinstance(part, nn.Module):
         return part.state_dict()
     if isinstance(part, torch.optim.Optimizer):
-        rates = [group["lr"] for group in part.param_groups]
+        rates = [float(group["lr"]) for group in part.param_groups]
         return {"rates": rates, **{str(k): slot for k, slot in part.state_dict()["state"].items()}}
     if isinstance(part, Stateful):
         return part.state()
@@ -96,8 +96,17 @@ def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) ->
         if given != {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}:
             raise InvalidValue(f"the checkpoint's optimizer does not fit weights of the shape {tuple(shape)}")
     part.load_state_dict({**part.state_dict(), "state": slots})
-    for group, rate in zip(part.param_groups, _found("rates", saved), strict=True):
-        group["lr"] = rate
+    for rate in _found("rates", saved):
+        set_learning_rate(part, rate)
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """The same in all groups. Where it is a tensor, which a captured graph reads, it stays where it is."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 def _below(name: str, saved: Mapping[str, Any]) -> dict[str, Any]:

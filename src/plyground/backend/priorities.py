@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -35,12 +34,10 @@ class PriorityTree:
             level //= 2
 
     @timed("replay")
-    def sample(self, n: int, seed: int) -> tuple[Tensor, Tensor]:
+    def sample(self, n: int, cursor: Tensor) -> tuple[Tensor, Tensor]:
         """[n] int64 indices in proportion to their priority, and their probabilities [n] float64. The samples depend on
-        the tree and the seed alone, not on the device."""
+        the tree and the cursor [2] (see `kernels/replay.py`) alone, not on the device."""
         indices = torch.empty(n, dtype=torch.int64, device=self.tree.device)
         probabilities = torch.empty(n, dtype=torch.float64, device=self.tree.device)
-        run_kernel(
-            self.device_name, "replay", "sample_prioritised", n, np.uint64(seed), self.tree, indices, probabilities
-        )
+        run_kernel(self.device_name, "replay", "sample_prioritised", n, cursor, self.tree, indices, probabilities)
         return indices, probabilities

@@ -16,6 +16,8 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
+from plyground.agents.agent import ScriptedAgent
+from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
 from plyground.errors import BrokenGame, Error, InvalidText, shorten
 from plyground.game import Game
@@ -241,7 +243,7 @@ def bytes_are_fields(s: Sample) -> None:
 
 
 def encoders_fill(s: Sample) -> None:
-    """Every encoder writes each of its numbers, all finite, for every seat."""
+    """Every encoder writes each of its numbers, all finite and within its bounds, for every seat."""
     states = _spread(s.every)
     for name, encoder in _encoders(s.game).items():
         for seat in range(s.game.rules.SEATS):
@@ -250,6 +252,8 @@ def encoders_fill(s: Sample) -> None:
                 s.game.encode(name, states, seat, out)
             s.need(np.array_equal(outs[0], outs[1]), f"the encoder {name} leaves some numbers unwritten")
             s.need(np.isfinite(outs[0]).all(), f"the encoder {name} writes numbers that are not finite")
+            inside = encoder.bounds[0] <= outs[0].min() and outs[0].max() <= encoder.bounds[1]
+            s.need(inside, f"the encoder {name} writes numbers outside of its bounds {encoder.bounds}")
 
 
 def slots_are_permutations(s: Sample) -> None:
@@ -305,6 +309,25 @@ def scenes_keep_secrets(s: Sample) -> None:
             for state, redrawn in zip(_some(s.states, MOST_SCENES), others, strict=True):
                 same = Position(s.game, state).scene(seat) == Position(s.game, redrawn).scene(seat)
                 s.need(same, f"`scene` shows seat {seat} what it cannot know", state)
+
+
+def agents_keep_secrets(s: Sample) -> None:
+    """What a scripted agent does and how a scorer ranks actions does not depend on what the seat cannot see."""
+    rules, acting = s.game.rules, _acting(s)
+    if not rules.hidden:
+        return
+    scripted = {name: ScriptedAgent(s.game, name, function).act for name, function in rules.POLICIES.items()}
+    scorers = {name: Scorer(s.game, name, function, 1).scores for name, function in rules.SCORERS.items()}
+    for seat in range(rules.SEATS):
+        mine = acting == seat
+        states, others = s.states[mine], _redrawn(s, seat, 7)[mine]
+        for name, act in scripted.items():
+            one, other = (act(each, seeds(8, len(each))) for each in (states, others))
+            s.need(np.array_equal(one, other), f"the agent {name} acts by what seat {seat} cannot see")
+        for name, scores in scorers.items():
+            (actions, one), (_, other) = scores(states), scores(others)
+            same = np.array_equal(one[actions >= 0], other[actions >= 0])
+            s.need(same, f"the scorer {name} ranks actions by what seat {seat} cannot see")
 
 
 def clicks_tell_actions_apart(s: Sample) -> None:
@@ -385,6 +408,7 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
         secrets_are_kept,
         scenes_are_plain,
         scenes_keep_secrets,
+        agents_keep_secrets,
     ),
     *(clicks_tell_actions_apart, evaluations, transposition_keys, symmetries, heads_play_on),
 )
@@ -394,6 +418,7 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     slots_are_permutations: ("ENCODERS",),
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),
+    agents_keep_secrets: ("POLICIES", "SCORERS"),
     evaluations: ("evaluate",),
     transposition_keys: ("transposition_key",),
     symmetries: ("SYMMETRIES",),

@@ -27,8 +27,9 @@ from plyground.errors import Error, command, install, shorten
 LEARNING = {
     "train": "Train an agent: LEARNER [GAME], or --profile alone.",
     "resume": "Continue a run exactly where it stopped.",
-    "runs": "List the runs; or pack, unpack or inspect one, or export its metrics.",
+    "runs": "List the runs; or pack, unpack, publish or inspect one, or export its metrics.",
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
+    "export": "Export a run's network: onnx RUN FILE.",
     "plot": "Draw the learning curves of one or several runs.",
     "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
@@ -115,6 +116,10 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
         from plyground.cli import pipeline, training
 
         return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
+    if name == "export":
+        from plyground.cli import export
+
+        return {name: export.export}
     if name in LEARNING:
         from plyground.cli import runs
 

@@ -12,7 +12,9 @@ from tyro.conf import Positional
 
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.doctor import doctor
 from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Several, Words, game_first, hint, shown_as
+from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
 MANY = 1000  # more agents than any ladder has
@@ -211,8 +213,6 @@ def grade(
     spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
     _check_picture(picture)
     rules = pg.load(spec)
-    if rules.rules.grade is None:
-        raise InvalidValue(f"grades need a solved game, such as connect_four; {rules} is not solved")
     player = pg.agent(agent, rules)
     stop_at_once()
     given = number
@@ -222,7 +222,7 @@ def grade(
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
-        report = rules.rules.grade(rules, player, given, seed, games, progress=advance)
+        report = pg.grade(rules, player, given, games, seed, advance)
     terminal.show_grade(report, agent, json)
     if picture:
         from plyground.report.pictures import save_mistakes
@@ -400,5 +400,6 @@ def _check_picture(picture: Path | None) -> None:
 
 
 COMMANDS = {
-    each.__name__: each for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check)
+    each.__name__: each
+    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
 }

@@ -16,9 +16,11 @@ from plyground.cli.grammar import hint
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
+from plyground.learners.launch import RUNS, next_free
 from plyground.runs.directory import steps_of
 from plyground.runs.files import is_file
 from plyground.runs.settings import build
+from plyground.runs.tensorboard import summary_writer
 from plyground.teaching.collect import Collect
 
 COLLECT, IMITATION, VERIFY = "collect", "imitation", "verify"
@@ -64,11 +66,14 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         profile: Annotated[str, hint("PROFILE", "none")] = name,
         out: Annotated[Path | None, hint("PATH", "a new folder in runs/")] = None,
         seed: int = 0,
+        tensorboard: bool = False,
     ) -> None:
-        folder = out or training.next_free(Path("runs"), Path(name).stem)
+        if tensorboard:
+            summary_writer()  # before anything is made
+        folder = out or next_free(RUNS, Path(name).stem)
         for stage in table:
             say(f"── {stage}: {folder / _place(stage)}")
-            if not _run_stage(stage, table, folder, seed, f"[{stage}] of the profile {name}"):
+            if not _run_stage(stage, table, folder, seed, f"[{stage}] of the profile {name}", tensorboard):
                 again = command("train", "--profile", profile, "--out", folder, *(["--seed", seed] if seed else []))
                 say(f"The stages before are finished. Continue with: {again}")
                 return
@@ -79,6 +84,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         profile: a profile with stages, or a .toml file of that form
         out: the folder of all stages; stages that are finished there are not repeated
         seed: of all stages
+        tensorboard: {training.LIVE}
     """
     return train
 
@@ -88,7 +94,9 @@ def _place(stage: str) -> str:
     return {COLLECT: DATASET, VERIFY: f"{IMITATION}/verify.md"}.get(stage, stage)
 
 
-def _run_stage(stage: str, table: Mapping[str, Any], folder: Path, seed: int, where: str) -> bool:
+def _run_stage(
+    stage: str, table: Mapping[str, Any], folder: Path, seed: int, where: str, tensorboard: bool = False
+) -> bool:
     """Run a stage to its end, or continue it; returns whether it is finished."""
     collect = build(Collect, {**table[COLLECT], "seed": seed}, where)
     if stage == COLLECT:
@@ -102,6 +110,7 @@ def _run_stage(stage: str, table: Mapping[str, Any], folder: Path, seed: int, wh
     if (run / REPORT).exists():
         return True
     if steps_of(run):
-        return training.resume_run(run)
+        return training.resume_run(run, tensorboard=tensorboard)
     begun = {"data": [str(folder / DATASET)]} if stage == IMITATION else {"init": str(folder / IMITATION)}
-    return training.train_run(stage, {**table[stage], **begun, "game": collect.game, "seed": seed}, run, where)
+    settings = {**table[stage], **begun, "game": collect.game, "seed": seed}
+    return training.train_run(stage, settings, run, where, tensorboard)

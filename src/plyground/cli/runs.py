@@ -19,7 +19,9 @@ from plyground.cli.terminal import console, progress, say, show_match, titled
 from plyground.cli.training import RunPath
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
+from plyground.report import publish as publishing
 from plyground.report import table as table_report
+from plyground.report.compare import compare_runs
 from plyground.report.figures import check_picture
 from plyground.report.inspect import inspect_run
 from plyground.report.run import save_curves, table_of
@@ -27,25 +29,31 @@ from plyground.runs import pack as packing
 from plyground.runs.directory import find_checkpoint, read_config, trust_run
 from plyground.runs.tensorboard import export
 
-ACTIONS = "[pack RUN FILE | unpack FILE RUN | inspect RUN | tensorboard RUN]"
+ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
 WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 
 
 def runs(
-    words: Annotated[Words, shown_as(ACTIONS)] = NO_WORDS, folder: Path = Path("runs"), without_replay: bool = False
+    words: Annotated[Words, shown_as(ACTIONS)] = NO_WORDS,
+    folder: Path = Path("runs"),
+    without_replay: bool = False,
+    license: str = "mit",  # noqa: A002 (the option's name)
+    games: int = publishing.GAMES,
 ) -> None:
-    """List the runs; or pack, unpack or inspect one, or export its metrics.
+    """List the runs; or pack, unpack, publish or inspect one, say what differs between two, or export metrics.
 
     Args:
         words: nothing: list
         folder: where the runs are
         without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
+        license: of what is published, for its model card
+        games: games against each opponent, for the model card
     """
     if not words:
         _list(folder)
         return
     action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "inspect": 1, "tensorboard": 1}
+    wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
@@ -56,8 +64,12 @@ def runs(
         say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
     elif action == "unpack":
         say(f"{source} unpacked into {target}: checkpoints {', '.join(map(str, packing.unpack(source, target)))}")
+    elif action == "publish":
+        say(f"{source} published in {target}: {', '.join(publishing.publish(source, target, license, games))}")
     elif action == "inspect":
         _inspect(source)
+    elif action == "diff":
+        _show_differences(source, target)
     else:
         where, count = export(source)
         say(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}")
@@ -89,6 +101,21 @@ def _inspect(run: Path) -> None:
     for name, value in found.experience.items():
         table.add_row(name.replace("_", " "), _number(value, ".4f"))
     console.print(table) if table.row_count else say(f"{run} has stored nothing yet")
+
+
+def _show_differences(first: Path, second: Path) -> None:
+    found = compare_runs(first, second)
+    if not found:
+        say(f"{first} and {second} have the same settings, versions, code and results")
+        return
+    table = titled(f"what differs between {first} and {second}", "", "", *_short_names(first, second))
+    for before, each in zip([None, *found], found, strict=False):
+        table.add_row("" if before and before.part == each.part else each.part, *each[1:])
+    console.print(table)
+
+
+def _short_names(first: Path, second: Path) -> tuple[str, str]:
+    return (str(first), str(second)) if first.name == second.name else (first.name, second.name)
 
 
 def _number(value: Any, form: str) -> str:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
-import platform
-import shutil
 import signal
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numba
-import numpy as np
-import torch
 import tyro
 from tyro.conf import Positional, arg
 
-import plyground
 from plyground.backend.device import explain_out_of_memory
 from plyground.cli.display import Display, show_report
 from plyground.cli.grammar import NO_WORDS, Words, hint, is_game, shown_as
@@ -28,17 +20,20 @@ from plyground.errors import InvalidValue, command
 from plyground.game import load
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
+from plyground.learners.evaluation import Event
+from plyground.learners.launch import SMALLER, begin, new_run, next_free, versions
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
 from plyground.runs.files import is_file
 from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.tensorboard import record_events, summary_writer
 from plyground.runs.trust import check_programs
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
-SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
+LIVE = "write the metrics for TensorBoard too, while the run goes on"
 RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
@@ -60,9 +55,12 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
+        tensorboard: bool = False,
         trust: bool = False,
     ) -> None:
         _check_profile(profile, trust)
+        if tensorboard:
+            summary_writer()  # before anything is made
         if made_with:
             _say_other_versions(chosen or "", made_with)
         others = words[1:] if name in words[:1] else words
@@ -70,7 +68,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or next_free(Path("runs"), f"{load(full.game).label}-{name}")
         with _new_run(path, name, full) as run:
-            _train(_begin(entry.learner, full, path), run)
+            _train(begin(entry.learner, full, path), run, tensorboard)
 
     train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
     train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
@@ -78,6 +76,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     Args:
         profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
         out: the run's directory
+        tensorboard: {LIVE}
         trust: {TRUST}, where the profile is a run
     """
     return train
@@ -158,53 +157,38 @@ def option(arguments: Sequence[str], option: str) -> str | None:
     return None
 
 
-def next_free(folder: Path, name: str) -> Path:
-    """The first free directory of that name and a number."""
-    paths = (folder / f"{name}-{number}" for number in itertools.count(1))
-    return next(path for path in paths if not path.exists())
-
-
 @contextmanager
 def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
-    """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
+    """A new run directory; says so if one was begun there before."""
     unborn = directory.is_unborn(path)
-    missing = [each for each in (path, *path.parents) if not each.exists()]
-    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+    with new_run(path, learner, config) as run:
         if unborn:
             say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
-        try:
-            yield run
-        except BaseException:
-            if not directory.steps_of(path):
-                shutil.rmtree(missing[-1] if missing else path)
-            raise
+        yield run
 
 
-def versions() -> dict[str, str]:
-    """The versions that a run's numbers depend on."""
-    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    return own | {"numba": numba.__version__, "numpy": np.__version__}
-
-
-def _begin(learner: type[Any], config: Any, path: Path) -> Any:
-    """A fresh learner; one that keeps files in the run's directory takes it as `folder`."""
-    own = {"folder": path} if "folder" in inspect.signature(learner).parameters else {}
-    with explain_out_of_memory(SMALLER):
-        return learner(config, **own)
-
-
-def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str) -> bool:
+def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, tensorboard: bool = False) -> bool:
     """Train a learner with settings from a table into a new directory; returns whether it finished."""
     entry = find_learner(name)
     full = resolve(build(entry.config, settings, where), say)
     with _new_run(path, name, full) as run:
-        return _train(_begin(entry.learner, full, path), run)
+        return _train(begin(entry.learner, full, path), run, tensorboard)
 
 
-def _train(learner: Learner, run: Run) -> bool:
+def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
     """Train to the end or until a signal; then print a report. Returns whether it finished."""
-    with stop_on_signal() as stop, Display() as display, explain_out_of_memory(SMALLER):
-        finished = training.train(learner, run, display, lambda: bool(stop))
+    with (
+        _live_events(run, tensorboard) as show,
+        stop_on_signal() as stop,
+        Display() as display,
+        explain_out_of_memory(SMALLER),
+    ):
+
+        def emit(event: Event) -> None:
+            display(event)
+            show(event)
+
+        finished = training.train(learner, run, emit, lambda: bool(stop))
     if not finished:
         say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
         return False
@@ -218,6 +202,17 @@ def _train(learner: Learner, run: Run) -> bool:
         say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
     say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
     return True
+
+
+@contextmanager
+def _live_events(run: Run, wanted: bool) -> Generator[Callable[[Event], None]]:
+    """Writes events for TensorBoard, if that is wanted."""
+    if not wanted:
+        yield lambda event: None
+        return
+    with record_events(run.path) as events:
+        say(f"Watch it with: tensorboard --logdir {events.folder}")
+        yield events.show
 
 
 def _done(learner: Learner) -> dict[str, float]:
@@ -257,6 +252,7 @@ def resume(
     seconds: float | None = None,
     epochs: int | None = None,
     force: bool = False,
+    tensorboard: bool = False,
     trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end.
@@ -268,15 +264,20 @@ def resume(
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
+        tensorboard: write the metrics for TensorBoard too, while the run goes on
         trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
     if trust:
         directory.trust_run(run)
     given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
-    resume_run(run, {name: value for name, value in given.items() if value is not None}, force)
+    if tensorboard:
+        summary_writer()
+    resume_run(run, {name: value for name, value in given.items() if value is not None}, force, tensorboard)
 
 
-def resume_run(run: Path, limits: Mapping[str, float] | None = None, force: bool = False) -> bool:
+def resume_run(
+    run: Path, limits: Mapping[str, float] | None = None, force: bool = False, tensorboard: bool = False
+) -> bool:
     """Continue a run, to a later end if one is given; returns whether it finished."""
     limits = limits or {}
     with directory.open_run(run) as held:
@@ -293,7 +294,7 @@ def resume_run(run: Path, limits: Mapping[str, float] | None = None, force: bool
             raise
         set_limits(held, limits)
         held.rewind(checkpoint)
-        return _train(learner, held)
+        return _train(learner, held, tensorboard)
 
 
 def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:
@@ -329,4 +330,4 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
 def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
     """A fresh learner with a run's settings."""
     entry = find_learner(str(directory.read_config(run).get("learner")))
-    return _begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)
+    return begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)

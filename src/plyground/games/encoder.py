@@ -6,6 +6,7 @@ An encoder has a name and a version, `planes-v1`, which every checkpoint names. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -38,6 +39,8 @@ class Encoder:
     spread: Function | None = field(default=None, repr=False)
     """a compiled function `spread(place, token, tokens) -> (first, cells, hundredths)`: what the token in a place fills
     in the dense observation, from which cell on, and with what; all else is 0, and no two tokens disagree"""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """the least and the greatest number that it may write, for the spaces of environments; otherwise unknown"""
 
     def __str__(self) -> str:
         return f"{self.name}-v{self.version}"

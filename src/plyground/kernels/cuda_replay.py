@@ -18,11 +18,13 @@ from plyground.kernels.replay import (
     lambda_return_of,
     mark_game,
     n_step_return_of,
+    newest_row,
 )
 
 cuda: Any = untyped
 
 Bools = NDArray[np.bool_]
+Cursor = NDArray[np.uint64]
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -31,7 +33,7 @@ Longs = NDArray[np.int64]
 @cuda.jit(cache=True)
 def n_step_returns(
     indices: Longs,
-    newest: int,
+    cursor: Cursor,
     plies: Plies,
     n_step: int,
     own_turns: bool,
@@ -40,37 +42,35 @@ def n_step_returns(
     out: NStepReturns,
 ) -> None:
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
-        n_step_return_of(k, indices, newest, plies, n_step, own_turns, gamma, penalty, out)
+        n_step_return_of(k, indices, cursor, plies, n_step, own_turns, gamma, penalty, out)
 
 
 @cuda.jit(cache=True)
 def lambda_returns(
-    indices: Longs, newest: int, plies: Plies, values: Floats, gamma: float, td_lambda: float, out: Floats
+    indices: Longs, cursor: Cursor, plies: Plies, values: Floats, gamma: float, td_lambda: float, out: Floats
 ) -> None:
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
-        lambda_return_of(k, indices, newest, plies, values, gamma, td_lambda, out)
+        lambda_return_of(k, indices, cursor, plies, values, gamma, td_lambda, out)
 
 
 @cuda.jit(cache=True)
-def sample_uniform(
-    seed: np.uint64, newest: int, filled: int, shares: SampleShares, usable: Bools, decided: Bools, indices: Longs
-) -> None:
+def sample_uniform(cursor: Cursor, shares: SampleShares, usable: Bools, decided: Bools, indices: Longs) -> None:
     rng = cuda.local.array(1, np.uint64)
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
-        rng[0] = generator_of(seed, k)
-        indices[k] = draw_index(rng, newest, filled, shares, usable, decided)
+        rng[0] = generator_of(cursor, k)
+        indices[k] = draw_index(rng, cursor, shares, usable, decided)
 
 
 @cuda.jit(cache=True)
-def mark_games(marks: Bools, row: int, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
+def mark_games(marks: Bools, cursor: Cursor, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
     for env in range(cuda.grid(1), len(over), cuda.gridsize(1)):
         if over[env]:
-            mark_game(marks, row, env, lengths[env], value)
+            mark_game(marks, newest_row(cursor, len(marks)), env, lengths[env], value)
 
 
 @cuda.jit(cache=True)
-def sample_prioritised(seed: np.uint64, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+def sample_prioritised(cursor: Cursor, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
     rng = cuda.local.array(1, np.uint64)
     for k in range(cuda.grid(1), len(indices), cuda.gridsize(1)):
-        rng[0] = generator_of(seed, k)
+        rng[0] = generator_of(cursor, k)
         draw_by_priority(k, rng, tree, indices, probabilities)

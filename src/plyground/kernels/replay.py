@@ -4,11 +4,14 @@ The buffer is a ring of rows; a row holds one ply of every environment, so that 
 (row + 1, env) unless the game ended. A ply's index is row * envs + env. The template belongs to no game: no slot is
 filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
 
-A call that samples takes one seed; sample k draws from the generator `mix(seed + k * STEP)`, so that both devices
-draw the same samples.
+The cursor of a buffer is [2]: how many rows were written so far, and a generator, from which a call that samples takes
+its seed. It is in the device's memory, since a captured graph runs again and again with the same arguments. Sample k
+draws from the generator `mix(seed + k * STEP)`, so that both devices draw the same samples.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -20,9 +23,11 @@ from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
+Cursor = NDArray[np.uint64]  # [2] rows written so far, generator
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
+Whole = int | np.int64
 
 RUNS_ON, TERMINATED, TRUNCATED = range(3)  # the values of `ended`
 TRIES = 64
@@ -31,15 +36,26 @@ TRIES = 64
 # ---- bodies for one sample, the same on every device ----
 
 
+@njit
+def newest_row(cursor: Cursor, rows: int) -> np.int64:
+    """The row that was written last."""
+    return (np.int64(cursor[0]) - 1) % rows
+
+
+@njit
+def filled_rows(cursor: Cursor, rows: int) -> np.int64:
+    return min(np.int64(cursor[0]), np.int64(rows))
+
+
 @wrapping
-def generator_of(seed: np.uint64, k: int) -> np.uint64:
+def generator_of(cursor: Cursor, k: int) -> np.uint64:
     """The state of sample k's generator."""
-    return mix(seed + np.uint64(k) * STEP)
+    return mix(mix(cursor[1]) + np.uint64(k) * STEP)
 
 
 @uncounted_body
 def n_step_return(
-    row: int, env: int, newest: int, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
+    row: int, env: int, newest: Whole, plies: Plies, n_step: int, own_turns: bool, gamma: float, penalty: float
 ) -> tuple[float, float, int]:
     """A ply's n-step return for the side that acted in it, the bootstrap factor (the factor of the next state's value
     as the side to move there sees it), and the row of the ply that led to the next state.
@@ -75,7 +91,7 @@ def n_step_return(
 def n_step_return_of(
     k: int,
     indices: Longs,
-    newest: int,
+    cursor: Cursor,
     plies: Plies,
     n_step: int,
     own_turns: bool,
@@ -86,6 +102,7 @@ def n_step_return_of(
     """Sample k's `n_step_return` into `out`."""
     envs = plies.sides.shape[1]
     row, env = indices[k] // envs, indices[k] % envs
+    newest = newest_row(cursor, len(plies.sides))
     value, factor, last = n_step_return(row, env, newest, plies, n_step, own_turns, gamma, penalty)
     out.returns[k], out.bootstrap_discount[k] = value, factor
     out.complete[k] = 0.0 if last < 0 else 1.0
@@ -94,7 +111,7 @@ def n_step_return_of(
 
 @uncounted_body
 def lambda_return(
-    row: int, env: int, newest: int, plies: Plies, values: Floats, gamma: float, td_lambda: float
+    row: int, env: int, newest: Whole, plies: Plies, values: Floats, gamma: float, td_lambda: float
 ) -> float:
     """A ply's λ-return for the side that acted in it, from the values [rows, envs] of the states for the side that acts
     in each: (1 - λ) * value + λ * the following ply's return, negated where another side acts there.
@@ -121,7 +138,7 @@ def lambda_return(
 def lambda_return_of(
     k: int,
     indices: Longs,
-    newest: int,
+    cursor: Cursor,
     plies: Plies,
     values: Floats,
     gamma: float,
@@ -129,21 +146,22 @@ def lambda_return_of(
     out: Floats,
 ) -> None:
     """Sample k's `lambda_return` into `out`."""
-    envs = plies.sides.shape[1]
+    envs, newest = plies.sides.shape[1], newest_row(cursor, len(plies.sides))
     out[k] = lambda_return(indices[k] // envs, indices[k] % envs, newest, plies, values, gamma, td_lambda)
 
 
 @njit
-def draw_index(rng: Rng, newest: int, filled: int, shares: SampleShares, usable: Bools, decided: Bools) -> int:
+def draw_index(rng: Rng, cursor: Cursor, shares: SampleShares, usable: Bools, decided: Bools) -> int:
     """The index of one usable ply, all equally likely within the part of the buffer that the shares choose.
 
     With probability `shares.decided` a ply of a decided game, with `shares.recent` one of the newest rows.
     """
     rows, envs = usable.shape
+    newest, filled = newest_row(cursor, rows), filled_rows(cursor, rows)
     kind = uniform(rng)
     from_recent = kind < shares.recent
     from_decided = not from_recent and kind < shares.recent + shares.decided
-    depth = min(shares.recent_rows, filled) if from_recent else filled
+    depth: Any = min(shares.recent_rows, filled) if from_recent else filled
     index = 0
     for attempt in range(TRIES):
         row, env = (newest - below(rng, depth) + rows) % rows, below(rng, envs)
@@ -154,7 +172,7 @@ def draw_index(rng: Rng, newest: int, filled: int, shares: SampleShares, usable:
 
 
 @njit
-def mark_game(marks: Bools, row: int, env: int, length: int, value: bool) -> None:
+def mark_game(marks: Bools, row: Whole, env: int, length: int, value: bool) -> None:
     """Set the marks of the plies of a game of that length which has just ended in `row`."""
     rows = len(marks)
     for back in range(min(length, rows)):
@@ -187,7 +205,7 @@ def draw_by_priority(k: int, rng: Rng, tree: Doubles, indices: Longs, probabilit
 @uncounted_loop
 def n_step_returns(
     indices: Longs,  # [B]
-    newest: int,  # the newest row
+    cursor: Cursor,
     plies: Plies,
     n_step: int,
     own_turns: bool,
@@ -197,13 +215,13 @@ def n_step_returns(
 ) -> None:
     """The n-step returns of the plies `indices` [B]."""
     for k in range(len(indices)):
-        n_step_return_of(k, indices, newest, plies, n_step, own_turns, gamma, penalty, out)
+        n_step_return_of(k, indices, cursor, plies, n_step, own_turns, gamma, penalty, out)
 
 
 @uncounted_loop
 def lambda_returns(
     indices: Longs,  # [B]
-    newest: int,  # the newest row
+    cursor: Cursor,
     plies: Plies,
     values: Floats,  # [rows, envs]
     gamma: float,
@@ -212,14 +230,12 @@ def lambda_returns(
 ) -> None:
     """The λ-returns of the plies `indices` [B]."""
     for k in range(len(indices)):
-        lambda_return_of(k, indices, newest, plies, values, gamma, td_lambda, out)
+        lambda_return_of(k, indices, cursor, plies, values, gamma, td_lambda, out)
 
 
 @njit(cache=True, nogil=True)
 def sample_uniform(
-    seed: np.uint64,
-    newest: int,
-    filled: int,  # rows in use
+    cursor: Cursor,
     shares: SampleShares,
     usable: Bools,  # [rows, envs] plies to learn from
     decided: Bools,  # [rows, envs] plies of decided games
@@ -227,27 +243,29 @@ def sample_uniform(
 ) -> None:
     rng = np.empty(1, np.uint64)
     for k in range(len(indices)):
-        rng[0] = generator_of(seed, k)
-        indices[k] = draw_index(rng, newest, filled, shares, usable, decided)
+        rng[0] = generator_of(cursor, k)
+        indices[k] = draw_index(rng, cursor, shares, usable, decided)
 
 
 @njit(cache=True, nogil=True)
-def mark_games(marks: Bools, row: int, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
-    """Set the marks [rows, envs] of all plies of the games `over` [envs], of `lengths` [envs], that ended in `row`."""
+def mark_games(marks: Bools, cursor: Cursor, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
+    """Set the marks [rows, envs] of all plies of the games `over` [envs], of `lengths` [envs], that ended in the newest
+    row."""
+    row = newest_row(cursor, len(marks))
     for env in range(len(over)):
         if over[env]:
             mark_game(marks, row, env, lengths[env], value)
 
 
 @njit(cache=True, nogil=True)
-def sample_prioritised(seed: np.uint64, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
+def sample_prioritised(cursor: Cursor, tree: Doubles, indices: Longs, probabilities: Doubles) -> None:
     """indices [B] in proportion to their priority, one from each of B equal parts of the sum, and probabilities [B].
 
     tree [2 * leaves]: a binary tree of sums; node n has the children 2n and 2n + 1, the root is 1.
     """
     rng = np.empty(1, np.uint64)
     for k in range(len(indices)):
-        rng[0] = generator_of(seed, k)
+        rng[0] = generator_of(cursor, k)
         draw_by_priority(k, rng, tree, indices, probabilities)
 
 

@@ -32,6 +32,7 @@ from torch import Tensor
 
 from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
+from plyground.backend.graph import Repeated
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
@@ -39,7 +40,7 @@ from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.rollout import SamplingAgent
-from plyground.learners.selfplay import SelfPlay
+from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import WITH_VALUE, entropy_of, log_probabilities
 from plyground.search.network_search import NetworkEvaluator, NetworkSearch
@@ -114,6 +115,17 @@ class Targets(NamedTuple):
     weights: Tensor  # [B] 0: the game has not ended yet
 
 
+class Learned(NamedTuple):
+    """What was learned from a minibatch, for metrics."""
+
+    targets: Targets
+    legal: Tensor  # [B, outputs]
+    log_probs: Tensor  # [B, outputs]
+    policy_losses: Tensor  # [B]
+    value_errors: Tensor  # [B]
+    gradient: Tensor  # its norm before clipping
+
+
 def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
     """[B] the cross-entropy of the target policy; `log_probs` [B, outputs] are minus infinity where not legal."""
     chosen = log_probs.gather(1, targets.outputs)  # [B, E]
@@ -141,11 +153,12 @@ class SearchResults:
     @timed("replay")
     def write(self, found: Result) -> None:
         """Store the results of a search in the row that the replay buffer writes next."""
-        row, policy, actions = self.replay.time % len(self.values), found.policy, found.actions
+        policy, actions, replay = found.policy, found.actions, self.replay
         if self.edges < policy.shape[1]:
             policy, places = policy.topk(self.edges, dim=1)
             actions = actions.gather(1, places)
-        self.actions[row], self.policy[row], self.values[row] = actions.clamp(min=0), policy, found.values
+        for ring, values in ((self.actions, actions.clamp(min=0)), (self.policy, policy), (self.values, found.values)):
+            replay.put(ring, values)
 
     def _rings(self) -> dict[str, Tensor]:
         return {"actions": self.actions, "policy": self.policy, "values": self.values}
@@ -190,6 +203,10 @@ class AlphaZeroLearner:
         self.search = self_play_search(config, self.view, self.evaluator)
         self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
         self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
+        device, generators, say = self.view.device_name, [self.rng], self.state.note
+        self.play_chosen = Repeated(device, self._play_chosen, generators, say)
+        self.learn = Repeated(device, self._learn, generators, say)
+        self.play_chosen.captures &= self.games.on_device
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
 
     def iterate(self) -> Metrics:
@@ -198,11 +215,8 @@ class AlphaZeroLearner:
         self.play()
         if self.found.ended < max(config.learning_starts, config.batch_size):
             return {}
-        self.model.schedule_learning_rate(state)
-        state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
         metrics: Metrics = {}
-        while state.updates_due >= 1:
-            state.updates_due -= 1
+        for _ in range(self.model.begin_updates(state)):
             metrics = self.update() or metrics
         return metrics
 
@@ -211,15 +225,23 @@ class AlphaZeroLearner:
     def play(self) -> None:
         """One ply in every environment: the action that the search chooses, or an opponent's. Opponents' positions are
         searched too, and learned from."""
-        found, counts = self.search_positions(), self.games.results.counts
-        self.found.write(found)
-        before = counts["plies"]
-        ply = self.games.step(found.chosen.clone(), self.model.snapshot_agents())
-        ends_result = (ply.actions != found.chosen) | (found.proven != OPEN)
-        self.replay.add(ply, usable=torch.zeros_like(ends_result), explored=ends_result)
-        self.replay.mark_ended(ply)
+        self.search_positions()
+        ply = self.play_chosen(self.model.opponents_key(self.state))
+        counts, before = self.games.results.counts, self.games.results.counts["plies"]
+        self.games.results.count(self.view.on, ply)
         self.found.ended += counts["plies"] - before
+        self.replay.count_row()
         self.state.plies += len(ply.actions)
+
+    def _play_chosen(self) -> Transition:
+        """Play what the search chose, and store it with what the search found."""
+        found = self.search.result
+        self.found.write(found)
+        ply = self.games.advance(found.chosen.clone(), self.model.snapshot_agents())
+        ends_result = (ply.actions != found.chosen) | (found.proven != OPEN)
+        self.replay.write(ply, usable=torch.zeros_like(ends_result), explored=ends_result)
+        self.replay.mark_ended(ply)
+        return ply
 
     @timed("search")
     def search_positions(self) -> Result:
@@ -234,7 +256,12 @@ class AlphaZeroLearner:
     @timed("update")
     def update(self) -> Metrics:
         """One gradient step on a minibatch; returns its metrics at every METRICS_INTERVAL-th update."""
-        config, view, state = self.config, self.view, self.state
+        learned = self.learn(self.state.rollbacks)
+        self.state.updates += 1
+        return self.metrics(learned) if self.state.updates % METRICS_INTERVAL == 1 else {}
+
+    def _learn(self) -> Learned:
+        config, view = self.config, self.view
         targets = self.sample()
         legal = view.legal(targets.states)
         logits, values = self.model.network.with_value(view.observe(targets.states))
@@ -245,21 +272,22 @@ class AlphaZeroLearner:
         self.model.optimizer.zero_grad(set_to_none=True)
         ((targets.weights * losses).sum() / total).backward()
         gradient = self.model.step()
-        state.updates += 1
-        if state.updates % METRICS_INTERVAL != 1:
-            return {}
-        with torch.no_grad():
-            best = targets.outputs.gather(1, targets.policy.argmax(1, keepdim=True))[:, 0]
-            rows = {
-                "policy_loss": policy_losses,
-                "kl": policy_losses - entropy_of_targets(targets.policy),
-                "agreement": (log_probs.argmax(1) == best).float(),
-                "value_error": value_errors.abs(),
-                "entropy": entropy_of(log_probs, legal),
-            }
-            means = {name: (targets.weights * each).sum() / total for name, each in rows.items()}
-            proven = (self.search.result.proven != OPEN).float().mean()
-            return to_floats({**means, "gradient": gradient, "proven": proven})
+        return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), gradient)
+
+    def metrics(self, learned: Learned) -> Metrics:
+        targets, log_probs = learned.targets, learned.log_probs
+        best = targets.outputs.gather(1, targets.policy.argmax(1, keepdim=True))[:, 0]
+        rows = {
+            "policy_loss": learned.policy_losses,
+            "kl": learned.policy_losses - entropy_of_targets(targets.policy),
+            "agreement": (log_probs.argmax(1) == best).float(),
+            "value_error": learned.value_errors.abs(),
+            "entropy": entropy_of(log_probs, learned.legal),
+        }
+        total = targets.weights.sum().clamp(min=1)
+        means = {name: (targets.weights * each).sum() / total for name, each in rows.items()}
+        proven = (self.search.result.proven != OPEN).float().mean()
+        return to_floats({**means, "gradient": learned.gradient, "proven": proven})
 
     def sample(self) -> Targets:
         """A minibatch of positions, each under a random symmetry."""

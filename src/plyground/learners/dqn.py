@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import make_teacher
+from plyground.backend.graph import Repeated
 from plyground.errors import InvalidValue
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
 from plyground.learners.evaluation import SelfPlayCycle
@@ -142,6 +143,17 @@ def value_spread(values: Tensor, legal: Tensor) -> Tensor:
     return (variance.sqrt() * choice).sum() / choice.sum().clamp(min=1) + SMALLEST_SPREAD
 
 
+class Learned(NamedTuple):
+    """A minibatch and what was learned from it, for metrics."""
+
+    states: Tensor  # [B, bytes]
+    values: Tensor  # [B, outputs]
+    chosen: Tensor  # [B] the values of the actions played
+    td_errors: Tensor  # [B]
+    loss: Tensor
+    gradient: Tensor  # its norm before clipping
+
+
 class DQNLearner:
     """A Q-network, its target network, and a replay buffer."""
 
@@ -160,6 +172,13 @@ class DQNLearner:
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
         spread = torch.linspace(1.0, config.exploration_spread, config.num_envs, dtype=torch.float64)
         self.exponents = spread.to(self.view.device)  # [N]
+        self.epsilons = torch.zeros_like(self.exponents)  # [N] of this ply
+        self.shaping_weight = torch.zeros((), dtype=torch.float64, device=self.view.device)  # of this ply
+        device, generators, say = self.view.device_name, [self.rng], self.state.note
+        self.play_ply = Repeated(device, self._play, generators, say)
+        self.learn = Repeated(device, self._learn, generators, say)
+        self.play_ply.captures &= self.teacher is None and self.games.on_device
+        self.games.check_every_ply(self.view)
 
     def iterate(self) -> Metrics:
         """One ply in every environment, then the updates that these plies allow."""
@@ -167,11 +186,8 @@ class DQNLearner:
         self.play()
         if len(self.replay) < max(config.learning_starts, config.batch_size):
             return {}
-        self.model.schedule_learning_rate(state)
-        state.updates_due += config.replay_ratio * config.num_envs / config.batch_size
         metrics: Metrics = {}
-        while state.updates_due >= 1:
-            state.updates_due -= 1
+        for _ in range(self.model.begin_updates(state)):
             metrics = self.update() or metrics
         return metrics
 
@@ -179,6 +195,14 @@ class DQNLearner:
 
     def play(self) -> None:
         """One ply in every environment."""
+        torch.pow(self._epsilon(), self.exponents, out=self.epsilons)
+        self.shaping_weight.fill_(self.config.shaping_coef * self.guidance)
+        ply = self.play_ply(self.model.opponents_key(self.state))
+        self.replay.count_row()
+        self.games.results.count(self.view.on, ply)
+        self.state.plies += len(ply.actions)
+
+    def _play(self) -> Transition:
         view, states = self.view, self.games.batch.states
         legal = view.legal(states)  # [N, A]
         with torch.inference_mode():
@@ -186,17 +210,25 @@ class DQNLearner:
         greedy = view.action_of(states, values.argmax(1))
         actions = self._explore(states, values, greedy)
         bonus = self._imitation_rewards(states, actions)
-        ply = self.games.step(actions, self.model.snapshot_agents())
+        ply = self.games.advance(actions, self.model.snapshot_agents())
         usable = view.output_of(ply.states, ply.actions) < view.outputs
         if self.config.bootstrap == "own_turn":
             usable &= ply.own
-        rewards = ply.rewards + bonus * ply.own + self._shaping_rewards(ply)
-        self.replay.add(ply._replace(rewards=rewards), usable, explored=ply.actions != greedy)
+        rewards = ply.rewards + bonus * ply.own
+        if self.config.shaping_coef:
+            rewards = rewards + self.shaping_weight * shaping_rewards(view.on, ply, self.config.gamma)
+        self.replay.write(ply._replace(rewards=rewards), usable, explored=ply.actions != greedy)
         self.replay.mark_decided(ply)
         if self.config.undecided_share < 1:
             drawn = torch.rand(len(actions), generator=self.rng, device=view.device)
             self.replay.drop_undecided(ply, drawn >= self.config.undecided_share)
-        self.state.plies += len(actions)
+        return ply
+
+    def _epsilon(self) -> float:
+        """The present ε of the most exploratory environment."""
+        config, fraction = self.config, self.config.exploration_fraction
+        done = min(1.0, self.state.progress / fraction) if fraction else 1.0
+        return config.exploration_initial_eps + done * (config.exploration_final_eps - config.exploration_initial_eps)
 
     def _explore(self, states: Tensor, values: Tensor, greedy: Tensor) -> Tensor:
         """[N] the greedy actions, some of them replaced by others; `values` [N, outputs] are masked."""
@@ -204,11 +236,7 @@ class DQNLearner:
         if config.exploration == "boltzmann":
             noise = -torch.empty_like(values).exponential_(generator=self.rng).log()  # Gumbel
             return self.view.action_of(states, (values / config.exploration_temperature + noise).argmax(1))
-        fraction = config.exploration_fraction
-        done = min(1.0, self.state.progress / fraction) if fraction else 1.0
-        initial, final = config.exploration_initial_eps, config.exploration_final_eps
-        epsilons = (initial + done * (final - initial)) ** self.exponents  # [N]
-        explores = torch.rand(len(greedy), generator=self.rng, device=device) < epsilons
+        explores = torch.rand(len(greedy), generator=self.rng, device=device) < self.epsilons
         return torch.where(explores, self.games.batch.random_actions(), greedy)
 
     @property
@@ -226,15 +254,17 @@ class DQNLearner:
         agrees = (best == actions.cpu().numpy()[:, None]).any(1)
         return self.guidance * self.config.imitation_coef * torch.from_numpy(agrees).to(actions.device).float()
 
-    def _shaping_rewards(self, ply: Transition) -> Tensor | float:
-        weight = self.config.shaping_coef * self.guidance
-        return weight * shaping_rewards(self.view.on, ply, self.config.gamma) if weight else 0.0
-
     # ---- updates ----
 
     def update(self) -> Metrics:
         """One gradient step on a minibatch; returns its metrics at every METRICS_INTERVAL-th update."""
-        config, view, state = self.config, self.view, self.state
+        learned = self.learn(self.state.rollbacks)
+        self.state.updates += 1
+        self._update_target_network()
+        return self.metrics(learned) if self.state.updates % METRICS_INTERVAL == 1 else {}
+
+    def _learn(self) -> Learned:
+        config, view = self.config, self.view
         batch = self.replay.sample(
             config.batch_size,
             config.n_step,
@@ -253,17 +283,21 @@ class DQNLearner:
         self.model.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         gradient = self.model.step()
-        state.updates += 1
-        self._update_target_network()
+        if config.tau:
+            with torch.no_grad():
+                for old, new in zip(self.target_network.parameters(), self.q_network.parameters(), strict=True):
+                    old.lerp_(new, config.tau)
         td_errors = (chosen - targets).detach()
         if config.prioritized_replay:
             self.replay.update_priorities(batch.indices, td_errors, config.priority_alpha)
-        if state.updates % METRICS_INTERVAL != 1:
-            return {}
-        legal = view.legal(batch.states)
-        spread = entropy(values.detach(), legal, value_spread(values.detach(), legal)).mean()
-        metrics = {"loss": loss, "gradient": gradient, "td_error": td_errors.abs().mean(), "q": chosen.mean()}
-        return to_floats({**metrics, "entropy": spread, "even_entropy": legal.sum(1).clamp(min=1).log().mean()})
+        return Learned(batch.states, values.detach(), chosen.detach(), td_errors, loss.detach(), gradient)
+
+    def metrics(self, learned: Learned) -> Metrics:
+        legal, values = self.view.legal(learned.states), learned.values
+        means = {"loss": learned.loss, "gradient": learned.gradient}
+        means |= {"td_error": learned.td_errors.abs().mean(), "q": learned.chosen.mean()}
+        spread = entropy(values, legal, value_spread(values, legal)).mean()
+        return to_floats({**means, "entropy": spread, "even_entropy": legal.sum(1).clamp(min=1).log().mean()})
 
     def targets(self, batch: Sample) -> Tensor:
         """[B] TD targets, with the exact legal mask of every next state."""
@@ -287,11 +321,7 @@ class DQNLearner:
 
     def _update_target_network(self) -> None:
         config, updates = self.config, self.state.updates
-        if config.tau:
-            with torch.no_grad():
-                for old, new in zip(self.target_network.parameters(), self.q_network.parameters(), strict=True):
-                    old.lerp_(new, config.tau)
-        elif updates % config.target_update_interval == 0:
+        if not config.tau and updates % config.target_update_interval == 0:
             self.target_network.load_state_dict(self.q_network.state_dict())
             if updates == config.target_update_interval:  # one line for all of them
                 self.state.notes.append(f"target network synchronised at update {updates} (every {updates})")

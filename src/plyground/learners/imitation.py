@@ -29,6 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
+from plyground.backend.parts import set_learning_rate
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
@@ -208,8 +209,8 @@ class ImitationLearner:
     def _update(self, lesson: Lesson) -> Tensor:
         config, state = self.config, self.state
         total = config.epochs * -(-len(self.rows) // config.batch_size)
-        for group in self.model.optimizer.param_groups:
-            group["lr"] = config.learning_rate * (1 - (1 - FINAL_RATE) * state.updates / total) * 0.5**state.rollbacks
+        rate = config.learning_rate * (1 - (1 - FINAL_RATE) * state.updates / total) * 0.5**state.rollbacks
+        set_learning_rate(self.model.optimizer, rate)
         loss = self.loss(lesson)
         self.model.optimizer.zero_grad(set_to_none=True)
         loss.backward()

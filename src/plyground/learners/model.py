@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from plyground.agents.network import NetworkAgent, begin_with, identity
 from plyground.backend import device as devices
+from plyground.backend.parts import set_learning_rate
 from plyground.backend.view import View
 from plyground.game import load
 from plyground.learners.state import TrainingState
@@ -36,7 +37,7 @@ class Model:
             begin_with(self.network, config.init, self.identity)
         self.best = copy.deepcopy(self.network)
         self.snapshots = Snapshots(self.network, config.snapshots)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), config.learning_rate, fused=True)
+        self.optimizer = devices.adam(self.network, config.learning_rate)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -62,6 +63,10 @@ class Model:
         """Earlier versions of the network, as opponents."""
         return [self.snapshot_agent(self.view, network) for network in self.snapshots.networks]
 
+    def opponents_key(self, state: TrainingState) -> object:
+        """Changes with the snapshots, and when a rollback gives the optimizer other tensors: see `Repeated`."""
+        return state.rollbacks, *map(id, self.snapshots.networks)
+
     def take_snapshot(self, cycle: int) -> None:
         """Keep the present network as an opponent, if one is due after this cycle."""
         if cycle % self.config.snapshot_interval == 0:
@@ -71,14 +76,21 @@ class Model:
 
     @property
     def learning_rate(self) -> float:
-        return self.optimizer.param_groups[0]["lr"]
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def begin_updates(self, state: TrainingState) -> int:
+        """How many updates follow one more ply in every environment: whole ones, the rest stays due."""
+        self.schedule_learning_rate(state)
+        state.updates_due += self.config.replay_ratio * self.config.num_envs / self.config.batch_size
+        whole = int(state.updates_due)
+        state.updates_due -= whole
+        return whole
 
     def schedule_learning_rate(self, state: TrainingState) -> None:
         """Constant over the first half of the run, then falling linearly; halved by each rollback."""
         done = max(0.0, 2 * state.progress - 1)
         rate = self.config.learning_rate * (1 - (1 - self.config.learning_rate_final) * done) * 0.5**state.rollbacks
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        set_learning_rate(self.optimizer, rate)
 
     def step(self) -> Tensor:
         """One optimizer step with the gradients that `backward` has added up; returns their norm before clipping."""

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from plyground.backend.games import run_kernel
+from plyground.backend.graph import Repeated
 from plyground.kernels.arrays import Rollout as RolloutArrays
 from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
 from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized
@@ -53,6 +54,11 @@ class PPOLearner:
         self.config, self.state = config, TrainingState()
         self.rollout = Rollout(config, self.state)
         self.model, self.cycle, self.game = self.rollout.model, self.rollout.cycle, self.rollout.view.game
+        view, size = self.rollout.view, config.batch_size
+        advantages, returns = (torch.zeros(size, device=view.device) for _ in range(2))
+        indices = torch.zeros(size, dtype=torch.int64, device=view.device)
+        self.minibatch = PolicyBatch(indices, advantages, returns)  # of this update
+        self.learn = Repeated(view.device_name, self._learn, say=self.state.note)
 
     def iterate(self) -> Metrics:
         """One ply in every environment; at the end of a rollout, several epochs of minibatches in random order."""
@@ -66,10 +72,20 @@ class PPOLearner:
             order = torch.randperm(total, generator=rollout.rng, device=plies.indices.device)
             for start in range(0, total - size + 1, size):  # the last partial minibatch is dropped
                 minibatch = plies.rows(order[start : start + size])
-                metrics = rollout.update(minibatch, self.policy_loss)
+                metrics = self.update(minibatch)
                 if metrics["kl"] > config.target_kl > 0:
                     return metrics
         return metrics
+
+    def update(self, minibatch: PolicyBatch) -> dict[str, float]:
+        if len(minibatch.indices) < self.config.batch_size:
+            return self.rollout.update(minibatch, self.policy_loss)
+        for kept, new in zip(self.minibatch, minibatch, strict=True):
+            kept.copy_(new)
+        return self.rollout.count_update(self.learn(self.state.rollbacks))
+
+    def _learn(self) -> tuple[Tensor, Tensor]:
+        return self.rollout.optimize(self.minibatch, self.policy_loss)
 
     def advantages(self) -> PolicyBatch:
         """Generalised advantage estimation over the rollout."""

@@ -18,11 +18,12 @@ from plyground.backend.games import on_device, run_kernel
 from plyground.backend.priorities import PriorityTree
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.games.rng import STEP, scatter, seeds
+from plyground.games.rng import STEP, seeds
 from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 from plyground.learners.selfplay import Transition
 
+SIGNED_STEP = int(STEP.view(np.int64))  # of the generator; torch computes with signed numbers
 MIN_PRIORITY = 1e-3  # added to every error, so that no ply is never sampled
 
 
@@ -49,7 +50,7 @@ class ReplayBuffer:
             least = 2 * num_envs
             raise InvalidValue(f"a buffer of {size} plies is too small for {num_envs} environments: at least {least}")
         games, shape, head = on_device(game, device), (rows, num_envs), game.rules.HEAD
-        self.game, self.games, self.time = game, games, 0
+        self.game, self.games = game, games
         self.states, self.next_states = games.zeros(shape, head), games.zeros(shape, head)  # [rows, envs, bytes]
         self.actions = games.zeros(shape, np.int32)
         self.plies = Plies(
@@ -60,7 +61,9 @@ class ReplayBuffer:
             explored=games.zeros(shape, np.bool_),
         )
         self.usable, self.decided = games.zeros(shape, np.bool_), games.zeros(shape, np.bool_)
-        self.rng = seeds(seed, 1)  # [1]
+        first = torch.tensor([0, int(seeds(seed, 1).view(np.int64)[0])])
+        self.cursor = first.to(games.device)  # [2] how many rows were written so far, and the generator
+        self._time = 0  # the same number of rows, for Python
         self.tree = PriorityTree(rows * num_envs, device) if prioritized else None
         self.max_priority = torch.ones((), dtype=torch.float64, device=games.device)  # of a ply not sampled yet
 
@@ -78,6 +81,16 @@ class ReplayBuffer:
         return self.states.shape[0] * self.num_envs
 
     @property
+    def time(self) -> int:
+        """How many rows were written so far."""
+        return self._time
+
+    @time.setter
+    def time(self, rows: int) -> None:
+        self._time = rows
+        self.cursor[0] = rows
+
+    @property
     def filled(self) -> int:
         """Rows in use."""
         return min(self.time, len(self.states))
@@ -89,22 +102,46 @@ class ReplayBuffer:
 
     # ---- writing ----
 
-    @timed("replay")
     def add(self, ply: Transition, usable: Tensor, explored: Tensor | None = None) -> None:
         """Store one ply of each environment. Only `usable` [N] plies are sampled; n-step returns do not continue
         through plies that `explored` [N], since they say nothing about best play."""
-        row, plies, games = self.time % len(self.states), self.plies, self.games
-        self.states[row], self.next_states[row], self.actions[row] = ply.states, ply.next_states, ply.actions
-        plies.sides[row] = games.field(ply.states, "to_move")
-        plies.next_sides[row] = games.field(ply.next_states, "to_move")
-        plies.rewards[row] = ply.rewards
-        plies.ended[row] = ply.terminated * TERMINATED + ply.truncated * TRUNCATED  # 0: the game continues
-        plies.explored[row] = False if explored is None else explored
-        self.usable[row], self.decided[row] = usable, False
-        self.time += 1
+        self.write(ply, usable, explored)
+        self.count_row()
+
+    @timed("replay")
+    def write(self, ply: Transition, usable: Tensor, explored: Tensor | None = None) -> None:
+        """`add` on the device alone, for graphs: whoever runs one calls `count_row` each time."""
+        games, none = self.games, torch.zeros_like(usable)
+        row = {
+            "states": ply.states,
+            "next_states": ply.next_states,
+            "actions": ply.actions,
+            "sides": games.field(ply.states, "to_move"),
+            "next_sides": games.field(ply.next_states, "to_move"),
+            "rewards": ply.rewards,
+            "ended": ply.terminated * TERMINATED + ply.truncated * TRUNCATED,  # 0: the game continues
+            "explored": none if explored is None else explored,
+            "usable": usable,
+            "decided": none,
+        }
+        for name, ring in self._rings().items():
+            self.put(ring, row[name])
         if self.tree is not None:
-            indices = torch.arange(row * self.num_envs, (row + 1) * self.num_envs, device=usable.device)
+            indices = torch.arange(self.num_envs, device=usable.device) + self._row() * self.num_envs
             self.tree.set(indices, self.max_priority * usable)
+        self.cursor[0] += 1
+
+    def put(self, ring: Tensor, values: Tensor) -> None:
+        """Write values [N, ...] into the row of `ring` [rows, N, ...] that comes next."""
+        ring.index_copy_(0, self._row(), values.to(ring.dtype)[None])
+
+    def _row(self) -> Tensor:
+        """[1] the row that is written next."""
+        return self.cursor[:1] % len(self.states)
+
+    def count_row(self) -> None:
+        """One more row was written."""
+        self._time += 1
 
     @timed("replay")
     def mark_ended(self, ply: Transition) -> None:
@@ -125,7 +162,7 @@ class ReplayBuffer:
 
     def _mark_games(self, marks: Tensor, over: Tensor, lengths: Tensor, value: bool) -> None:
         """Set the marks [rows, envs] of all plies of the games `over` [N] that have just ended."""
-        run_kernel(self.games.name, "replay", "mark_games", len(over), marks, self.newest, over, lengths, value)
+        run_kernel(self.games.name, "replay", "mark_games", len(over), marks, self.place(), over, lengths, value)
 
     # ---- sampling ----
 
@@ -146,7 +183,7 @@ class ReplayBuffer:
         """Plies with their n-step returns. `decided_share` comes from decided games, `recent_share` from the newest
         rows; `beta` is the exponent of the importance-sampling weights of prioritized replay."""
         if self.tree is not None:
-            indices, probabilities = self.tree.sample(batch_size, int(self._next_seed()))
+            indices, probabilities = self.tree.sample(batch_size, self._next_seed())
             weights = (len(self) * probabilities) ** -beta
             weights = (weights / weights.max()).float()
         else:
@@ -169,7 +206,7 @@ class ReplayBuffer:
         """[B] indices of usable plies, all equally likely within the parts of the buffer that the shares choose."""
         indices = torch.empty(batch_size, dtype=torch.int64, device=self.games.device)
         shares = SampleShares(float(decided_share), float(recent_share), recent_rows)
-        given = self._next_seed(), self.newest, self.filled, shares, self.usable, self.decided, indices
+        given = self._next_seed(), shares, self.usable, self.decided, indices
         run_kernel(self.games.name, "replay", "sample_uniform", batch_size, *given)
         return indices
 
@@ -181,13 +218,13 @@ class ReplayBuffer:
         returns, discounts, complete = (torch.empty(n, device=device) for _ in range(3))
         found = NStepReturns(returns, discounts, torch.empty_like(indices), complete)
         how = n_step, own_turn, gamma, truncation_penalty, found
-        run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.newest, self.plies, *how)
+        run_kernel(self.games.name, "replay", "n_step_returns", n, indices, self.place(), self.plies, *how)
         return found
 
     def lambda_returns(self, indices: Tensor, values: Tensor, gamma: float, td_lambda: float) -> Tensor:
         """[B] from the values [rows, envs] of all plies; see `lambda_return` in `kernels/replay.py`."""
         found = torch.empty(len(indices), device=self.games.device)
-        how = self.newest, self.plies, values, gamma, td_lambda, found
+        how = self.place(), self.plies, values, gamma, td_lambda, found
         run_kernel(self.games.name, "replay", "lambda_returns", len(indices), indices, *how)
         return found
 
@@ -202,10 +239,14 @@ class ReplayBuffer:
         torch.maximum(self.max_priority, priorities.max(), out=self.max_priority)  # no synchronisation
         self.tree.set(indices, priorities)
 
-    def _next_seed(self) -> np.uint64:
-        with np.errstate(over="ignore"):
-            self.rng += STEP
-            return scatter(self.rng[0])
+    def place(self) -> Tensor:
+        """The cursor as kernels read it: [2] uint64."""
+        return self.cursor.view(torch.uint64)
+
+    def _next_seed(self) -> Tensor:
+        """The cursor with another seed."""
+        self.cursor[1] += SIGNED_STEP
+        return self.place()
 
     # ---- for statistics and checkpoints ----
 
@@ -224,7 +265,7 @@ class ReplayBuffer:
         """Only the rows in use."""
         rows = {name: ring[: self.filled].flatten(1) for name, ring in self._rings().items()}
         tree = {} if self.tree is None else {"tree": self.tree.tree, "max_priority": self.max_priority}
-        return {**rows, "rng": self.rng, "time": self.time, **tree}
+        return {**rows, "rng": self.place()[1:], "time": self.time, **tree}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.time = state["time"]
@@ -236,7 +277,7 @@ class ReplayBuffer:
             ring[: self.filled] = values.reshape(self.filled, *ring.shape[1:]).to(ring.device)
         if not ((self.actions >= 0) & (self.actions < self.game.num_actions)).all():
             raise InvalidValue(f"the replay buffer holds actions that {self.game} does not have")
-        self.rng[:] = state["rng"]
+        self.cursor[1:] = torch.from_numpy(state["rng"].view(np.int64).copy())
         if self.tree is not None:
             self.tree.tree.copy_(torch.from_numpy(state["tree"].copy()))
             self.max_priority.copy_(torch.from_numpy(state["max_priority"].reshape(()).copy()))

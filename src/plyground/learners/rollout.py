@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from plyground.agents.network import NetworkAgent
+from plyground.backend.graph import Repeated
 from plyground.errors import InvalidValue, shorten
 from plyground.games import rng as generators
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
@@ -32,7 +33,7 @@ from plyground.learners.config import Bounds, Share
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer
-from plyground.learners.selfplay import SelfPlay
+from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import TrainingState
 from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, sample_actions
 
@@ -97,6 +98,10 @@ class Rollout:
         self.images = torch.from_numpy(images).to(view.device)
         self.inverse = torch.from_numpy(np.argsort(images, axis=1).astype(np.int32)).to(view.device)
         self.cycle = SelfPlayCycle(config, state, self.model, self.games.results, self.replay)
+        self.entropy_coef = torch.zeros((), device=view.device)  # of this update
+        self.play_ply = Repeated(view.device_name, self._play, [self.rng], state.note)
+        self.play_ply.captures &= self.games.on_device
+        self.games.check_every_ply(view)
 
     def parts(self) -> dict[str, Any]:
         own = {"log_probs": self.log_probs, "values": self.values}
@@ -107,6 +112,22 @@ class Rollout:
     def play(self) -> bool:
         """One ply in every environment, with actions sampled from the policy; returns whether the rollout is complete,
         so that an update is due."""
+        ply, replay = self.play_ply(self.model.opponents_key(self.state)), self.replay
+        replay.count_row()
+        self.games.results.count(self.view.on, ply)
+        self.state.plies += len(ply.actions)
+        complete = replay.time % self.config.rollout_length == 0
+        if complete:
+            self.model.schedule_learning_rate(self.state)
+            self.schedule_entropy()
+        return complete
+
+    def schedule_entropy(self) -> None:
+        """The coefficient of the entropy bonus falls linearly over the run."""
+        initial, final = self.config.entropy_coef, self.config.entropy_coef_final
+        self.entropy_coef.fill_(initial * (1.0 - (1.0 - final) * self.state.progress))
+
+    def _play(self) -> Transition:
         view, replay = self.view, self.replay
         seen, symmetry = self._transformed()
         with torch.inference_mode():
@@ -116,15 +137,11 @@ class Rollout:
             outputs = sample_actions(log_probs, numbers)
             log_probs = log_probs.gather(1, outputs[:, None])[:, 0]
         actions = self.inverse[symmetry, view.action_of(seen, outputs)]
-        row = replay.time % len(self.values)
-        self.log_probs[row], self.values[row] = log_probs, values
-        ply = self.games.step(actions, self.model.snapshot_agents())
-        replay.add(ply._replace(states=seen, actions=self.images[symmetry, ply.actions]), usable=ply.own)
-        self.state.plies += len(actions)
-        complete = replay.time % self.config.rollout_length == 0
-        if complete:
-            self.model.schedule_learning_rate(self.state)
-        return complete
+        replay.put(self.log_probs, log_probs)
+        replay.put(self.values, values)
+        ply = self.games.advance(actions, self.model.snapshot_agents())
+        replay.write(ply._replace(states=seen, actions=self.images[symmetry, ply.actions]), usable=ply.own)
+        return ply
 
     def _transformed(self) -> tuple[Tensor, Tensor]:
         """The states [N, bytes], each under a symmetry drawn at random, and which one [N].
@@ -157,7 +174,12 @@ class Rollout:
     # ---- updates ----
 
     def update(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> dict[str, float]:
-        """One optimizer step over all these plies; the network processes at most `batch_size` of them at once."""
+        """One optimizer step over all these plies."""
+        return self.count_update(self.optimize(batch, policy_loss))
+
+    def optimize(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> tuple[Tensor, Tensor]:
+        """`update` on the device alone, for graphs: whoever runs one calls `count_update` each time. Returns MEANS and
+        the gradient's norm. The network processes at most `batch_size` plies at once."""
         self.model.optimizer.zero_grad(set_to_none=True)
         total, sums = len(batch.indices), torch.zeros(len(MEANS), device=self.view.device)
         for start in range(0, total, self.config.batch_size):
@@ -166,9 +188,12 @@ class Rollout:
             loss, means = self._loss(part, policy_loss)
             (share * loss).backward()
             sums += share * means
-        gradient = self.model.step()
+        return sums, self.model.step()
+
+    def count_update(self, found: tuple[Tensor, Tensor]) -> dict[str, float]:
+        """One more update was made; returns its metrics."""
         self.state.updates += 1
-        return to_floats({**dict(zip(MEANS, sums, strict=True)), "gradient": gradient})
+        return to_floats({**dict(zip(MEANS, found[0], strict=True)), "gradient": found[1]})
 
     def _loss(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> tuple[Tensor, Tensor]:
         """The loss of a minibatch, and the metrics in MEANS."""
@@ -179,8 +204,7 @@ class Rollout:
         all_log_probs = log_probabilities(logits, legal)
         log_probs, old = all_log_probs.gather(1, outputs[:, None])[:, 0], replay.at(self.log_probs, batch.indices)
         actor, entropy = policy_loss(log_probs, old, batch.advantages), entropy_of(all_log_probs, legal).mean()
-        entropy_coef = config.entropy_coef * (1.0 - (1.0 - config.entropy_coef_final) * self.state.progress)
-        loss = actor + config.value_coef * (values - batch.returns).square().mean() - entropy_coef * entropy
+        loss = actor + config.value_coef * (values - batch.returns).square().mean() - self.entropy_coef * entropy
         with torch.no_grad():
             log_ratio = log_probs - old
             kl, error = (log_ratio.exp() - 1.0 - log_ratio).mean(), (values - batch.returns).abs().mean()

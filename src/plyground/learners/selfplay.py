@@ -18,8 +18,10 @@ from plyground.agents.agent import Agent, ScriptedAgent, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
+from plyground.backend.device import SIMULATED, get, is_gpu
 from plyground.backend.games import DeviceGame, fill_selected
 from plyground.backend.parts import restore
+from plyground.backend.view import View
 from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
@@ -28,6 +30,7 @@ LEARNER, SNAPSHOT = "self", "snapshot"  # opponents that are not agent specs
 MAX_REASONS = 1000  # games of a cycle whose reasons are counted: enough to tell, and texts cost time
 MAX_REASONS_PER_PLY = 50  # where many games begin together, the first that end are all short
 COUNTS = ("games", "plies", "truncated", "draws", "first_wins", "second_wins")
+READ_INTERVAL = 16  # plies between two readings of the counts on a GPU, since each reading waits for it
 
 
 class Transition(NamedTuple):
@@ -74,7 +77,7 @@ class SelfPlay:
         n, shares = config.num_envs, opponent_shares(config.opponents)
         self.game, self.config, self.rng = game, config, rng
         self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
-        self.device, self.results = self.batch.on.device, GameResults(game)
+        self.device, self.results = self.batch.on.device, GameResults(game, device, n)
         self.agents = {
             spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
             for spec, agent in make_opponents(config.opponents, game).items()
@@ -140,20 +143,34 @@ class SelfPlay:
 
     def step(self, actions: Tensor, snapshots: Sequence[NetworkAgent] = ()) -> Transition:
         """One ply in every environment: the learner's `actions` [N], or its opponent's where it is that one's turn.
+        Finished games are counted and replaced by new ones."""
+        ply = self.advance(actions, snapshots)
+        self.results.count(self.batch.on, ply)
+        return ply
 
-        Finished games are counted and replaced by new ones.
-        """
+    def advance(self, actions: Tensor, snapshots: Sequence[NetworkAgent] = ()) -> Transition:
+        """`step` on the device alone, for graphs: whoever runs one calls `results.count` each time."""
         games, batch = self.batch.on, self.batch
         own = self._answer(actions, snapshots)
         states, lengths = games.heads(batch.states), batch.plies + 1
         illegal = games.find_illegal(batch.states, actions)
         rewards, terminated, truncated = batch.step(actions)
         next_states = batch.next_states
-        row = self.results.add(games, next_states, terminated, truncated, lengths, illegal)
-        if row < len(actions):
-            raise IllegalAction(f"row {row}: {int(actions[row])} is not legal")
+        ply = Transition(states, actions, rewards, next_states, terminated, truncated, own, lengths)
+        self.results.add(games, ply, illegal)
         self.begin_games(terminated | truncated)
-        return Transition(states, actions, rewards, next_states, terminated, truncated, own, lengths)
+        return ply
+
+    def check_every_ply(self, view: View) -> None:
+        """A network without an output for every action may have none for the legal ones: an illegal action must be
+        noticed before the next ply."""
+        if view.outputs < self.game.num_actions:
+            self.results.interval = 1
+
+    @property
+    def on_device(self) -> bool:
+        """Whether all opponents act on the device of the games, so that a ply can be captured in a graph."""
+        return all(isinstance(agent, NetworkAgent | ScriptedAgent) for agent in self.agents.values())
 
     def _answer(self, actions: Tensor, snapshots: Sequence[NetworkAgent]) -> Tensor:
         """Fill in the opponents' actions where it is their turn; returns where the learner acts itself [N]."""
@@ -186,10 +203,14 @@ class SelfPlay:
 
 
 class GameResults:
-    """Counts of the games that ended since the cycle began."""
+    """Counts of the games that ended since the cycle began. They are added up on the device, and read there at every
+    ply on a CPU, at every READ_INTERVAL-th on a GPU."""
 
-    def __init__(self, game: Game) -> None:
-        self.game = game
+    def __init__(self, game: Game, device: str, n: int) -> None:
+        self.game, self.n = game, n
+        self.interval, self.unread = READ_INTERVAL if is_gpu(device) and not SIMULATED else 1, 0  # plies
+        self.sums = torch.zeros(len(COUNTS), dtype=torch.int64, device=get(device).torch)  # since the last reading
+        self.extremes = torch.tensor([0, n], device=self.sums.device)  # the longest game, the first illegal row
         self.clear()
 
     def clear(self) -> None:
@@ -200,37 +221,55 @@ class GameResults:
         return self.counts["games"]
 
     def state(self) -> dict[str, Any]:
-        return {"counts": self.counts, "reasons": self.reasons}
+        unread = {"sums": self.sums, "extremes": self.extremes, "unread": self.unread}
+        return {"counts": self.counts, "reasons": self.reasons, **unread}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.clear()
+        if "unread" in state:  # not in older checkpoints, where everything was read
+            self.unread = state["unread"]
+            for name in ("sums", "extremes"):
+                restore(name, getattr(self, name), dict(state), {})
         for key, count in state.items():  # such as `reasons.four in a row`
             which, _, name = key.partition(".")
-            (self.counts if which == "counts" else self.reasons)[name] = count
+            if which in ("counts", "reasons"):
+                (self.counts if which == "counts" else self.reasons)[name] = count
 
-    def add(
-        self,
-        games: DeviceGame,
-        next_states: Tensor,  # [N, bytes]
-        terminated: Tensor,  # [N]
-        truncated: Tensor,  # [N]
-        lengths: Tensor,  # [N] plies of each game
-        illegal: Tensor,  # [1] the first row with an illegal action
-    ) -> int:
-        """Count the games that have just ended; returns `illegal`, read together with the counts: on a GPU each read
-        synchronises."""
-        outcomes, ended = games.field(next_states, "outcome"), (terminated | truncated) * lengths
-        wins = [(terminated & (outcomes == code)).sum() for code in (DRAW, FIRST_WINS, SECOND_WINS)]
-        sums = [(ended > 0).sum(), ended.sum(), truncated.sum(), *wins, ended.max(), illegal[0]]
-        *counts, longest, row = cast("list[int]", torch.stack([each.long() for each in sums]).tolist())
+    def add(self, games: DeviceGame, ply: Transition, illegal: Tensor) -> None:
+        """Add up the games that have just ended, on the device. `illegal` [1] is the first row with an illegal action,
+        or the number of rows."""
+        over, lengths = ply.terminated | ply.truncated, ply.lengths
+        outcomes = games.field(ply.next_states, "outcome")
+        wins = [(ply.terminated & (outcomes == code)).sum() for code in (DRAW, FIRST_WINS, SECOND_WINS)]
+        self.sums += torch.stack([over.sum(), (over * lengths).sum(), ply.truncated.sum(), *wins])
+        self.extremes[0] = torch.maximum(self.extremes[0], (over * lengths).max())
+        self.extremes[1] = torch.minimum(self.extremes[1], illegal[0])
+
+    def count(self, games: DeviceGame, ply: Transition) -> None:
+        """After each `add`, in Python: read the sums if it is time, and put some reasons into words. Raises
+        IllegalAction if an action was illegal."""
+        self.unread += 1
+        if self.unread < self.interval:
+            return
+        ended, row = self._read()
+        if row < self.n:
+            raise IllegalAction(f"row {row}: {int(ply.actions[row])} is not legal")
+        wanted = min(MAX_REASONS_PER_PLY, MAX_REASONS - self.reasons.total())
+        if wanted > 0 and ended:
+            rows = ply.terminated.nonzero()[:wanted, 0]
+            found = games.to_records(ply.next_states[rows])
+            self.reasons.update(self.game.rules.reason(each) or "over" for each in found)
+
+    def _read(self) -> tuple[int, int]:
+        """Read the sums, all at once, and begin new ones; how many games they count, and the first illegal row."""
+        *counts, longest, row = cast("list[int]", torch.cat([self.sums, self.extremes]).tolist())
         for name, count in zip(COUNTS, counts, strict=True):
             self.counts[name] += count
         self.counts["longest"] = max(self.counts["longest"], longest)
-        wanted = min(MAX_REASONS_PER_PLY, MAX_REASONS - self.reasons.total())
-        if wanted > 0 and counts[0]:
-            rows = terminated.nonzero()[:wanted, 0]
-            self.reasons.update(self.game.rules.reason(each) or "over" for each in games.to_records(next_states[rows]))
-        return row
+        self.sums.zero_()
+        self.extremes.copy_(torch.tensor([0, self.n]))
+        self.unread = 0
+        return counts[0], row
 
     def record(self) -> dict[str, Any]:
         """Shares, lengths and reasons, for the metrics of a cycle."""

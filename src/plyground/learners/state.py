@@ -64,6 +64,10 @@ class TrainingState:
         """Whether the cycle that has just ended is followed by an evaluation and a checkpoint."""
         return self.cycle % config.checkpoint_interval == 0 or self.finished(config)
 
+    def note(self, text: str) -> None:
+        """A message for people."""
+        self.notes.append(text)
+
     def track_metrics(self, metrics: Metrics, config: Any) -> None:
         """Update the moving averages; a metric that is not finite or beyond its limit raises `Diverged`."""
         for name, value in metrics.items():

@@ -14,6 +14,7 @@ from matplotlib.patches import Circle, Rectangle
 from plyground.arena.grade import Mistake
 from plyground.arena.ladder import Ladder
 from plyground.games.scene import Item, Scene, Zone
+from plyground.games.svg import PIECES, SUITS
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis
 from plyground.report.figures import BLUE, GREEN, GREY, ORANGE, label, new_figure, save_figure
@@ -23,8 +24,6 @@ LEAST_WIDTH = 6  # columns that a picture has room for
 INK, MARK = "#222222", "#c0392b"
 MISTAKES = {"inaccuracy": (GREEN, "^"), "mistake": (ORANGE, "s"), "blunder": (MARK, "X")}  # colour and marker
 NAMED = 8  # mistakes whose moves are written beside them: the worst
-PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
-SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 
 
 def save_mistakes(path: Path, agent: str, mistakes: Sequence[Mistake]) -> None:

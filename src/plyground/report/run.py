@@ -41,11 +41,11 @@ def write_report(path: Path, games: int = GAMES) -> str:
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
-        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {_totals(records)} {best_step}",
+        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {totals(records)} {best_step}",
         *_empty_table(path, agent),
         "\n".join(table),
-        *_puzzles_solved(agent),
-        *_graded(agent),
+        *puzzles_solved(agent),
+        *graded(agent),
         *_time_by_part(events(records, "cycle")),
         f"What to try next: {'; '.join(advice(config, records, scores))}.",
     ]
@@ -76,7 +76,7 @@ def _empty_table(path: Path, agent: Any) -> list[str]:
     ]
 
 
-def _totals(records: Sequence[Mapping[str, Any]]) -> str:
+def totals(records: Sequence[Mapping[str, Any]]) -> str:
     """What the run has done so far."""
     for cycle in events(records, "cycle")[-1:]:
         return (
@@ -90,14 +90,14 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> str:
     return "Nothing was learned yet."
 
 
-def _puzzles_solved(agent: Any) -> list[str]:
+def puzzles_solved(agent: Any) -> list[str]:
     """The share of the simplest puzzles that it solves, where a game has them."""
     found = puzzles.solved(agent.game, agent)
     words = " and ".join(f"{share:.1%} of {name.replace('_', '-')}" for name, share in found.items())
     return [f"Puzzles: it solves {words}."] if found else []
 
 
-def _graded(agent: Any) -> list[str]:
+def graded(agent: Any) -> list[str]:
     """The perfect player's grade, where there is one."""
     if agent.game.rules.grade is None:
         return []

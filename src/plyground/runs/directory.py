@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +36,27 @@ from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
-from plyground.runs.records import RECORDS, Best, Config, Manifest, Record, State, fit, parse_json, read_json
+from plyground.runs.records import (
+    RECORDS,
+    Best,
+    Config,
+    Manifest,
+    Published,
+    Record,
+    State,
+    fit,
+    parse_json,
+    read_json,
+)
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
 Names = Mapping[str, str]
+AnyManifest = TypeVar("AnyManifest", Manifest, Published)
 FORMAT = 2
 REPLAY = "replay.safetensors"
 MANIFEST, EXAMPLES, HELD_OUT = "manifest.json", "examples.bin", "held_out.safetensors"
+PUBLISHED, WEIGHTS = "config.json", "model.safetensors"  # of a published folder (`report/publish.py`)
 BEFORE_FIRST = {"checkpoints", "lock", "metrics.jsonl", "config.toml", EXAMPLES, HELD_OUT, "held_out.signature"}
 """the names in a run directory that has no checkpoint yet"""
 STEP = re.compile(r"0|[1-9][0-9]{0,17}")  # the name of a checkpoint's folder
@@ -134,6 +147,20 @@ class Checkpoint:
             raise DamagedFile(f"{self.path} has no {name}: {why}, so it can play but cannot be resumed")
         entry = self.manifest["files"][name]
         return files.read_checked(self.path / name, entry["size"], entry["sha256"])
+
+
+@dataclass(frozen=True)
+class PublishedCheckpoint(Checkpoint):
+    """The only checkpoint of a published folder: config.json describes the tensors of model.safetensors."""
+
+    number: int
+
+    @property
+    def step(self) -> int:
+        return self.number
+
+    def tensors(self, group: str) -> dict[str, NDArray[Any]]:
+        return super().tensors(WEIGHTS.removesuffix(".safetensors"))
 
 
 def _check_finite(tensors: Tensors, where: object) -> None:
@@ -294,6 +321,8 @@ def is_unborn(path: Path) -> bool:
 def open_run(path: Path) -> Run:
     """An existing run directory, to resume or to add checkpoints."""
     read_config(path)
+    if is_published(path):
+        raise InvalidValue(f"{path} is a published model: it can play, but a run cannot be resumed from it")
     return Run(path)
 
 
@@ -386,19 +415,30 @@ def steps_of(path: Path) -> list[int]:
 def read_checkpoint(path: Path) -> Checkpoint:
     if not (path / MANIFEST).is_file():
         raise DamagedFile(f"{path} has no {MANIFEST}")
-    found = read_json(path / MANIFEST, dict[str, Any]).get("format")
+    return Checkpoint(path, _read_manifest(path / MANIFEST, Manifest))
+
+
+def _read_manifest(file: Path, kind: type[AnyManifest]) -> AnyManifest:
+    found = read_json(file, dict[str, Any]).get("format")
     if found != FORMAT:
-        raise DamagedFile(f"{path} has format {shorten(repr(found))}; this version of Plyground reads format {FORMAT}")
-    manifest = read_json(path / MANIFEST, Manifest)
+        what = f"{file.parent} has format {shorten(repr(found))}"
+        raise DamagedFile(f"{what}; this version of Plyground reads format {FORMAT}")
+    manifest = read_json(file, kind)
     for name in manifest["files"]:
         if name != PurePosixPath(name).name or name.startswith(".") or {"\\", ":", "\0"} & set(name):
-            raise DamagedFile(f"{path / MANIFEST} names {shorten(name)!r}, which is no plain file of its folder")
-    return Checkpoint(path, manifest)
+            raise DamagedFile(f"{file} names {shorten(name)!r}, which is no plain file of its folder")
+    return manifest
+
+
+def is_published(path: Path) -> bool:
+    """Whether this is a folder that `runs publish` has written."""
+    return files.is_file(path / PUBLISHED) and not (path / "checkpoints").exists()
 
 
 def find_checkpoint(path: Path, which: str) -> Checkpoint:
     """The checkpoint `best`, `last`, or that of a step."""
-    steps = steps_of(path)
+    published = _read_manifest(path / PUBLISHED, Published) if is_published(path) else None
+    steps = [published["step"]] if published else steps_of(path)
     if not steps:
         raise InvalidValue(f"{path} has no checkpoint yet; if nothing works on it, begin it again with --out {path}")
     chosen = int(which) if STEP.fullmatch(which) else -1
@@ -408,6 +448,8 @@ def find_checkpoint(path: Path, which: str) -> Checkpoint:
         raise InvalidValue(
             f"{path} has no checkpoint {shorten(which)!r}; it has: best, last, {', '.join(map(str, steps))}"
         )
+    if published:
+        return PublishedCheckpoint(path, published, chosen)
     return read_checkpoint(path / "checkpoints" / str(chosen))
 
 

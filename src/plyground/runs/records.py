@@ -171,6 +171,12 @@ class Manifest(TypedDict):
     files: dict[str, Entry]
 
 
+class Published(Manifest):
+    """config.json of a published folder."""
+
+    step: int
+
+
 class State(TypedDict):
     """state.json of a checkpoint; one that can only play has neither config nor parts."""
 

@@ -1,4 +1,4 @@
-"""A run's metrics as TensorBoard events, exported from `metrics.jsonl` on demand."""
+"""A run's metrics as TensorBoard events: exported from `metrics.jsonl`, or written while the run goes on."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +28,54 @@ def scalars(record: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, fl
             yield f"{path}/{name}", float(value)
 
 
-def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
-    """Write the events; returns the folder and the number of events."""
+def summary_writer() -> Any:
+    """TensorBoard's writer, or an error that says how to install it."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise InvalidValue(f"TensorBoard is not installed; {install('tensorboard')}") from None
+    return SummaryWriter
+
+
+class Events(AbstractContextManager["Events"]):
+    """A folder of events that records are added to. The time of an event is that of the run, in seconds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.count, self._seconds, self._writer = folder, 0, 0.0, summary_writer()(str(folder))
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Every number of a record."""
+        spent: Any = record.get("seconds") if record["event"] in RECORDS else None  # checked only there
+        total: Any = spent.get("total") if isinstance(spent, dict) else spent  # pyright: ignore
+        self._seconds = total if isinstance(total, float) else self._seconds
+        for name, value in scalars(record):
+            self._writer.add_scalar(name, value, record["step"], walltime=self._seconds)
+            self.count += 1
+
+    def show(self, record: Mapping[str, Any]) -> None:
+        """Add a record of a run that goes on, and let TensorBoard see it now; the display's ticks are no records."""
+        if record["event"] != "tick":
+            self.add(record)
+            self._writer.flush()
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
+
+def export(run: Path, folder: Path | None = None) -> tuple[Path, int]:
+    """Write the events; returns the folder and the number of events."""
+    summary_writer()
     read_config(run)
-    target, count, seconds = folder or run / "tensorboard", 0, 0.0
+    with record_events(run, folder) as events:
+        return events.folder, events.count
+
+
+def record_events(run: Path, folder: Path | None = None) -> Events:
+    """The events of all records so far, to which further ones can be added. What an earlier export has written into
+    the run's own folder is replaced: after a resume, its last records may be gone."""
     if folder is None:
-        shutil.rmtree(target, ignore_errors=True)  # made by an earlier export
-    with SummaryWriter(str(target)) as writer:
-        for record in read_metrics(run):
-            spent: Any = record.get("seconds") if record["event"] in RECORDS else None  # checked only there
-            total: Any = spent.get("total") if isinstance(spent, dict) else spent  # pyright: ignore
-            seconds = total if isinstance(total, float) else seconds
-            for name, value in scalars(record):
-                writer.add_scalar(name, value, record["step"], walltime=seconds)
-                count += 1
-    return target, count
+        shutil.rmtree(run / "tensorboard", ignore_errors=True)
+    events = Events(folder or run / "tensorboard")
+    for record in read_metrics(run):
+        events.add(record)
+    return events

@@ -32,7 +32,7 @@ PROGRAMS = ("uci:", "file:")  # how the specs of agents begin that are programs 
 OWN_FILES = re.compile(
     r"config\.toml|metrics\.jsonl|best\.json|lock|report\.md|curves\.png|verify\.(md|png)"
     r"|examples\.bin|held_out\.(safetensors|signature)|checkpoints/\.?\d+(\.partial)?/\w+\.(json|safetensors|signature)"
-    r"|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
+    r"|README\.md|config\.json|model\.safetensors|board\.png|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
 )
 """the files of a run that Plyground writes"""
 SIGNATURE = ".signature"

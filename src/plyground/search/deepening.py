@@ -77,9 +77,8 @@ REDUCTIONS = _reductions()
 def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
     """Begin the search of one position, root [1] of STATE. Table and history are kept, the latter with less weight."""
     run = memory.progress[0]
-    run["nodes"], run["level"], run["depth"], run["completed"] = 0, 0, 1, 0
-    run["action"], run["line"], run["finished"], run["value"], run["margin"] = -1, 0, 0, 0.0, WIDEST
-    run["age"] = (np.int64(run["age"]) + 1) % 128
+    run["nodes"], run["age"], run["barred"] = 0, (np.int64(run["age"]) + 1) % 128, 0
+    memory.barred[:] = 0
     memory.killers[:] = -1
     for side in range(2):
         for action in range(memory.history.shape[1]):
@@ -89,9 +88,19 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
     node["turn"], node["step"], node["passed"] = 0, 0, 0
     node["checked"] = in_check(stack.states[0], memory.work[0])
     node["key"] = key_of(stack, 0)
-    node["alpha"], node["beta"], node["depth"], node["hash_action"], node["stage"] = -2 * WIN, 2 * WIN, 1, -1, OPEN
-    run["serial"] += 1
-    node["serial"] = run["serial"]
+    run["completed"] = 0
+    set_out(1, 0.0, -1, node, run)
+
+
+@uncounted_loop
+def search_line(depth: int, value: float, action: int, stack: Stack, memory: Memory) -> None:
+    """Begin an iteration of `begin_search`'s position, without the actions that are `barred` there; `value` and
+    `action` are what the iteration before found (-1: no action)."""
+    run, barred = memory.progress[0], np.int64(0)
+    for other in range(len(memory.barred)):
+        barred += memory.barred[other]
+    run["barred"] = barred
+    set_out(depth, value, action, stack.nodes[0], run)
 
 
 @uncounted_loop
@@ -125,26 +134,44 @@ def search_on(budget: int, limits: Limits, stack: Stack, memory: Memory) -> None
 
 
 @njit
-def end_iteration(limits: Limits, root: State, run: State) -> None:
-    """The root is done: widen its window if the value is outside; else finish, or search a turn deeper."""
-    value = root["best"]
-    low, high = value <= root["floor"] and root["floor"] > -WIN, value >= root["beta"] and root["beta"] < WIN
-    if low or high:
-        run["margin"] *= 4
-    else:
-        run["value"], run["completed"] = value, run["depth"]
-        soon = WIN - abs(value) < run["depth"]  # a proven value: no shorter way to the end has been overlooked
-        if run["depth"] == limits.depth or soon or root["count"] == 1:
-            run["finished"] = 1
-            return
-        run["depth"] += 1
-        run["margin"] = FIRST_MARGIN if run["depth"] >= ASPIRES else WIDEST
+def set_out(depth: int, value: float, action: int, root: State, run: State) -> None:
+    """Begin with an iteration: nothing is found in it yet."""
+    run["level"], run["finished"], run["line"], run["action"], run["value"] = 0, 0, 0, action, value
+    begin_iteration(depth, root, run)
+
+
+@njit
+def begin_iteration(depth: int, root: State, run: State) -> None:
+    run["depth"], run["margin"] = depth, FIRST_MARGIN if depth >= ASPIRES else WIDEST
+    open_window(run["value"], root, run)
+
+
+@njit
+def open_window(value: float, root: State, run: State) -> None:
+    """Search the root with an aspiration window around a value."""
     wide = run["margin"] >= WIDEST or abs(value) > PROVEN
     root["alpha"] = -2 * WIN if wide else value - run["margin"]
     root["beta"] = 2 * WIN if wide else value + run["margin"]
     root["depth"], root["hash_action"], root["stage"] = run["depth"], run["action"], OPEN
     run["serial"] += 1
     root["serial"] = run["serial"]
+
+
+@njit
+def end_iteration(limits: Limits, root: State, run: State) -> None:
+    """The root is done: widen its window if the value is outside; else finish, or search a turn deeper."""
+    value = root["best"]
+    low, high = value <= root["floor"] and root["floor"] > -WIN, value >= root["beta"] and root["beta"] < WIN
+    if low or high:
+        run["margin"] *= 4
+        open_window(value, root, run)
+        return
+    run["value"], run["completed"] = value, run["depth"]
+    soon = WIN - abs(value) < run["depth"]  # a proven value: no shorter way to the end has been overlooked
+    if run["depth"] == limits.depth or soon or root["count"] == 1:
+        run["finished"] = 1
+    else:
+        begin_iteration(run["depth"] + 1, root, run)
 
 
 # ---- nodes ----
@@ -386,7 +413,7 @@ def list_actions(level: int, stack: Stack, memory: Memory) -> None:
     for k in range(count):
         action = actions[k]
         loud = np.int64(loudness(state, action))
-        if loud <= 0 and node["depth"] <= 0:
+        if (loud <= 0 and node["depth"] <= 0) or (level == 0 and memory.barred[action]):
             continue
         if action == node["hash_action"]:
             rank = FROM_TABLE
@@ -426,18 +453,18 @@ def hash_of(words: NDArray[np.generic], level: int) -> np.uint64:
 def look_up(child: State, selective: bool, memory: Memory) -> tuple[bool, float]:
     """Whether the table knows enough of a position, and its value. A principal variation is always searched."""
     entry = memory.table[np.int64(child["key"] & np.uint64(len(memory.table) - 1))]
-    if entry["bound"] == 0 or entry["key"] != child["key"]:
+    sealed, value, action, depth, bound = entry["key"], entry["value"], entry["action"], entry["depth"], entry["bound"]
+    if bound == 0 or sealed != seal(child["key"], value, action, depth, bound):
         return False, 0.0
-    child["hash_action"] = entry["action"]
-    value = entry["value"]
+    child["hash_action"] = action
     if abs(value) > PROVEN:
         value += -child["turn"] if value > 0 else child["turn"]
-    deep = entry["depth"] == child["depth"]
+    deep = depth == child["depth"]
     if selective:
-        proven = (value > PROVEN and entry["bound"] != AT_MOST) or (value < -PROVEN and entry["bound"] != AT_LEAST)
-        deep = entry["depth"] >= child["depth"] or proven
-    high = entry["bound"] != AT_MOST and value >= child["beta"]
-    low = entry["bound"] != AT_LEAST and value <= child["alpha"]
+        proven = (value > PROVEN and bound != AT_MOST) or (value < -PROVEN and bound != AT_LEAST)
+        deep = depth >= child["depth"] or proven
+    high = bound != AT_MOST and value >= child["beta"]
+    low = bound != AT_LEAST and value <= child["alpha"]
     return deep and child["beta"] - child["alpha"] < 2 * NO_WIDTH and (high or low), value
 
 
@@ -451,17 +478,27 @@ def close_node(level: int, stack: Stack, memory: Memory) -> None:
     if node["best"] == -2 * WIN and not within:  # a turn for which no level was left: its side has not lost
         node["best"] = np.float64(evaluate_fine(stack.states[level]))
         return
+    if level == 0 and run["barred"]:  # the value of the other actions alone
+        return
     value = node["best"]
     bound = AT_LEAST if value >= node["beta"] else AT_MOST if value <= node["floor"] else EXACT
     if node["depth"] <= 0 or abs(value) > WIN or (node["partial"] and within and bound != AT_LEAST):
         return
     entry = memory.table[np.int64(node["key"] & np.uint64(len(memory.table) - 1))]
-    if entry["key"] != node["key"] and entry["age"] == run["age"] and entry["depth"] > node["depth"]:
+    known = entry["action"]
+    same = entry["key"] == seal(node["key"], entry["value"], known, entry["depth"], entry["bound"])
+    if not same and entry["age"] == run["age"] and entry["depth"] > node["depth"]:
         return
     if abs(value) > PROVEN:
         value += node["turn"] if value > 0 else -node["turn"]
-    action = node["best_action"]
-    if action < 0 and entry["key"] == node["key"]:
-        action = entry["action"]
-    entry["key"], entry["value"], entry["action"] = node["key"], value, action
+    action = node["best_action"] if node["best_action"] >= 0 or not same else known
+    entry["key"] = seal(node["key"], value, action, node["depth"], bound)
+    entry["value"], entry["action"] = value, action
     entry["depth"], entry["bound"], entry["age"] = node["depth"], bound, run["age"]
+
+
+@njit
+def seal(key: np.uint64, value: float, action: int, depth: int, bound: int) -> np.uint64:
+    """An entry's key, mixed with its contents: where two threads write at once, an entry made of both fits no key."""
+    rest = np.int64(action) << 32 ^ np.int64(depth) << 8 ^ np.int64(bound)
+    return key ^ np.float64(value).view(np.uint64) ^ np.uint64(rest)

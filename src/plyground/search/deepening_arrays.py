@@ -54,7 +54,7 @@ NODE = np.dtype(
 
 ENTRY = np.dtype(
     [
-        ("key", np.uint64),
+        ("key", np.uint64),  # `seal`ed
         ("value", np.float64),  # wins and losses are counted from this position
         ("action", np.int32),  # the best, -1: unknown
         ("depth", np.int16),
@@ -74,6 +74,7 @@ PROGRESS = np.dtype(
         ("completed", np.int32),  # depth of the last complete iteration
         ("action", np.int32),  # the best so far
         ("line", np.int32),  # length of the principal variation
+        ("barred", np.int32),  # number of actions that are not searched at the root
         ("finished", np.int8),  # the depth is reached, the value is proven, or there is only one action
         ("age", np.int8),  # number of the search, modulo 128
         ("value", np.float64),  # of the action
@@ -103,6 +104,7 @@ class Memory(NamedTuple):
     killers: Ints  # [L, 2] quiet actions that caused cut-offs at a level
     history: Longs  # [2, NUM_ACTIONS] how often an action of a side caused one, weighted by depth
     line: Ints  # [L] the principal variation
+    barred: NDArray[np.uint8]  # [NUM_ACTIONS] 1: not searched at the root
     progress: Records  # [1] of PROGRESS
     rng: Words  # [1] for rules that take a generator; nothing is drawn from it
     work: Records  # [1] the game's own working memory

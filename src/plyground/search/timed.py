@@ -207,6 +207,7 @@ def new_memory(game: Game, entries: int) -> Memory:
         killers=np.full((LEVELS, 2), -1, np.int32),
         history=np.zeros((2, game.rules.NUM_ACTIONS), np.int64),
         line=np.zeros(LEVELS, np.int32),
+        barred=np.zeros(game.rules.NUM_ACTIONS, np.uint8),
         progress=np.zeros(1, PROGRESS),
         rng=np.zeros(1, np.uint64),
         work=game.work(),

@@ -46,6 +46,7 @@ NOTHING = CELLS + CLOCK - CASTLING
 CLOCKS = NOTHING + 1
 TURNED = 64 * 56 + 56
 F0, F1 = np.float32(0), np.float32(1)
+UNIT = 0.0, 1.0
 
 
 @njit
@@ -150,7 +151,17 @@ def write_flat839(state: State, seat: int, out: Floats) -> None:
 
 
 ENCODERS = (
-    Encoder("planes", 1, (PLANES, 8, 8), np.float32, write_planes, "own pieces below; see the file", slot),
-    Encoder("index", 1, (40,), np.int16, write_index, "`planes` as 40 tokens", slot, expand, "planes-v1", spread),
-    Encoder("flat839", 1, (839,), np.float32, write_flat839, "absolute: pieces, side, castling, en passant, clocks"),
+    Encoder("planes", 1, (PLANES, 8, 8), np.float32, write_planes, "own pieces below; see the file", slot, bounds=UNIT),
+    Encoder(
+        "index", 1, (40,), np.int16, write_index, "`planes` as 40 tokens", slot, expand, "planes-v1", spread, (0, 939)
+    ),
+    Encoder(
+        "flat839",
+        1,
+        (839,),
+        np.float32,
+        write_flat839,
+        "absolute: pieces, side, castling, en passant, clocks",
+        bounds=UNIT,
+    ),
 )

@@ -64,16 +64,22 @@ PLACES = _places()
 def evaluate(state: State) -> float:
     """In [-1, 1], for the side to move."""
     mine, theirs = state["to_move"], 1 - state["to_move"]
-    phase = 0
-    for kind in range(board.KNIGHTS, board.KINGS):
-        phase += PHASE[kind] * popcount(state["pieces"][kind])
-    phase = phase if phase < 24 else 24  # after promotions there may be more
+    phase = phase_of(state)
     score = side_score(state, mine, phase) - side_score(state, theirs, phase)
     return score / (SCALE + abs(score))
 
 
 @njit
-def side_score(state: State, side: int, phase: int) -> np.int64:
+def phase_of(state: State) -> np.int64:
+    """24 in the middle game, 0 when only pawns and kings are left."""
+    phase = np.int64(0)
+    for kind in range(board.KNIGHTS, board.KINGS):
+        phase += PHASE[kind] * popcount(state["pieces"][kind])
+    return min(phase, np.int64(24))  # after promotions there may be more
+
+
+@njit
+def side_score(state: State, side: int, phase: np.int64) -> np.int64:
     """The sum of one side's terms, by kind of piece."""
     own, other = state["sides"][side], state["sides"][1 - side]
     occupied = own | other
@@ -143,17 +149,14 @@ DISTANCE = np.array([[max(abs(a // 8 - b // 8), abs(a % 8 - b % 8)) for b in ran
 def evaluate_fine(state: State) -> float:
     """`evaluate` with pawn structure, files for rooks, and attacks on the king that grow with the attackers."""
     mine, theirs = state["to_move"], 1 - state["to_move"]
-    phase = 0
-    for kind in range(board.KNIGHTS, board.KINGS):
-        phase += PHASE[kind] * popcount(state["pieces"][kind])
-    phase = phase if phase < 24 else 24
+    phase = phase_of(state)
     score = TEMPO + pawn_score(state, mine, phase) - pawn_score(state, theirs, phase)
     score += piece_score(state, mine, phase) - piece_score(state, theirs, phase)
     return score / (SCALE + abs(score))
 
 
 @njit
-def pawn_score(state: State, side: int, phase: int) -> np.int64:
+def pawn_score(state: State, side: int, phase: np.int64) -> np.int64:
     """Pawns by place and structure; a passed pawn counts more in the end game, and more near its own king."""
     own, other = state["pieces"][board.PAWNS] & state["sides"][side], state["pieces"][board.PAWNS]
     other &= state["sides"][1 - side]
@@ -180,7 +183,7 @@ def pawn_score(state: State, side: int, phase: int) -> np.int64:
 
 
 @njit
-def piece_score(state: State, side: int, phase: int) -> np.int64:
+def piece_score(state: State, side: int, phase: np.int64) -> np.int64:
     """All pieces but pawns: material, places, mobility, files, and what they attack beside the king."""
     own, other = state["sides"][side], state["sides"][1 - side]
     pawns, occupied = state["pieces"][board.PAWNS], own | other

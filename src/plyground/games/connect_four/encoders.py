@@ -88,10 +88,18 @@ def write_features(state: State, seat: int, out: Floats) -> None:
 
 
 ENCODERS = (
-    Encoder("planes", 1, (2, ROWS, COLUMNS), np.float32, write_planes, "own stones; opponent's stones"),
-    Encoder("onehot", 1, (3, ROWS, COLUMNS), np.float32, write_onehot, "empty cells; own stones; opponent's stones"),
-    Encoder("signed", 1, (ROWS, COLUMNS), np.int8, write_signed, "+1 own, -1 opponent's"),
-    Encoder("relative", 1, (ROWS * COLUMNS,), np.float32, write_relative, "0 empty, 1 own, 2 opponent's, flat"),
-    Encoder("board", 1, (ROWS, COLUMNS), np.int8, write_board, "0 empty, 1 first side, 2 second side"),
+    Encoder("planes", 1, (2, ROWS, COLUMNS), np.float32, write_planes, "own stones; opponent's stones", bounds=(0, 1)),
+    Encoder(
+        "onehot",
+        1,
+        (3, ROWS, COLUMNS),
+        np.float32,
+        write_onehot,
+        "empty cells; own stones; opponent's stones",
+        bounds=(0, 1),
+    ),
+    Encoder("signed", 1, (ROWS, COLUMNS), np.int8, write_signed, "+1 own, -1 opponent's", bounds=(-1, 1)),
+    Encoder("relative", 1, (CELLS,), np.float32, write_relative, "0 empty, 1 own, 2 opponent's, flat", bounds=(0, 2)),
+    Encoder("board", 1, (ROWS, COLUMNS), np.int8, write_board, "0 empty, 1 first side, 2 second side", bounds=(0, 2)),
     Encoder("features", 1, (8,), np.float32, write_features, "centre, threats, blocks, wins: own, then opponent's"),
 )

@@ -181,7 +181,8 @@ def _encoders() -> list[Encoder]:
             meaning = f"{size} layers" if form == "tensor" else f"{size + 8} numbers that expand to {size} layers"
             meaning += f": {', '.join(seen)}"
             dense, expansion = (f"{encoder_name('tensor', *chosen)}-v1", spread) if form == "index" else ("", None)
-            found.append(Encoder(name, 1, shape, dtype, write, meaning, dense=dense, spread=expansion))
+            bounds = (0.0, 1.0) if form == "tensor" else (0.0, 64.0 * size)
+            found.append(Encoder(name, 1, shape, dtype, write, meaning, dense=dense, spread=expansion, bounds=bounds))
     return found
 
 

@@ -121,6 +121,6 @@ def write_flags(state: State, seat: int, out: Floats) -> None:
 
 _planes = "chips and locked chips of both sides; corners; last moves; playable cells; cards by place; flags"
 ENCODERS = (
-    Encoder("planes", 1, (PLANES, cards.SIZE, cards.SIZE), np.float32, write_planes, _planes),
+    Encoder("planes", 1, (PLANES, cards.SIZE, cards.SIZE), np.float32, write_planes, _planes, bounds=(0, 1)),
     Encoder("features", 1, (len(STATE_VECTOR),), np.float32, write_features, f"counts of {', '.join(STATE_VECTOR)}"),
 )

@@ -1,0 +1,81 @@
+"""New runs: a directory with all settings, and a fresh learner. From Python: `pg.train("ppo", game="connect_four")`."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import platform
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+
+import plyground
+from plyground.agents.agent import Agent, load_run
+from plyground.backend.device import explain_out_of_memory
+from plyground.learners import find_learner, training
+from plyground.learners.config import resolve
+from plyground.learners.evaluation import Event
+from plyground.runs import directory
+from plyground.runs.directory import Run
+from plyground.runs.settings import build
+
+RUNS = Path("runs")  # where runs are kept
+SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
+
+
+def train(
+    learner: str,
+    out: str | Path | None = None,
+    progress: Callable[[Event], None] = lambda event: None,
+    **settings: Any,
+) -> Agent:
+    """Train a learner (`dqn`, `ppo`, ...) and return the best version as an agent.
+
+    Settings are those of the command `train`: `train("ppo", game="connect_four", seconds=60)`. The run is kept in
+    `out`, by default a new directory in `runs/`; `progress` is called with each event, plain data.
+    """
+    path = Path(out) if out else next_free(RUNS, learner)
+    entry = find_learner(learner)
+    config = resolve(build(entry.config, settings, f"the settings of {learner}"))
+    with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
+        training.train(begin(entry.learner, config, path), run, progress)
+    return load_run(str(path), None, "best")
+
+
+def next_free(folder: Path, name: str) -> Path:
+    """The first free directory of that name and a number."""
+    paths = (folder / f"{name}-{number}" for number in itertools.count(1))
+    return next(path for path in paths if not path.exists())
+
+
+@contextmanager
+def new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
+    """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+        try:
+            yield run
+        except BaseException:
+            if not directory.steps_of(path):
+                shutil.rmtree(missing[-1] if missing else path)
+            raise
+
+
+def begin(learner: type[Any], config: Any, path: Path) -> Any:
+    """A fresh learner; one that keeps files in the run's directory takes it as `folder`."""
+    own = {"folder": path} if "folder" in inspect.signature(learner).parameters else {}
+    with explain_out_of_memory(SMALLER):
+        return learner(config, **own)
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run's numbers depend on."""
+    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    return own | {"numba": numba.__version__, "numpy": np.__version__}

@@ -1,0 +1,174 @@
+"""`LineSearch`: the best lines of one position by alpha-beta with iterative deepening, until it is told to stop.
+
+The search is that of `timed.py`, one iteration at a time. The second line is the best one without the first line's
+action, and so on. Further threads search the same position; what they find reaches the first by the shared table.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue, shorten
+from plyground.game import Game
+from plyground.position import Position
+from plyground.search.arrays import WIN, Records
+from plyground.search.deepening_arrays import Limits
+from plyground.search.minimax import check_searchable
+from plyground.search.timed import (
+    BETWEEN_LOOKS,
+    DEEPEST,
+    FIRST_NODES,
+    LEAST_NODES,
+    MOST_NODES,
+    QUIESCENCE,
+    TABLE,
+    Buffers,
+    Found,
+    new_memory,
+    new_stack,
+)
+
+Flags = NDArray[np.uint8]
+HELPERS_NODES = 4096  # that a further thread searches between two looks at the signal to stop
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a search has found so far."""
+
+    lines: list[Found]
+    """the best first"""
+    depth: int
+    """of the iteration"""
+    nodes: int
+    complete: bool
+    """whether the iteration is"""
+    final: bool = False
+    """whether a deeper iteration could find nothing else: the first line's value is proven"""
+
+
+class LineSearch:
+    """One position at a time; the table is kept from one search to the next."""
+
+    def __init__(self, game: Game, table: int = TABLE, threads: int = 1) -> None:
+        check_searchable(game)
+        self.game, rules = game, game.rules
+        self.kernels = game.kernels("plyground.search.deepening")
+        self.own = Buffers(new_stack(game), new_memory(game, 1 << table))
+        self.helpers = [
+            Buffers(new_stack(game), new_memory(game, 1)._replace(table=self.own.memory.table))
+            for _ in range(threads - 1)
+        ]
+        quiescence = QUIESCENCE if "loudness" in rules.compiled else 0
+        self.limits = Limits(DEEPEST, quiescence, True, "pass_turn" in rules.compiled)
+
+    def forget(self) -> None:
+        """Empty the table and the statistics: the next search begins as the first did."""
+        for own in (self.own, *self.helpers):
+            memory = own.memory
+            for array in (memory.table, memory.history, memory.seen, memory.progress):
+                array.view(np.uint8)[:] = 0
+
+    def deepen(
+        self,
+        state: Records,
+        count: int = 1,
+        actions: Collection[int] | None = None,
+        depth: int = DEEPEST,
+        nodes: int = MOST_NODES,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Lines]:
+        """The `count` best lines of a running state [1], those that begin with one of `actions`: after each iteration,
+        and when it is stopped. There is one line at least, however soon it is stopped."""
+        if state["outcome"][0]:
+            text = shorten(self.game.rules.text(state[0]))
+            raise InvalidValue(f"a search needs a running game; this one is over: {text!r}")
+        allowed = set(Position(self.game, state).legal()) & set(
+            range(self.game.num_actions) if actions is None else actions
+        )
+        barred = np.ones(self.game.num_actions, np.uint8)
+        barred[list(allowed)] = 0
+        for own in (self.own, *self.helpers):
+            self.kernels.begin_search(state, own.stack, own.memory)
+        found = Lines([], 0, 0, complete=True)
+        with self._helped(barred):
+            for iteration in range(1, min(depth, DEEPEST) + 1):
+                found = self._iterate(iteration, min(count, len(allowed)), barred, found.lines, nodes, stop)
+                yield found
+                if found.final or self._over(nodes, stop):
+                    return
+
+    @property
+    def nodes(self) -> int:
+        """Searched so far, by all threads."""
+        return sum(int(own.memory.progress[0]["nodes"]) for own in (self.own, *self.helpers))
+
+    def _over(self, nodes: int, stop: Callable[[], bool]) -> bool:
+        return self.nodes >= nodes or stop()
+
+    def _iterate(
+        self, depth: int, count: int, barred: Flags, before: list[Found], nodes: int, stop: Callable[[], bool]
+    ) -> Lines:
+        """One iteration: all lines, one after the other. If it is stopped, other lines are those of `before`."""
+        memory, found, complete = self.own.memory, list[Found](), True
+        for number in range(count):
+            memory.barred[:] = barred
+            memory.barred[[line.action for line in found]] = 1
+            value, action = (before[number].value, before[number].action) if number < len(before) else (0.0, -1)
+            action = action if action >= 0 and not memory.barred[action] else -1
+            self.kernels.search_line(depth, value, action, self.own.stack, memory)
+            complete = self._search(depth, bool(before or found), nodes, stop)
+            if complete or (number == 0 and memory.progress[0]["line"]):  # its best so far has been compared
+                found.append(self.own.found())
+            if not complete:
+                break
+        final = complete and all(WIN - abs(line.value) < depth for line in found)
+        found.sort(key=lambda line: -line.value)
+        rest = [line for line in before if line.action not in {each.action for each in found}]
+        return Lines((found + rest)[:count], depth, self.nodes, complete, final)
+
+    def _search(self, depth: int, stoppable: bool, nodes: int, stop: Callable[[], bool]) -> bool:
+        """Search the line that was begun; returns whether it is complete. It is `stoppable` if there is something to
+        answer with already."""
+        run, limits = self.own.memory.progress[0], self.limits._replace(depth=depth)
+        chunk, start = FIRST_NODES, time.perf_counter()
+        while not run["finished"]:
+            chunk = max(1, min(chunk, nodes - self.nodes)) if stoppable else LEAST_NODES
+            self.kernels.search_on(chunk, limits, self.own.stack, self.own.memory)
+            now = time.perf_counter()
+            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * BETWEEN_LOOKS)), now
+            stoppable = stoppable or run["action"] >= 0
+            if stoppable and not run["finished"] and self._over(nodes, stop):
+                return False
+        return True
+
+    @contextmanager
+    def _helped(self, barred: Flags) -> Generator[None]:
+        """Let the further threads search until the block ends."""
+        ended = threading.Event()
+
+        def search(own: Buffers, first: int) -> None:
+            own.memory.barred[:] = barred
+            self.kernels.search_line(first, 0.0, -1, own.stack, own.memory)
+            while not ended.is_set() and not own.memory.progress[0]["finished"]:
+                self.kernels.search_on(HELPERS_NODES, self.limits, own.stack, own.memory)
+
+        threads = [
+            threading.Thread(target=search, args=(own, 1 + number % 2), daemon=True)
+            for number, own in enumerate(self.helpers, 1)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join()

@@ -1,0 +1,51 @@
+"""Scenes as SVG: well-formed, complete, and without what a seat cannot see."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.games import GAMES
+from plyground.games.scene import Cell, Item, Scene, Zone
+from plyground.games.svg import PIECES, to_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("word", [*GAMES, TINY[1]])
+def test_a_position_is_a_picture_in_a_notebook(word: str) -> None:
+    position = pg.load(word).start(seed=3)
+    root = ElementTree.fromstring(position._repr_svg_())  # noqa: S314 (our own text)
+    assert root.tag == f"{SVG}svg"
+    assert position.scene().status in "".join(root.itertext())
+
+
+def test_every_item_is_drawn_once(connect_four: pg.Game) -> None:
+    text = connect_four.position("4435")._repr_svg_()
+    assert text.count('fill="#1f5fbf"') == text.count('fill="#e0721b"') == 2
+    start = pg.load("chess").start()._repr_svg_()
+    assert all(start.count(figure) == 8 for figure in PIECES["pawn"])
+    assert start.count(PIECES["queen"][0]) == 1
+
+
+def test_a_union_has_two_pieces_side_by_side() -> None:
+    cell = Cell("e4", (Item("pawn", 0), Item("rook", 1)))
+    text = to_svg(Scene((Zone("board", 1, 1, (cell,)),), "a union"))
+    places = [float(each.attrib["x"]) for each in ElementTree.fromstring(text) if each.text in {"♙", "♜"}]  # noqa: S314
+    assert len(places) == 2
+    assert places[0] < places[1]
+
+
+def test_words_are_escaped_and_unknown_kinds_are_named() -> None:
+    scene = Scene((Zone("board", 1, 1, (Cell("a", (Item("<dragon>", 1),)),)),), "a < b & c")
+    root = ElementTree.fromstring(to_svg(scene))  # noqa: S314
+    assert {"<dragon>", "a < b & c"} <= set(root.itertext())
+
+
+def test_hidden_cards_are_not_in_the_picture() -> None:
+    position = pg.load("sequence").start(seed=5)
+    assert to_svg(position.scene(0)) != to_svg(position.scene(1))
+    assert "?" in to_svg(position.scene(0))

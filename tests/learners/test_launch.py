@@ -1,0 +1,37 @@
+"""Runs that are begun from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from plyground.learners.evaluation import Event
+from plyground.learners.launch import next_free
+from plyground.runs.directory import read_config
+from small_runs import ROW
+
+SMALL = {"game": ROW, "network": "8+value", "num_envs": 4, "rollout_length": 4, "batch_size": 8, "cycles": 1}
+SHORT = {**SMALL, "games_per_cycle": 4, "eval_games": 2, "eval_opponents": ("random",), "threads": 1}
+
+
+def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
+    events: list[Event] = []
+    agent = pg.train("ppo", tmp_path / "run", events.append, **SHORT)
+    assert read_config(tmp_path / "run")["learner"] == "ppo"
+    assert {event["event"] for event in events} >= {"cycle", "evaluation"}
+    assert pg.match(ROW, agent, "random", games=4).games == 4
+
+
+def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(pg.Error, match="num_env"):
+        pg.train("ppo", tmp_path / "a" / "run", num_env=3)
+    with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
+        pg.train("pppo", tmp_path / "a" / "run")
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_run_without_a_name_gets_the_next_free_one(tmp_path: Path) -> None:
+    (tmp_path / "ppo-1").mkdir()
+    assert next_free(tmp_path, "ppo") == tmp_path / "ppo-2"
