@@ -121,7 +121,7 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
                 sent += attack(attacker, rng, victim, quiet)
                 seen += attacker.seen
             move(quiet)
-        table = served.house.live[victim].table
+        table = served.house.tables.live[victim].table
         assert table.saved.revision == quiet.table["revision"]
         hidden = hidden_words(table)
         assert hidden

@@ -102,7 +102,7 @@ def test_a_game_is_kept_when_its_page_is_gone(served: Served) -> None:
         page.play("e4")
         page.until_mine()
         moves = page.table["moves"]
-    wait_until(lambda: name not in served.house.live)
+    wait_until(lambda: name not in served.house.tables.live)
     with served.page() as page:
         page.ask("open", "position", table=name)
         assert page.table["moves"] == moves
@@ -264,7 +264,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
     with served.page() as page:
         name = page.new("sequence", "window", "you", settings={"rules": "boxed"})
         page.until_mine()
-        table = served.house.live[name].table
+        table = served.house.tables.live[name].table
         for ply in range(len(table.moves) + 1):
             where: dict[str, Any] = {"table": name, "ply": ply}
             for line in ([1], [2_641], [999_999], [1, 2, 3]):
@@ -281,7 +281,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
 
 
 def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
+    monkeypatch.setattr("plyground.web.tables.MOST_OF_A_PAGE", 3)
     with served.page() as page:
         names = [page.new("connect_four", "you", "you") for _ in range(3)]
         assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]
