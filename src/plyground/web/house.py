@@ -40,6 +40,7 @@ class House:
         self.catalogue, self.workers, self.runs = catalogue, workers, runs
         self.pages: set[Page] = set()
         self.tasks = Tasks()
+        self.told_runs: list[messages.RunInfo] = []  # the list of runs that all pages have
         self.tables = Tables(catalogue, store, workers, self.tasks, self.pages)
         self.study = Study(catalogue, self.tables, workers, self.tasks)
         self.handlers: dict[type[Any], Handler] = {

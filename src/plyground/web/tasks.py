@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
+from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
@@ -17,6 +19,7 @@ class Tasks:
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
+        self.failures: deque[BaseException] = deque(maxlen=10)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -27,7 +30,8 @@ class Tasks:
     def _finished(self, task: asyncio.Task[None]) -> None:
         self.running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            LOG.error("a task of the server has failed", exc_info=error)
+            self.failures.append(error)
+            LOG.error("a task of the server has failed\n%s", "".join(traceback.format_exception(error)))
 
     async def close(self) -> None:
         for task in list(self.running):
@@ -39,5 +43,5 @@ def sentence(error: Exception) -> str:
     """What a page is told of an error; of one that is not ours the kind alone, for it may quote a whole state."""
     if isinstance(error, Error):
         return str(error)
-    LOG.error("a request or an agent has failed", exc_info=error)
+    LOG.error("a request or an agent has failed\n%s", "".join(traceback.format_exception(error)))
     return f"the server has met an error that it does not know: {type(error).__name__}"
