@@ -8,8 +8,11 @@ from typing import Any
 from browsing import Person
 
 MOST_BYTES = 300_000
-LOADED = """() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
-  .map(each => [each.name, each.decodedBodySize])"""
+LOADED = """() => {
+  const entries = ['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind));
+  const size = async name => [name, (await (await fetch(name)).arrayBuffer()).byteLength];
+  return Promise.all([...new Set(entries.map(each => each.name))].map(size));
+}"""
 CLICKS = """async actions => {
   const { click, nextWords } = await import('/static/paths.js');
   const legal = actions.map(clicks => ({ action: clicks.join(), name: '', clicks }));
