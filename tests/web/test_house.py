@@ -175,6 +175,12 @@ def test_a_review_names_the_mistake(served: Served) -> None:
         assert worst["mistake"] == "blunder"
         assert worst["best"] != worst["played"]
         assert page.ask("review", "reviewed", table=name)["done"], "kept with the game"
+        page.send("undo", table=name, revision=page.table["revision"], ply=6)
+        page.wait("position")
+        page.play("7")
+        other = page.ask("review", "reviewed", table=name)
+        assert not other["done"] or other["plies"][-1]["played"] == "7", "another game of the same length"
+        page.send("stop")
         page.ask("fork", "opened", table=name, ply=worst["ply"] - 1, players=["you", "you"])
         page.wait("position")
         assert len(page.table["moves"]) == worst["ply"] - 1
@@ -226,6 +232,23 @@ def test_an_agent_that_fails_pauses_the_game_and_leaves_it_as_it_was(served: Ser
         assert len(page.table["moves"]) == 1
         page.send("undo", table=page.table["id"], revision=page.table["revision"])
         page.wait("table", lambda message: not message["moves"])
+
+
+def test_a_kept_game_against_a_run_that_is_gone_can_still_be_seen(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "random")
+        page.play("4")
+        page.until_mine()
+        page.ask("close", "tables", table=name)
+        kept = served.house.tables.store.read(name)
+        kept.players[1] = "run:gone"
+        served.house.tables.store.keep(kept, served.house.tables.store.infos[name])
+        page.ask("open", "position", table=name)
+        assert len(page.table["moves"]) == 2
+        page.play("4")
+        while "failed" not in page.last:
+            page.receive()
+        assert "no longer" in page.last["failed"]["text"]
 
 
 def test_what_is_not_on_the_list_is_refused(served: Served) -> None:

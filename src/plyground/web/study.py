@@ -115,7 +115,7 @@ class Study:
             raise InvalidValue(f"the review of a whole game is for {TREE_GAMES}; {table.game} is not one")
         if not table.moves:
             raise InvalidValue("there is no move to review yet")
-        if live.review is not None and live.review[0] == len(table.moves):
+        if live.review is not None and live.review[0] == table.saved.actions:
             page.send(msgspec.structs.replace(live.review[1], request=request.request))
             return
         self._replace_task(page, self._review(page, request, live), request.request)
@@ -134,7 +134,7 @@ class Study:
                 )
                 page.send(message)
                 if done and table.saved.actions == actions:
-                    live.review = (len(actions), message)
+                    live.review = (actions, message)
 
     def stop(self, page: Page, request: messages.Stop) -> None:
         page.stop_task()

@@ -40,7 +40,7 @@ class Live:
         self.pages: set[Page] = set()
         self.thinker: asyncio.Task[None] | None = None
         self.flag: asyncio.TimerHandle | None = None  # when the clock of the side to move runs out
-        self.review: tuple[int, messages.ReviewResult] | None = None  # of which revision
+        self.review: tuple[list[int], messages.ReviewResult] | None = None  # the reviewed actions, and their review
 
     def tell(self, message: messages.Sent) -> None:
         text = messages.encode(message)
@@ -126,9 +126,8 @@ class Tables:
 
     async def _seat(self, saved: Saved, game: Game) -> Live:
         """A table in memory. Its actions are played again, in a thread: a long game takes a moment."""
-        agents = [
-            None if player == YOU else self.catalogue.choice(saved.game, game, player).spec for player in saved.players
-        ]
+        there = self.catalogue.opponents(saved.game, game)
+        agents = [None if each == YOU else there[each].spec if each in there else gone(each) for each in saved.players]
         table = await asyncio.to_thread(Table, saved, game)
         return self.live.setdefault(saved.id, Live(table, agents))
 
@@ -338,6 +337,15 @@ class Tables:
             except Error as error:  # a full disk: games go on in memory
                 for page in self.pages:
                     page.send(messages.Failed("", str(error)))
+
+
+def gone(opponent: str) -> Callable[[], str]:
+    """The agent of a kept game that is no longer on the list, such as a run that was removed: the game can be seen."""
+
+    def fail() -> str:
+        raise InvalidValue(f"the opponent {opponent} is no longer on this server: go on against another in a copy")
+
+    return fail
 
 
 def read_start(game: Game, text: str, number: int) -> tuple[str, list[int]]:
