@@ -66,6 +66,7 @@ def serving(folder: Path, games: Sequence[str] = (), agents: Sequence[str] = (),
             server.should_exit = True
             thread.join(PATIENCE)
             assert not thread.is_alive(), "the server does not end"
+        assert not house.tasks.failures, house.tasks.failures
 
 
 def wait_until(done: Callable[[], bool], patience: float = PATIENCE) -> None:

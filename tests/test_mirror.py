@@ -11,6 +11,7 @@ DATA, CUDA = (
     "data types alone, which the tests of the modules beside it use",
     "one loop around the CPU's body; kernels/test_ptx compiles it, backend/test_games compares it with the CPU",
 )
+THROUGH_A_SERVER = "web/test_house plays with it through a server; one start of workers for all"
 ELSEWHERE = {
     "search/arrays.py": DATA,
     "search/deepening_arrays.py": DATA,
@@ -23,6 +24,8 @@ ELSEWHERE = {
     "cli/commands.py": "cli/test_app runs every command",
     "games/paco_sako/kernels.py": "loops over search.py; test_analysis compares them with the naive twin",
     "games/paco_sako/search.py": "test_analysis and test_rules compare it with the naive twin",
+    "web/tables.py": THROUGH_A_SERVER,
+    "web/study.py": THROUGH_A_SERVER,
     "kernels/slots.py": "stubs, which every kernel replaces; kernels/test_cache fills them",
     **{f"kernels/cuda_{name}.py": CUDA for name in ("advantages", "choose", "encode", "evaluate", "expand", "mask")},
     **{f"kernels/cuda_{name}.py": CUDA for name in ("replay", "rules")},
@@ -74,6 +77,7 @@ ABOUT_MORE: set[str] = {
     "web/browser/test_accessibility.py",
     "web/browser/test_games.py",
     "web/browser/test_learn.py",
+    "web/browser/test_loading.py",
     "web/browser/test_special_moves.py",
     "web/browser/test_table.py",
     "web/browser/test_understand.py",

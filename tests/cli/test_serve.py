@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from plyground.cli import main
 from plyground.cli.serve import address_of, listen
 from plyground.errors import InvalidValue
 from plyground.web.trust import Trust
@@ -62,3 +63,15 @@ def children_of(pid: int) -> list[int]:
         return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:  # not Linux
         return []
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "plyground.cli.serve")
+    monkeypatch.setattr(sys, "argv", ["plyground", "serve"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "uvicorn, which is not installed" in (said := capsys.readouterr().err)
+    assert ".[web]" in said

@@ -121,7 +121,7 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
                 sent += attack(attacker, rng, victim, quiet)
                 seen += attacker.seen
             move(quiet)
-        table = served.house.live[victim].table
+        table = served.house.tables.live[victim].table
         assert table.saved.revision == quiet.table["revision"]
         hidden = hidden_words(table)
         assert hidden
@@ -138,11 +138,12 @@ def move(page: Client) -> None:
 
 def hidden_words(table: Any) -> list[str]:
     """How the cards of the agent would be written in a scene that shows them, those that were never shown openly."""
-    held, shown = set[str](), set[str]()
+    held, shown, mine = set[str](), set[str](), set[str]()
     for position in table.positions:
+        mine |= {cell.name.removeprefix("hand") for cell in cells(position, 0, "hand")}
         held |= {cell.name.removeprefix("hand") for cell in cells(position, 1, "hand")}
         shown |= {cell.name.removeprefix("seat1") for cell in cells(position, 0, "seat 1")}
-    return [f'"seat1{card}"' for card in held - shown]
+    return [f'"seat1{card}"' for card in held - shown] + [f'"hand{card}"' for card in held - shown - mine]
 
 
 def cells(position: Any, seat: int, name: str) -> list[Any]:

@@ -12,8 +12,8 @@ WAITING = """
 import signal, time
 from plyground.web.child import stop_with_server
 stop_with_server()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     print("stopped", flush=True)

@@ -102,7 +102,7 @@ def test_a_game_is_kept_when_its_page_is_gone(served: Served) -> None:
         page.play("e4")
         page.until_mine()
         moves = page.table["moves"]
-    wait_until(lambda: name not in served.house.live)
+    wait_until(lambda: name not in served.house.tables.live)
     with served.page() as page:
         page.ask("open", "position", table=name)
         assert page.table["moves"] == moves
@@ -175,6 +175,12 @@ def test_a_review_names_the_mistake(served: Served) -> None:
         assert worst["mistake"] == "blunder"
         assert worst["best"] != worst["played"]
         assert page.ask("review", "reviewed", table=name)["done"], "kept with the game"
+        page.send("undo", table=name, revision=page.table["revision"], ply=6)
+        page.wait("position")
+        page.play("7")
+        other = page.ask("review", "reviewed", table=name)
+        assert not other["done"] or other["plies"][-1]["played"] == "7", "another game of the same length"
+        page.send("stop")
         page.ask("fork", "opened", table=name, ply=worst["ply"] - 1, players=["you", "you"])
         page.wait("position")
         assert len(page.table["moves"]) == worst["ply"] - 1
@@ -228,6 +234,23 @@ def test_an_agent_that_fails_pauses_the_game_and_leaves_it_as_it_was(served: Ser
         page.wait("table", lambda message: not message["moves"])
 
 
+def test_a_kept_game_against_a_run_that_is_gone_can_still_be_seen(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "random")
+        page.play("4")
+        page.until_mine()
+        page.ask("close", "tables", table=name)
+        kept = served.house.tables.store.read(name)
+        kept.players[1] = "run:gone"
+        served.house.tables.store.keep(kept, served.house.tables.store.infos[name])
+        page.ask("open", "position", table=name)
+        assert len(page.table["moves"]) == 2
+        page.play("4")
+        while "failed" not in page.last:
+            page.receive()
+        assert "no longer" in page.last["failed"]["text"]
+
+
 def test_what_is_not_on_the_list_is_refused(served: Served) -> None:
     with served.page() as page:
         for game, players in (
@@ -264,7 +287,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
     with served.page() as page:
         name = page.new("sequence", "window", "you", settings={"rules": "boxed"})
         page.until_mine()
-        table = served.house.live[name].table
+        table = served.house.tables.live[name].table
         for ply in range(len(table.moves) + 1):
             where: dict[str, Any] = {"table": name, "ply": ply}
             for line in ([1], [2_641], [999_999], [1, 2, 3]):
@@ -281,7 +304,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
 
 
 def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plyground.web.house.MOST_OF_A_PAGE", 3)
+    monkeypatch.setattr("plyground.web.tables.MOST_OF_A_PAGE", 3)
     with served.page() as page:
         names = [page.new("connect_four", "you", "you") for _ in range(3)]
         assert "close one" in page.refusal("new_game", game="connect_four", players=["you", "you"])["text"]

@@ -121,6 +121,11 @@ def test_a_table_is_the_same_after_a_reload() -> None:
     assert messages.encode(again.position_message(6)) == messages.encode(game.position_message(6))
 
 
+def test_a_kept_game_of_other_rules_is_an_error_without_cards() -> None:
+    with pytest.raises(Error, match=r"ply 1 is not legal: the rules of sequence have changed since$"):
+        Table(Saved(FORMAT, "0" * 16, "sequence", {}, ["x", "you"], ["X", "You"], 7, "", [2641]), pg.load("sequence"))
+
+
 def test_turns_of_several_actions_have_one_number() -> None:
     game = table("paco_sako", "you", "you")
     for _ in range(4):

@@ -133,9 +133,9 @@ def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         if prepare:
-            house.start(house.prepare())
-        house.start(house.follow_runs())
-        house.start(house.write_games())
+            house.tasks.start(house.prepare())
+        house.tasks.start(house.follow_runs())
+        house.tasks.start(house.tables.write_games())
         yield
         await house.close()
 

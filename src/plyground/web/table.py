@@ -67,7 +67,7 @@ class Table:
     """One game in progress."""
 
     def __init__(self, saved: Saved, game: Game) -> None:
-        """Replays the actions; an IllegalAction says that the rules have changed since."""
+        """Plays the actions again; an error says that the rules have changed since."""
         self.saved, self.game = saved, game
         start = game.position(saved.text, saved.seed) if saved.text else game.start(saved.seed)
         self.positions, self.seats = [start], [start.seat]  # before each action, and now
@@ -77,6 +77,8 @@ class Table:
         self.clock_since: float | None = None  # when the clock of the side to move has begun to run
         played, saved.actions = saved.actions, []
         for action in played:
+            if action not in self.position.legal():  # the error of `Position` would name the cards of whoever acts
+                raise InvalidValue(f"ply {len(self.moves) + 1} is not legal: the rules of {game} have changed since")
             self._append(action)
 
     # ---- what there is ----

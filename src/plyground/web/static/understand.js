@@ -260,12 +260,10 @@ function valueInWords(move) {
  * @returns {HTMLElement[]}
  */
 export function playable(view, ply, before, names, actions) {
-  return names
-    .slice(0, Math.min(SHOWN_PLIES, actions.length))
-    .map((name, index) =>
-      button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), {
-        class: "link",
-        "data-key": `${names[0]} ${index}`,
-      }),
-    );
+  return names.slice(0, Math.min(SHOWN_PLIES, actions.length)).map((name, index) =>
+    button(name, () => view.go(ply, [...before, ...actions.slice(0, index + 1)]), {
+      class: "link",
+      "data-key": `${names[0]} ${index}`,
+    }),
+  );
 }

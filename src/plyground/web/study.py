@@ -1,0 +1,165 @@
+"""Understanding a game: hints, analyses, reviews and ladders for a page, from workers."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from plyground.agents.search import TREE_GAMES, can_search_trees
+from plyground.errors import Error, IllegalAction, InvalidValue
+from plyground.game import Game
+from plyground.web import messages, thinking, worker
+from plyground.web.catalogue import NETWORK, YOU, Catalogue
+from plyground.web.page import Page
+from plyground.web.table import Table
+from plyground.web.tables import Live, Tables
+from plyground.web.tasks import Tasks, sentence
+from plyground.web.worker import place_of
+from plyground.web.workers import Workers
+
+ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:time=0.4"
+
+
+class Study:
+    """What pages want to know of their games. A page has one analysis, review or ladder at a time."""
+
+    def __init__(self, catalogue: Catalogue, tables: Tables, workers: Workers, tasks: Tasks) -> None:
+        self.catalogue, self.tables, self.workers, self.tasks = catalogue, tables, workers, tasks
+
+    def hint(self, page: Page, request: messages.Hint) -> None:
+        live = self.tables.find(page, request.table)
+        table = live.table
+        if table.over:
+            raise IllegalAction("the game is over: there is nothing to advise")
+        if table.agent_to_move:
+            raise IllegalAction("it is not your turn: a hint is for your own move")
+        self.tasks.start(self._hint(page, request, table))
+
+    async def _hint(self, page: Page, request: messages.Hint, table: Table) -> None:
+        revision, position = table.saved.revision, table.position
+        place = place_of(position)
+        try:
+            found = await self.workers.ask(lambda number: worker.Advise(number=number, place=place), thinking.Advice)
+        except Error as error:
+            page.refuse(request.request, f"there is no hint: {error}")
+            return
+        clicks = position.clicks(found.action)
+        page.send(messages.Hinted(request.request, table.id, revision, found.action, clicks, found.text))
+
+    def _replace_task(self, page: Page, work: Coroutine[Any, Any, None], request: int = 0) -> None:
+        """Let a page's analysis take the place of its former one."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception as error:
+                page.refuse(request, sentence(error))
+
+        page.stop_task()
+        page.task = self.tasks.start(guarded())
+
+    def analyse(self, page: Page, request: messages.Analyse) -> None:
+        table = self.tables.find(page, request.table).table
+        position = table.along(request.ply, request.line)[-1]
+        if table.game.rules.hidden and table.saved.players[position.seat] != YOU:
+            raise InvalidValue("hands are hidden: an analysis is for your own turn")
+        if position.over:
+            raise InvalidValue("the game is over here: go back a move")
+        network = request.network and NETWORK in self.catalogue.opponents(table.saved.game, table.game)
+        agent = WITH_NETWORK if network and can_search_trees(table.game) else ANALYSIS
+        place = place_of(position)
+        self._replace_task(page, self._analyse(page, request, table, place, agent), request.request)
+
+    async def _analyse(
+        self, page: Page, request: messages.Analyse, table: Table, place: worker.Place, agent: str
+    ) -> None:
+        revision, last = table.saved.revision, None
+
+        def send(found: thinking.Found, done: bool) -> None:
+            page.send(
+                messages.Analysis(
+                    request=request.request,
+                    table=table.id,
+                    revision=revision,
+                    ply=request.ply,
+                    line=list(request.line),
+                    side=found.side,
+                    value=found.value,
+                    proven=found.proven,
+                    simulations=found.simulations,
+                    seconds=found.seconds,
+                    moves=found.moves,
+                    threats=found.threats,
+                    done=done,
+                )
+            )
+
+        answers = self.workers.stream(
+            lambda number: worker.Analyse(number=number, place=place, agent=agent, threats=True), thinking.Found
+        )
+        async with aclosing(answers) as stream:
+            async for found in stream:
+                if last is not None:
+                    send(last, False)
+                last = found
+        if last is not None:
+            send(last, True)
+
+    def review(self, page: Page, request: messages.Review) -> None:
+        live = self.tables.find(page, request.table)
+        table = live.table
+        if not can_search_trees(table.game):
+            raise InvalidValue(f"the review of a whole game is for {TREE_GAMES}; {table.game} is not one")
+        if not table.moves:
+            raise InvalidValue("there is no move to review yet")
+        if live.review is not None and live.review[0] == table.saved.actions:
+            page.send(msgspec.structs.replace(live.review[1], request=request.request))
+            return
+        self._replace_task(page, self._review(page, request, live), request.request)
+
+    async def _review(self, page: Page, request: messages.Review, live: Live) -> None:
+        table, actions = live.table, list(live.table.saved.actions)
+        revision, place = table.saved.revision, place_of(live.table.positions[0])
+        answers = self.workers.stream(
+            lambda number: worker.Review(number=number, place=place, agent=REVIEW, actions=actions), thinking.Reviewed
+        )
+        async with aclosing(answers) as stream:
+            async for found in stream:
+                done = len(found.plies) == found.length
+                message = messages.ReviewResult(
+                    request.request, table.id, revision, found.plies, found.length, found.worst, found.accuracy, done
+                )
+                page.send(message)
+                if done and table.saved.actions == actions:
+                    live.review = (actions, message)
+
+    def stop(self, page: Page, request: messages.Stop) -> None:
+        page.stop_task()
+
+    def ladder(self, page: Page, request: messages.Ladder) -> None:
+        game = self.catalogue.load(request.game)
+        choices = {each: self.catalogue.choice(request.game, game, each) for each in request.opponents}
+        if len(choices) < 2:
+            raise InvalidValue("a ladder needs at least two different agents")
+        agents = {choice.spec(): choice.info for choice in choices.values()}
+        self._replace_task(page, self._climb(page, request, game, agents), request.request)
+
+    async def _climb(
+        self, page: Page, request: messages.Ladder, game: Game, agents: dict[str, messages.Opponent]
+    ) -> None:
+        names = list(agents)
+        answers = self.workers.stream(
+            lambda number: worker.Climb(number=number, game=game.full, agents=names, games=request.games),
+            thinking.Climbed,
+        )
+        async with aclosing(answers) as stream:
+            async for found in stream:
+                rungs = [
+                    msgspec.structs.replace(each, id=agents[each.id].id, name=agents[each.id].name)
+                    for each in found.rungs
+                ]
+                pair = " against ".join(agents[each].name for each in found.next)
+                page.send(messages.Laddered(request.request, rungs, pair, not found.next))

@@ -1,0 +1,47 @@
+"""Tasks of the server that nobody waits for, and what a page is told when one fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any
+
+from plyground.errors import Error
+
+LOG = logging.getLogger("plyground")
+
+
+class Tasks:
+    """Tasks that end with the server. One that fails is logged."""
+
+    def __init__(self) -> None:
+        self.running: set[asyncio.Task[None]] = set()
+        self.failures: deque[BaseException] = deque(maxlen=10)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self.running.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self.running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failures.append(error)
+            LOG.error("a task of the server has failed\n%s", "".join(traceback.format_exception(error)))
+
+    async def close(self) -> None:
+        for task in list(self.running):
+            task.cancel()
+        await asyncio.gather(*self.running, return_exceptions=True)
+
+
+def sentence(error: Exception) -> str:
+    """What a page is told of an error; of one that is not ours the kind alone, for it may quote a whole state."""
+    if isinstance(error, Error):
+        return str(error)
+    LOG.error("a request or an agent has failed\n%s", "".join(traceback.format_exception(error)))
+    return f"the server has met an error that it does not know: {type(error).__name__}"
