@@ -126,6 +126,10 @@ class Game:
     def __hash__(self) -> int:
         return hash(self.full)
 
+    def __deepcopy__(self, memo: Any) -> Game:
+        """Itself: it never changes."""
+        return self
+
     @functools.cached_property
     def label(self) -> str:
         """A short name for files and notices: `three_in_a_row` for `examples/three_in_a_row.py`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
 import sys
@@ -79,6 +80,22 @@ def test_a_gui_that_dies_ends_it_quietly() -> None:
         program.stdin.close()
         assert program.wait(20) == 0
         assert "Traceback" not in program.stderr.read()
+
+
+def test_a_gui_that_asks_only_who_it_is_does_not_wait_for_the_compiler(tmp_path: Path) -> None:
+    """Nothing is compiled in an empty cache, which takes 20 s of an idle core."""
+    begun = time.monotonic()
+    done = subprocess.run(
+        PROGRAM,
+        input="uci\nquit\n",
+        env={**os.environ, "PLYGROUND_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "uciok")
+    assert "Traceback" not in done.stderr
+    assert time.monotonic() - begun < 15  # 0.3 on an idle machine
 
 
 @pytest.mark.peers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -236,3 +237,18 @@ def test_arrays_that_were_given_away_are_not_written_again() -> None:
     assert (first == kept[0]).all()
     assert (info["action_mask"] == kept[1]).all()
     assert (info["to_move"] == kept[2]).all()
+
+
+def test_a_copied_env_goes_its_own_way() -> None:
+    """Planners try actions in copies."""
+    env = make("connect_four", "greedy", side="first")
+    env.reset(seed=0)
+    env.step(3)
+    before, other = env.position, copy.deepcopy(env)
+    assert other.position == before
+    for _ in range(3):
+        other.step(2)
+    assert env.position == before
+    assert other.position != before
+    twin = copy.deepcopy(env)
+    assert twin.step(0)[0].tobytes() == env.step(0)[0].tobytes()

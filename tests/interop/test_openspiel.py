@@ -80,10 +80,15 @@ def test_a_player_is_told_only_what_it_may_know(word: str) -> None:
     assert differ
 
 
-def test_information_states_remember_what_a_player_has_seen() -> None:
-    first, second = played(spiel(TINY[0]), 0, 4), played(spiel(TINY[0]), 0, 5)
-    assert second.information_state_string(0).startswith(first.information_state_string(0))
-    assert len({played(spiel(ROW), seed, 4).information_state_string(0) for seed in range(9)}) > 5
+def test_an_information_state_is_all_that_a_player_has_seen() -> None:
+    game, last = spiel(TINY[0]), played(spiel(TINY[0]), 0, 6)
+    for player in (0, 1):
+        state, seen = game.new_initial_state(), ""
+        for action in last.history():
+            state.apply_action(action)
+            seen += pg.load(TINY[0]).rules.view(state.moment.states[0], player) + "\n"
+        assert last.information_state_string(player) == seen
+    assert len({played(spiel(ROW), seed, 4).information_state_string(0) for seed in range(9)}) > 5  # histories
 
 
 def test_ismcts_plays_a_game_with_hidden_cards() -> None:
@@ -112,17 +117,27 @@ def test_agents_are_bots_and_bots_are_agents(connect_four: pg.Game) -> None:
     assert start.ask(agent, seed=3) == start.ask(agent, seed=3)
 
 
-def test_a_bot_chooses_the_same_whatever_it_cannot_see() -> None:
-    from plyground.interop.openspiel import mcts
+def test_a_bot_is_shown_nothing_that_its_seat_cannot_see() -> None:
+    """Whatever the opponent holds, the bot gets the same state, in which that is drawn anew."""
+    from plyground.interop.openspiel import SpielAgent
+
+    shown = list[str]()
+
+    class Spy:
+        def step(self, state: Any) -> int:
+            shown.append(str(state))
+            return state.legal_actions()[0]
 
     game = pg.load(TINY[0])
-    position, agent = game.start(1).play("card" + str(game.start(1).legal()[0])), mcts(game, simulations=20)
-    found = set[int]()
+    position, agent = game.start(1).play(game.start(1).legal()[0]), SpielAgent(game, lambda spiel_game, seed: Spy())
+    held = set[str]()
     for seed in range(6):
         states = position.states.copy()
         game.kernels().determinize_all(states, np.array([position.seat], np.int32), seeds(seed, 1))
-        found.add(int(agent.act(states, seeds(7, 1))[0]))
-    assert len(found) == 1
+        held.add(pg.Position(game, states).text)
+        agent.act(states, seeds(7, 1))
+    assert len(held) > 1
+    assert len(set(shown)) == 1
 
 
 def test_an_agent_that_gives_up_is_an_error_there(connect_four: pg.Game) -> None:

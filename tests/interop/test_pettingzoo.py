@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import warnings
 from typing import Any
@@ -138,3 +139,20 @@ def test_long_games_are_truncated() -> None:
     assert env.truncations == {"player_0": True, "player_1": True}
     assert not any(env.terminations.values())
     assert not any(env.rewards.values())
+
+
+def test_a_copied_env_goes_its_own_way() -> None:
+    """Planners try actions in copies."""
+    env = make("sequence")
+    env.reset(seed=0)
+    before, other = env.position, copy.deepcopy(env)
+    for each in (other, other):
+        each.step(int(np.flatnonzero(each.infos[each.agent_selection]["action_mask"])[0]))
+    assert env.position == before
+    assert other.position != before
+    assert env.rewards is not other.rewards
+
+
+def test_a_limit_of_plies_is_at_least_one() -> None:
+    with pytest.raises(InvalidValue, match="max_plies is at least 1, not -3"):
+        make("connect_four", max_plies=-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 
 import numpy as np
@@ -29,6 +30,27 @@ def test_a_missing_package_is_one_sentence_that_names_the_extra(adapter: str, mo
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InvalidValue, match=rf"is not installed; .*\[{adapter.replace('spaces', 'gymnasium')}\]"):
         importlib.import_module(name)
+
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = sys.modules["safetensors"] = None
+import plyground as pg
+from plyground.interop import gymnasium, openspiel, pettingzoo
+env = gymnasium.GameEnv("connect_four", "greedy", render_mode="rgb_array")
+env.reset(seed=0)
+env.step(3)
+state = openspiel.as_spiel_game(pg.load("connect_four")).new_initial_state()
+print(env.render().shape, pettingzoo.env("connect_four", render_mode="rgb_array").render().shape, state.legal_actions())
+"""
+
+
+@pytest.mark.peers
+def test_environments_need_no_torch() -> None:
+    for package in ("gymnasium", "pettingzoo", "pyspiel", "matplotlib"):
+        pytest.importorskip(package)
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=False)
+    assert done.stdout == "(660, 600, 3) (660, 600, 3) [0, 1, 2, 3, 4, 5, 6]\n", done.stderr
 
 
 @pytest.mark.peers

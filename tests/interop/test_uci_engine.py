@@ -36,6 +36,7 @@ def one() -> Iterator[Gui]:
 def gui(one: Gui) -> Gui:
     one.send("stop", "setoption name MultiPV value 1", "setoption name Level value 10", "ucinewgame")
     one.send("setoption name UCI_LimitStrength value false", "setoption name Network value", "position startpos")
+    one.ask("isready", word="readyok")  # all of it is done
     return one
 
 

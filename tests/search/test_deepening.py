@@ -223,3 +223,16 @@ def test_a_search_ends_with_a_proof_with_the_depth_or_with_the_only_action() -> 
         root = node(alpha=-2 * WIN, floor=-2 * WIN, beta=2 * WIN, best=best, count=count)
         deepening.end_iteration(Limits(9, 0, True, False), root, run)
         assert run["finished"] == finished, (best, depth, count)
+
+
+@pytest.mark.compiled
+def test_an_entry_of_which_two_threads_have_written_parts_fits_no_key() -> None:
+    """Any part of another entry changes what the key is sealed with."""
+    seal = pg.load("chess").kernels("plyground.search.deepening").seal
+    one, other = (np.uint64(7), 0.25, 808, 5, 3), (np.uint64(9), -0.5, 1618, 4, 1)
+    mixed = [
+        tuple(b if which >> k & 1 else a for k, (a, b) in enumerate(zip(one, other, strict=True)))
+        for which in range(32)
+    ]
+    assert len({int(seal(*parts)) for parts in mixed}) == 32
+    assert int(seal(*one)) == int(seal(np.uint64(7), 0.25, 808, 5, 3))

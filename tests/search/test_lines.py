@@ -55,15 +55,15 @@ def test_there_are_as_many_lines_as_moves_at_most(search: LineSearch) -> None:
     assert len(last(search, position, depth=2, count=64).lines) == len(position.legal())
 
 
-def test_a_line_of_barred_moves_leaves_nothing_in_the_table(search: LineSearch) -> None:
-    """Mate in one is not forgotten after a search without it."""
+def test_a_root_without_some_moves_is_not_entered_into_the_table(search: LineSearch) -> None:
+    """Its value is that of the other moves: here without the mate in one."""
     position = search.game.position("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
-    mate = position.action("a1a8")
-    others = [action for action in position.legal() if action != mate]
-    search.forget()
-    for actions, turns in ((others, 0), (None, 1), (others, 0)):
-        *_, found = search.deepen(position.states, actions=actions, depth=3)
-        assert found.lines[0].turns == turns
+    mate, table = position.action("a1a8"), search.own.memory.table
+    key = int(search.game.rules.compiled["transposition_key"](position.state))
+    for others, entered in (([action for action in position.legal() if action != mate], False), (None, True)):
+        found = last(search, position, depth=3, **({"actions": others} if others else {}))
+        assert found.lines[0].turns == (0 if others else 1)
+        assert bool(table[key & (len(table) - 1)]["bound"]) == entered
 
 
 def test_a_proven_line_ends_the_search(search: LineSearch) -> None:
@@ -100,6 +100,11 @@ def test_threads_share_a_table_and_find_mates() -> None:
     for _ in range(5):
         assert last(search, position, depth=8).lines[0].turns == 3
     assert all(np.shares_memory(own.memory.table, search.own.memory.table) for own in search.helpers)
+
+
+def test_actions_of_which_none_is_legal_are_refused(search: LineSearch) -> None:
+    with pytest.raises(InvalidValue, match=r"none of the actions \[0\] is legal"):
+        next(search.deepen(search.game.start().states, actions=[0]))
 
 
 def test_a_game_that_is_over_is_refused(search: LineSearch) -> None:

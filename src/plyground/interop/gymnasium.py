@@ -14,6 +14,7 @@ this file registers the built-in games (`plyground/chess-v1`), and `plyground/ga
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any, Literal, Protocol
 
@@ -86,6 +87,15 @@ class AgainstAgent:
         self.rngs, self.agent_rngs, self.side_rngs = (seeds(k, n) for k in range(3))  # [N] each
         self._kernels, self._work, self._all = game.kernels(), game.work(), np.arange(n)
         self._words = as_words(self.states, game.rules.STATE.alignment)  # [N, W] the same memory, faster to index
+
+    def __deepcopy__(self, memo: Any) -> AgainstAgent:
+        """A copy of the games against the same agent."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(other, name, value.copy())
+        other._words = as_words(other.states, self.game.rules.STATE.alignment)
+        return other
 
     def reset(self, seed: int | None = None) -> None:
         if seed is not None:

@@ -90,7 +90,7 @@ def export(run: Path, target: Path, which: str = "best", int8: bool = False) -> 
     if int8:
         model = _quantized(model, _observations(agent.view, CALIBRATION_SEED))
     _write_metadata(model, _metadata(agent.view, run, which))
-    content: bytes = model.SerializeToString()
+    content = bytes(cast(Any, model).SerializeToString())
     found = _compared(agent, content)
     if not int8 and found.difference > CLOSE * max(1.0, found.largest):
         raise Error(f"{run}: the scores of the exported network differ by {found.difference:.2g} from torch's")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.batch import check_sizes
 from plyground.errors import InvalidValue, install
 from plyground.game import Game, load
 from plyground.games import GAMES
@@ -52,6 +53,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
     ) -> None:
         """`encoder` makes the observations (the game's first, unless named); `max_plies` truncates longer games."""
         super().__init__()
+        check_sizes(1, max_plies, None)
         self.game = game if isinstance(game, Game) else load(game)
         self.encoded = EncodedGame(self.game, encoder)
         self.max_plies, self.render_mode = max_plies or self.game.rules.MAX_PLIES, render_mode
@@ -65,7 +67,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         self.observation_spaces: dict[str, Any] = {agent: self._space() for agent in self.possible_agents}
         self._states = np.zeros(1, self.game.rules.STATE)  # [1] the present game
         self._rngs = seeds(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 1)
-        self._kernels, self._work, self._action = self.game.kernels(), self.game.work(), np.zeros(1, np.int32)
+        self._work, self._action = self.game.work(), np.zeros(1, np.int32)
         self.reset()
 
     def _space(self) -> spaces.Dict:
@@ -86,7 +88,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         """Begin a new game; `options` are not used."""
         if seed is not None:
             self._rngs = seeds(seed, 1)
-        self._kernels.reset_all(self._states, self.game.blank, self._rngs)
+        self.encoded.kernels.reset_all(self._states, self.game.blank, self._rngs)
         self.plies = 0
         self.agents = self.possible_agents.copy()
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -131,7 +133,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
 
     def _play(self, number: Any) -> None:
         self._action[0] = self.encoded.action(int(self._seats[0]), number)
-        self._kernels.play_all(self._states, self._action, self._rngs, self._work)
+        self.encoded.kernels.play_all(self._states, self._action, self._rngs, self._work)
         self.plies += 1
         outcome = int(self._states["outcome"][0])
         if outcome != RUNNING or self.plies >= self.max_plies:

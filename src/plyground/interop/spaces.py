@@ -31,11 +31,15 @@ class EncodedGame:
     def __init__(self, game: Game, encoder: str = "") -> None:
         self.game, self.encoder = game, game.encoder(encoder)
         self.name = str(self.encoder)
-        self._kernels, self._encode_for = game.kernels(), game.encode_kernels(self.encoder).encode_for
+        self.kernels, self._encode_for = game.kernels(), game.encode_kernels(self.encoder).encode_for
         self.seats = int(game.settings.get("seats", game.rules.SEATS))
         slots = game.slots(self.name)  # [SEATS, A] the number of each action
         self._slots = slots if (slots != np.arange(game.num_actions)).any() else None
         self._actions = np.argsort(slots, axis=1).astype(np.int32)  # [SEATS, A] the action of each number
+
+    def __deepcopy__(self, memo: Any) -> EncodedGame:
+        """Itself: it never changes. So a planner can copy an environment."""
+        return self
 
     def observation_space(self) -> spaces.Box:
         """Of one observation, with the bounds that the encoder states, or those of its number type."""
@@ -67,7 +71,7 @@ class EncodedGame:
         if self._slots is None:
             return self.game.legal_mask(states, threads=threads).view(np.int8)
         masks = np.zeros((len(states), self.game.num_actions), np.bool_)
-        self._kernels.mask_outputs(states, masks, self._slots, self.game.work())
+        self.kernels.mask_outputs(states, masks, self._slots, self.game.work())
         return masks.view(np.int8)
 
     def actions(self, states: NDArray[np.void], numbers: NDArray[Any]) -> NDArray[Any]:
@@ -89,7 +93,7 @@ class EncodedGame:
     def seats_to_act(self, states: NDArray[np.void]) -> NDArray[np.int32]:
         """[N] the seat that acts in each of `states` [N]."""
         seats = np.empty(len(states), np.int32)
-        self._kernels.seats_to_act(states, seats)
+        self.kernels.seats_to_act(states, seats)
         return seats
 
 

@@ -10,7 +10,7 @@ from plyground.errors import InvalidValue, shorten, unknown
 
 STRONGEST_LEVEL = 10
 ELO = {3: 250, 4: 550, 5: 800, 6: 1100, 7: 1400, 8: 1575, 9: 1850}
-"""level: strength on the scale of Stockfish's UCI_Elo; measured from level 6 on, extrapolated below (docs/uci.md)"""
+"""level: strength on the scale of Stockfish's UCI_Elo; measured from level 5 on, extrapolated below (docs/uci.md)"""
 MOST_HASH, MOST_LINES, MOST_SIMULATIONS, LONGEST_OVERHEAD = 4096, 64, 10_000_000, 5000
 
 

@@ -87,20 +87,21 @@ class LineSearch:
     ) -> Iterator[Lines]:
         """The `count` best lines of a running state [1], those that begin with one of `actions`: after each iteration,
         and when it is stopped. There is one line at least, however soon it is stopped."""
-        if state["outcome"][0]:
-            text = shorten(self.game.rules.text(state[0]))
+        text, legal = shorten(self.game.rules.text(state[0])), set(Position(self.game, state).legal())
+        if not legal:
             raise InvalidValue(f"a search needs a running game; this one is over: {text!r}")
-        allowed = set(Position(self.game, state).legal()) & set(
-            range(self.game.num_actions) if actions is None else actions
-        )
-        barred = np.ones(self.game.num_actions, np.uint8)
-        barred[list(allowed)] = 0
+        others = set[int]() if actions is None else legal.difference(actions)
+        if others == legal:
+            raise InvalidValue(f"none of the actions {shorten(str(actions))} is legal in {text!r}")
+        barred = np.zeros(self.game.num_actions, np.uint8)
+        barred[list(others)] = 1
+        count = min(count, len(legal) - len(others))
         for own in (self.own, *self.helpers):
             self.kernels.begin_search(state, own.stack, own.memory)
         found = Lines([], 0, 0, complete=True)
         with self._helped(barred):
             for iteration in range(1, min(depth, DEEPEST) + 1):
-                found = self._iterate(iteration, min(count, len(allowed)), barred, found.lines, nodes, stop)
+                found = self._iterate(iteration, count, barred, found.lines, nodes, stop)
                 yield found
                 if found.final or self._over(nodes, stop):
                     return

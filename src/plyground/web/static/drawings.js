@@ -123,7 +123,7 @@ export function itemInWords(item, sides) {
 }
 
 /** `qh` → `queen of hearts`. @param {string} name */
-export function cardInWords(name) {
+function cardInWords(name) {
   const [rank, suit] = name;
   return name === "back" ? "hidden card" : `${RANK_NAMES[rank] ?? rank} of ${SUIT_NAMES[suit] ?? suit}`;
 }

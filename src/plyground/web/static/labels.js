@@ -1,6 +1,6 @@
 // Labels for screen readers, made from the names of zones, cells and items.
 
-import { cardInWords, itemInWords } from "./drawings.js";
+import { itemInWords } from "./drawings.js";
 
 /**
  * `white knight on f3`, `e4, empty, legal`, `queen of hearts in your hand`.
@@ -29,12 +29,8 @@ function place(cell, zone, sides) {
 
 /** `face up`, `your hand`, `seat 2`. @param {import("./board.js").Zone} zone */
 export function zoneLabel(zone) {
+  const seat = /^seat (\d+)$/.exec(zone.name);
+  if (seat) return `seat ${Number(seat[1]) + 1}`; // people count from 1
   const held = zone.cells[0]?.items[0]?.kind.startsWith("card:") ? "your hand" : "in the hand";
   return { hand: held, promotion: "promote to", choices: "choices", actions: "moves" }[zone.name] ?? zone.name;
-}
-
-/** Click words as they are spoken: `hand:qh` → `queen of hearts`. @param {string} word */
-export function wordLabel(word) {
-  const [kind, what] = word.split(":");
-  return (kind === "hand" || kind === "take") && what ? cardInWords(what) : word.replace(":", " ");
 }

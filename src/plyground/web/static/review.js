@@ -59,6 +59,11 @@ export class Review {
   draw() {
     const { view, found } = this;
     if (!view.table) return;
+    if (view.game.hidden) {
+      const why = "Games with hidden cards have no review: a move cannot be blamed for its luck.";
+      this.body.replaceChildren(h("p", { class: "soft" }, why));
+      return;
+    }
     if (!found) {
       const waits = this.request > 0;
       const line = this.failure || (waits ? "Analysing the game …" : "Find the mistakes of this game.");
