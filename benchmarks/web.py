@@ -68,10 +68,10 @@ class Client:
 
 
 async def play(address: str, game: str, agent: str, end: float, pause: Sequence[float], times: list[float]) -> None:
+    await asyncio.sleep(random.uniform(0, pause[1]))  # people do not come all in the same moment
     async with connect(f"ws://{address}/socket", origin=f"http://{address}", max_size=None) as socket:  # pyright: ignore
         client = Client(socket)
         await client.begin(game, agent)
-        await asyncio.sleep(random.uniform(0, pause[1]))
         while time.monotonic() < end:
             if client.table["over"]:
                 await client.begin(game, agent)

@@ -13,6 +13,20 @@ FOUR = pg.load("connect_four")
 CHESS = pg.load("chess")
 
 
+def test_a_text_is_a_game_a_position_or_an_error_that_says_both() -> None:
+    assert thinking.read_start(FOUR, "4453", 1) == thinking.Start("", [3, 3, 4, 2])
+    two = '[Event "a"]\n\n1. e4 *\n\n[Event "b"]\n\n1. d4 d5 *\n'
+    assert len(thinking.read_start(CHESS, two, 2).actions) == 2
+    with pytest.raises(pg.Error, match="no number 3"):
+        thinking.read_start(CHESS, two, 3)
+    mate = "4k3/8/8/8/8/8/4q3/4K3 w - - 0 1"
+    assert thinking.read_start(CHESS, mate, 1) == thinking.Start(mate, [])
+    with pytest.raises(pg.Error, match=r"neither a position .* nor a game"):
+        thinking.read_start(CHESS, "hello", 1)
+    dealt = thinking.read_start(pg.load("sequence"), pg.load("sequence").start(5).text, 1)
+    assert dealt.text, "a deal is kept as it was"
+
+
 def test_a_hint_wins_where_it_can() -> None:
     found = thinking.advise(FOUR.position("112233"))
     assert found.action == 3

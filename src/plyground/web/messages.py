@@ -27,10 +27,10 @@ from msgspec import Meta
 
 from plyground.games.scene import Scene
 
-LARGEST = 64_000  # bytes of a request; a PGN of a long game with comments fits
+LARGEST = 420_000  # bytes of a request; a PGN of a few hundred games fits
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]  # an id that the server has made
-Text = Annotated[str, Meta(max_length=50_000)]  # a position or a whole game
+Text = Annotated[str, Meta(max_length=400_000)]  # a position or a whole game
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
 Action = Annotated[int, Meta(ge=0, le=1_000_000)]
 Revision = Annotated[int, Meta(ge=0)]
@@ -73,13 +73,13 @@ class NewGame(Asked, frozen=True, kw_only=True):
 
 
 class Open(Asked, frozen=True, kw_only=True):
-    """Be sent a table and all its changes. Answer: `table`, `position`."""
+    """Be sent a table and all its changes. Answer: `table`, then `position` with the number of the request."""
 
     table: Name
 
 
 class Close(Asked, frozen=True, kw_only=True):
-    """Be sent no more of a table."""
+    """Be sent no more of a table. Answer: `tables`."""
 
     table: Name
 

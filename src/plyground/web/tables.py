@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plyground import specs
-from plyground.errors import Error, InvalidText, InvalidValue
+from plyground.errors import Error, InvalidValue
 from plyground.game import Game
-from plyground.play.saved import read_games
-from plyground.web import messages
+from plyground.web import messages, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.page import Page
 from plyground.web.store import Store
@@ -66,11 +65,20 @@ class Tables:
     async def new_game(self, page: Page, request: messages.NewGame) -> None:
         game = await self.ready(request.game, request.settings)
         players = self._check_players(request.game, game, request.players)
-        text, actions = await asyncio.to_thread(read_start, game, request.text, request.number)
-        saved = self.new_saved(request.game, game, players, text, actions)
+        start = await self._read(game, request.text, request.number)
+        saved = self.new_saved(request.game, game, players, start.text, start.actions)
         if request.clock:
             saved.clock, saved.clocks = request.clock, [request.clock.seconds] * 2
         await self.begin(page, request.request, saved, game)
+
+    async def _read(self, game: Game, text: str, number: int) -> thinking.Start:
+        """Where a game begins. A worker reads the text: a page may send any, and a long one takes time."""
+        if not text.strip():
+            return thinking.Start("", [])
+        spec = game.full
+        return await self.workers.ask(
+            lambda job: worker.ReadText(number=job, game=spec, text=text, which=number), thinking.Start
+        )
 
     def new_saved(self, name: str, game: Game, players: list[str], text: str, actions: list[int]) -> Saved:
         """A new game; one without people is watched, at a pace."""
@@ -346,22 +354,3 @@ def gone(opponent: str) -> Callable[[], str]:
         raise InvalidValue(f"the opponent {opponent} is no longer on this server: go on against another in a copy")
 
     return fail
-
-
-def read_start(game: Game, text: str, number: int) -> tuple[str, list[int]]:
-    """Where a game begins: the text of a position (empty: the usual start) and the actions that were played."""
-    if not text.strip():
-        return "", []
-    try:
-        games = read_games(text, game)
-    except Error as error:
-        as_game = error
-    else:
-        if not 1 <= number <= len(games):
-            raise InvalidValue(f"the text has {len(games)} games: there is no number {number}")
-        start, actions = games[number - 1]
-        return ("" if start == game.start() and not game.rules.CHANCE else start.text), actions
-    try:
-        return game.position(text).text, []
-    except Error as error:
-        raise InvalidText(f"this is neither a position ({error}) nor a game ({as_game})") from None

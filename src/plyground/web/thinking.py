@@ -1,5 +1,5 @@
-"""What workers compute, as plain data: hints, analyses, reviews, policies, ladders. They are the same functions that
-the command line uses."""
+"""What workers compute, as plain data: pasted texts, hints, analyses, reviews, policies, ladders. They are the same
+functions that the command line uses."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from plyground.agents.agent import can_search, make
 from plyground.arena import puzzles
 from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
-from plyground.errors import IllegalAction
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
 from plyground.play.hints import hint
+from plyground.play.saved import read_games
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
@@ -30,6 +31,15 @@ EVERY = 0.15  # seconds between two answers of an analysis
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
 LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Where a game begins."""
+
+    text: str
+    """the first position; empty: the usual one"""
+    actions: list[int]
+    """that were played from there"""
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -67,6 +77,26 @@ class Climbed(msgspec.Struct, frozen=True):
     """their ids are agent specs"""
     next: list[str]
     """the two agents that play next; none at the end"""
+
+
+# ---- texts ----
+
+
+def read_start(game: Game, text: str, number: int) -> Start:
+    """Where a game begins that a text holds: a position, or a game, or one of several."""
+    try:
+        games = read_games(text, game)
+    except Error as error:
+        as_game = error
+    else:
+        if not 1 <= number <= len(games):
+            raise InvalidValue(f"the text has {len(games)} games: there is no number {number}")
+        start, actions = games[number - 1]
+        return Start("" if start == game.start() and not game.rules.CHANCE else start.text, actions)
+    try:
+        return Start(game.position(text).text, [])
+    except Error as error:
+        raise InvalidText(f"this is neither a position ({error}) nor a game ({as_game})") from None
 
 
 # ---- hints ----

@@ -64,6 +64,15 @@ class Think(Job, frozen=True, kw_only=True):
     seed: int
 
 
+class ReadText(Job, frozen=True, kw_only=True):
+    """A position or a game that a person has pasted. Answer: `thinking.Start`."""
+
+    game: str
+    text: str
+    which: int
+    """of several games"""
+
+
 class Advise(Job, frozen=True, kw_only=True):
     """A hint. Answer: `thinking.Advice`."""
 
@@ -106,7 +115,7 @@ class Cancel(Job, frozen=True, kw_only=True):
     """The answers of a job are no longer wanted."""
 
 
-Jobs = Think | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
+Jobs = Think | ReadText | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
 
 
 class Thought(msgspec.Struct, frozen=True):
@@ -160,6 +169,8 @@ def answers_to(job: Any) -> Iterator[Any]:
     """What a job is answered with."""
     if isinstance(job, Think):
         yield _think(job)
+    elif isinstance(job, ReadText):
+        yield thinking.read_start(load_game(job.game), job.text, job.which)
     elif isinstance(job, Advise):
         yield thinking.advise(job.place.read())
     elif isinstance(job, Analyse):
