@@ -24,13 +24,13 @@ test: .venv/.test  ## all tests but the slow ones; the rules also with bounds ch
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
 test-peers: .venv/.peers  ## the adapters, with the tests of PettingZoo, Gymnasium and OpenSpiel; ONNX; model folders
-	$(BIN)/pytest $(BOTH) -m peers
+	$(BIN)/pytest $(BOTH) -m "peers and not slow"
 
 test-web: .venv/.browser build/node_modules/axe-core  ## the page in a real browser: Chromium; without one the tests skip with the reason
 	$(BIN)/pytest $(BOTH) -m "not slow" tests/web/browser
 
-test-slow: .venv/.test  ## the proofs that take minutes
-	$(BIN)/pytest -m "slow and not peers"
+test-slow: .venv/.peers  ## the proofs that take minutes
+	$(BIN)/pytest -m slow --ignore tests/web/browser
 
 SEED ?= 0
 SECONDS ?= 600

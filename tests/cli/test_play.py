@@ -50,7 +50,7 @@ def test_a_game_is_played_to_its_end(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "9", "", "moves", "hint", "undo", *"1121", *"1234567" * 6)
     assert "'9' is not legal" in shown
     assert "legal: 1, 2, 3, 4, 5, 6, 7" in shown
-    assert "minimax:depth=4 would play 4" in shown
+    assert "the solver would play 4: it wins in 21 moves" in shown
     assert "nothing to take back" in shown
     assert re.search(r"^(You (win|lose) \(four in a row\)[!.]|A draw)", shown, re.MULTILINE)
     assert shown.endswith("Good-bye.\n")

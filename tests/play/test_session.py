@@ -155,7 +155,7 @@ def test_new_begins_where_the_game_began_and_deals_cards_anew() -> None:
 def test_a_hint_names_an_agent_and_its_move() -> None:
     (message,) = sit(pg.load("connect_four").position("121212")).hint()
     assert message.kind == "message"
-    assert message.text.endswith("minimax:depth=4 would play 1")
+    assert message.text == "the solver would play 1: it wins in 1 move"
     (message,) = sit(pg.load("sequence").start(3)).hint()
     assert message.kind == "message"
     assert "greedy would play" in message.text

@@ -194,7 +194,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], np.int64]):
         render_mode: str | None = None,
     ) -> None:
         """The caller plays `side`; with `both`, each game's side is drawn."""
-        self.game = game if isinstance(game, Game) else load(game)
+        self.game = load(game)
         self.encoded, self.render_mode = EncodedGame(self.game, encoder), render_mode
         self._games = AgainstAgent(self.game, 1, opponent, side, max_plies)
         self.observation_space = self.encoded.observation_space()
@@ -272,7 +272,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         max_plies: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self.game = game if isinstance(game, Game) else load(game)
+        self.game = load(game)
         self.encoded, self.num_envs, self.threads = EncodedGame(self.game, encoder), num_envs, threads or available()
         self._games: Games
         if opponent is None:

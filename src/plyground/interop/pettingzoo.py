@@ -54,7 +54,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         """`encoder` makes the observations (the game's first, unless named); `max_plies` truncates longer games."""
         super().__init__()
         check_sizes(1, max_plies, None)
-        self.game = game if isinstance(game, Game) else load(game)
+        self.game = load(game)
         self.encoded = EncodedGame(self.game, encoder)
         self.max_plies, self.render_mode = max_plies or self.game.rules.MAX_PLIES, render_mode
         self.possible_agents = [f"player_{seat}" for seat in range(self.encoded.seats)]

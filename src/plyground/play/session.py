@@ -16,15 +16,14 @@ from typing import Literal
 
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, known, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, tell
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import RUNNING, Outcome
 from plyground.games.rng import seeds
-from plyground.play import typed
+from plyground.play import hints, typed
 from plyground.play.saved import write_game
 from plyground.position import Position
 
-HINTS = ("minimax:depth=4", "greedy", "random")  # agents to ask for a hint; the first that the game has
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
 THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that learn while they play
@@ -56,8 +55,6 @@ class Session:
     def __init__(self, start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
         self.agent, self.name, self.side, self.seed = agent, name, side, seed
         self.rngs = seeds(seed, 1)
-        words = {spec.partition(":")[0] for spec in known(start.game)}
-        self.hints = next(spec for spec in HINTS if spec.partition(":")[0] in words)
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
@@ -98,11 +95,9 @@ class Session:
 
     def prepare(self) -> None:
         """Compile everything that moves and hints need, before the person waits for an answer."""
-        none = self.start.states[:0].copy(), seeds(0, 0)
-        for agent in (self.agent, make(self.hints, self.start.game)):
-            agent.act(*none)
+        self.agent.act(self.start.states[:0].copy(), seeds(0, 0))
+        hints.prepare(self.start)
         if not self.start.over:
-            self._advice()
             self.start.play(self.start.legal()[0])
 
     # ---- moves ----
@@ -207,14 +202,8 @@ class Session:
         return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
 
     def hint(self) -> list[Event]:
-        """The game's own advice, and the move of an agent."""
-        action = self.position.ask(make(self.hints, self.start.game))
-        advice = [*self._advice(), f"{self.hints} would play {typed.notation(self.position, action)}"]
-        return [Event("message", ". ".join(advice))]
-
-    def _advice(self) -> list[str]:
-        advise = self.start.game.rules.advise
-        return [advice] if advise is not None and (advice := advise(self.position)) else []
+        """The game's own advice, and the best turn that the solver or an agent finds."""
+        return [Event("message", hints.hint(self.position).text)]
 
     def save(self, name: str = "") -> list[Event]:
         if not name:

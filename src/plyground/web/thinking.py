@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from plyground.agents.agent import can_search, known, make
+from plyground.agents.agent import can_search, make
 from plyground.arena import puzzles
 from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
@@ -19,8 +19,8 @@ from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
+from plyground.play.hints import hint
 from plyground.play.saved import read_games
-from plyground.play.session import HINTS
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
@@ -104,14 +104,9 @@ def read_start(game: Game, text: str, number: int) -> Start:
 
 
 def advise(position: Position) -> Advice:
-    """The game's own advice, and the move of an agent."""
-    game = position.game
-    words = {spec.partition(":")[0] for spec in known(game)}
-    spec = next(spec for spec in HINTS if spec.partition(":")[0] in words)
-    action = position.ask(make(spec, game))
-    own = game.rules.advise(position) if game.rules.advise is not None else ""
-    parts = [own, f"{spec} would play {typed.notation(position, action)}"]
-    return Advice(action, ". ".join(part for part in parts if part))
+    """The first action of the turn that a hint proposes."""
+    found = hint(position)
+    return Advice(found.actions[0], found.text)
 
 
 # ---- one position ----

@@ -1,0 +1,50 @@
+"""Hints: whole turns, by the solver where there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+import plyground as pg
+from conftest import TINY
+from plyground.checks import laws
+from plyground.games.connect_four.solver.solver import perfect
+from plyground.play.hints import agent_for, hint
+
+pytestmark = pytest.mark.compiled
+
+
+def test_a_hint_keeps_the_result_in_a_solved_game(connect_four: pg.Game) -> None:
+    states = laws.sample(connect_four, 12, seed=4).states[::7]
+    scores = perfect().move_scores(states)
+    for row in range(len(states)):
+        position = pg.Position(connect_four, states[row : row + 1].copy())
+        found = hint(position)
+        assert scores[row][found.actions[0]] == max(scores[row][action] for action in position.legal())
+        assert found.text.startswith(f"the solver would play {position.name(found.actions[0])}: it ")
+
+
+def test_equally_good_moves_are_named(connect_four: pg.Game) -> None:
+    text = hint(connect_four.position("4453")).text
+    assert text == "the solver would play 3: it loses in 18 moves (equally good: 6, 7)"
+    assert hint(connect_four.position("121212")).text == "the solver would play 1: it wins in 1 move"
+
+
+def test_a_turn_of_several_actions_is_told_whole() -> None:
+    game = pg.load("paco_sako")
+    start = game.start()
+    found = hint(start)
+    position = start
+    for action in found.actions:
+        assert position.to_move == start.to_move
+        position = position.play(action)
+    assert position.to_move != start.to_move
+    assert found.text == "minimax:depth=4 would play Le2 Pe4"
+
+
+def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
+    assert len(hint(pg.load("sequence").start(3)).actions) == 1
+
+
+def test_a_game_without_a_solver_or_minimax_asks_another_agent() -> None:
+    assert agent_for(pg.load("sequence")) == "greedy"
+    assert agent_for(pg.load(TINY[1])) == "minimax:depth=4"
