@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
@@ -23,6 +25,7 @@ from plyground.web.store import Store
 from plyground.web.trust import Trust
 from plyground.web.workers import Workers
 
+Result = TypeVar("Result")
 PATIENCE = 60.0  # seconds until a test gives an answer up, on a busy machine
 
 
@@ -67,6 +70,12 @@ def serving(folder: Path, games: Sequence[str] = (), agents: Sequence[str] = (),
             thread.join(PATIENCE)
             assert not thread.is_alive(), "the server does not end"
         assert not house.tasks.failures, house.tasks.failures
+
+
+def run_async(work: Coroutine[Any, Any, Result]) -> Result:
+    """Like `asyncio.run`, in a thread: the tests in a browser leave a running loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def wait_until(done: Callable[[], bool], patience: float = PATIENCE) -> None:

@@ -13,7 +13,7 @@ from plyground.web.catalogue import Catalogue
 from plyground.web.learning import Metrics, Runs
 from plyground.web.messages import Curves
 from plyground.web.page import Page
-from served import serving, wait_until
+from served import run_async, serving, wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 SCORE = {"score": 0.75, "low": 0.7, "high": 0.8}
@@ -71,8 +71,6 @@ def test_metrics_are_points_with_numbers_and_scores(runs: Runs) -> None:
 
 
 def test_a_page_is_sent_what_is_new_and_all_of_a_run_that_was_rewound(runs: Runs) -> None:
-    import asyncio
-
     async def follow() -> list[list[tuple[int, int]]]:
         page, found = Page(), list[list[tuple[int, int]]]()
         page.runs = {"one": 0}
@@ -92,7 +90,7 @@ def test_a_page_is_sent_what_is_new_and_all_of_a_run_that_was_rewound(runs: Runs
         send()
         return found
 
-    assert asyncio.run(follow()) == [[(0, 3)], [], [(3, 1)], [(0, 1)]]
+    assert run_async(follow()) == [[(0, 3)], [], [(3, 1)], [(0, 1)]]
     assert Curves.__struct_config__.tag == "curves"
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from plyground.web.page import BURST, MOST_WAITING, PER_SECOND, Page, Rate
+from served import run_async
 
 
 def test_requests_are_allowed_at_a_rate() -> None:
@@ -25,4 +24,4 @@ def test_a_page_that_does_not_read_is_disconnected() -> None:
         assert waiting[-1] is None
         assert len(waiting) == MOST_WAITING + 1
 
-    asyncio.run(flood())
+    run_async(flood())

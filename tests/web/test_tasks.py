@@ -9,6 +9,7 @@ import pytest
 
 from plyground.errors import InvalidValue
 from plyground.web.tasks import Tasks, sentence
+from served import run_async
 
 
 def test_tasks_end_with_the_server_and_failures_are_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -25,7 +26,7 @@ def test_tasks_end_with_the_server_and_failures_are_logged(caplog: pytest.LogCap
         assert not tasks.running
 
     with caplog.at_level(logging.ERROR, "plyground"):
-        asyncio.run(work())
+        run_async(work())
     assert "has failed" in caplog.text
 
 

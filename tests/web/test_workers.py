@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -14,13 +13,10 @@ from plyground.errors import Error
 from plyground.web import thinking, worker
 from plyground.web.worker import Think, Thought, place_of
 from plyground.web.workers import Lane, WorkerFailed, Workers
+from served import run_async
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 START = pg.load("connect_four").start()
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(work)
 
 
 async def answers(lane: Lane, job: worker.Job, limit: float = 60.0) -> list[Any]:
@@ -48,7 +44,7 @@ def test_workers_think_fail_in_words_exceed_limits_and_are_replaced() -> None:
             await workers.close()
         assert all(process.returncode is not None for process in pids), "a stopped server leaves no process behind"
 
-    run(work())
+    run_async(work())
 
 
 async def check_answers(workers: Workers) -> None:

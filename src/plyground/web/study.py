@@ -20,7 +20,7 @@ from plyground.web.tasks import Tasks, sentence
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
-ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:time=0.4"
+ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:sims=10000"
 
 
 class Study:

@@ -4,6 +4,7 @@ functions that the command line uses."""
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ from plyground.search.minimax import Minimax
 from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
 
 SOLVER_SECONDS = 5.0
-EVERY = 0.15  # seconds between two answers of an analysis
+EVERY = 0.15  # seconds between two answers of an analysis or a review
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
 LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
@@ -195,12 +196,14 @@ def threats_in(position: Position) -> list[Threat]:
 
 
 def review_game(agent: Any, start: Position, actions: Sequence[int]) -> Iterator[Reviewed]:
-    """The review of the plies so far, again and again."""
-    positions = [start]
+    """The review of the plies so far, every EVERY seconds, and at last that of the whole game."""
+    positions, due = [start], 0.0
     for action in actions:
         positions.append(positions[-1].play(action))
     for found in analyse_game(agent.growing(), start, actions):
-        yield _reviewed(found, positions)
+        if time.monotonic() >= due or len(found.plies) == found.length:
+            due = time.monotonic() + EVERY
+            yield _reviewed(found, positions)
 
 
 def _reviewed(found: GameAnalysis, positions: Sequence[Position]) -> Reviewed:
