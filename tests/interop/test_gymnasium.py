@@ -252,3 +252,19 @@ def test_a_copied_env_goes_its_own_way() -> None:
     assert other.position != before
     twin = copy.deepcopy(env)
     assert twin.step(0)[0].tobytes() == env.step(0)[0].tobytes()
+
+
+def test_a_truncated_game_does_not_show_what_the_opponent_could_play() -> None:
+    env = make("sequence", "random", side="first", max_plies=1, render_mode="ansi")
+    _, info = env.reset(seed=3)
+    *_, truncated, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    assert truncated
+    assert not info["action_mask"].any()
+    position = env.position
+    assert position.seat == 1, "the opponent is to act"
+    assert env.render() == position.game.rules.observe(position.state, 0)
+
+
+def test_games_that_are_always_over_before_the_callers_turn_are_an_error() -> None:
+    with pytest.raises(InvalidValue, match=r"were over before the caller's first turn: .* max_plies is too small"):
+        make("connect_four", "random", side="second", max_plies=1).reset(seed=0)

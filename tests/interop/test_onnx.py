@@ -119,3 +119,15 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
         load_agent(tmp_path / "bad.onnx")
     with pytest.raises(InvalidValue, match="cannot read"):
         load_agent(tmp_path / "missing.onnx")
+
+
+def test_a_file_that_names_code_needs_the_game_from_the_caller(tmp_path: Path) -> None:
+    """Whoever wrote the file must not choose what is executed."""
+    from plyground.interop.onnx import export, load_agent
+
+    game = str(ROOT / "examples" / "three_in_a_row.py")
+    run, file = new_run(tmp_path / "run", game, "planes", "8", False), tmp_path / "network.onnx"
+    export(run, file)
+    with pytest.raises(InvalidValue, match=r"the file is for '.*three_in_a_row\.py', a game of its own"):
+        load_agent(file)
+    assert load_agent(file, pg.load(game)).game == pg.load(game)

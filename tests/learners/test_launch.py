@@ -8,7 +8,8 @@ import pytest
 
 import plyground as pg
 from plyground.learners.evaluation import Event
-from plyground.learners.launch import next_free
+from plyground.learners.launch import new_run, next_free
+from plyground.learners.tabular import Tabular
 from plyground.runs.directory import read_config
 from small_runs import ROW
 
@@ -35,3 +36,16 @@ def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Pat
 def test_a_run_without_a_name_gets_the_next_free_one(tmp_path: Path) -> None:
     (tmp_path / "ppo-1").mkdir()
     assert next_free(tmp_path, "ppo") == tmp_path / "ppo-2"
+
+
+def test_a_run_that_fails_takes_only_its_own_folder_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "mine" / "a"
+
+    def stopped() -> None:
+        with new_run(path, "tabular", Tabular(game=ROW)):
+            (tmp_path / "runs" / "other").mkdir()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [each.name for each in (tmp_path / "runs").iterdir()] == ["other"]

@@ -80,6 +80,9 @@ def test_the_card_has_a_head_for_hubs_and_results_with_intervals(tmp_path: Path)
 
 def test_no_folder_of_the_machine_is_published(tmp_path: Path) -> None:
     run = network_run(tmp_path / "run", init=str(tmp_path / "other"), opponents=[f"0.5 run:{tmp_path}/x", "0.5 self"])
+    again = network_run(tmp_path / "again", eval_opponents=[f"run:{run}"])
+    publish(again, tmp_path / "again_model", games=2)
+    assert str(tmp_path) not in (tmp_path / "again_model" / "README.md").read_text()
     publish(run, tmp_path / "model", games=2)
     for name in ("README.md", "config.json", "config.toml"):
         text = (tmp_path / "model" / name).read_text()

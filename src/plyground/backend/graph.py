@@ -11,7 +11,7 @@ import torch
 
 from plyground.backend.clock import untimed
 from plyground.backend.device import SIMULATED, is_gpu
-from plyground.errors import shorten
+from plyground.errors import Error, shorten
 
 R = TypeVar("R")
 
@@ -86,14 +86,17 @@ class Repeated(Generic[R]):
     def _capture(self) -> bool:
         """Whether it was possible."""
         self._graph = torch.cuda.CUDAGraph()
+        before = [generator.clone_state() for generator in self.generators]
         for generator in self.generators:
             self._graph.register_generator_state(generator)
         torch.cuda.synchronize()
         try:
             with untimed(), torch.cuda.graph(self._graph, stream=self._side):
                 self._result = self.work()
-        except RuntimeError as error:
+        except (RuntimeError, Error) as error:
             self.captures, self._graph = False, None
+            for generator, state in zip(self.generators, before, strict=True):  # a failed capture leaves them in it
+                generator.graphsafe_set_state(state)
             why = shorten(" ".join(str(error).split()), 200)
             self.say(f"the steps of this run are not captured in a CUDA graph and will be slower: {why}")
         return self.captures

@@ -43,6 +43,7 @@ from plyground.interop.spaces import RENDER_MODES, VERSION, EncodedGame, check_a
 GameName = str | os.PathLike[str] | Game
 Side = Literal["first", "second", "both"]
 Rows = NDArray[np.intp]
+MOST_BEGINNINGS = 100  # games in a row that may be over before the caller acts
 SIDES: dict[str, tuple[int, ...]] = {"first": (0,), "second": (1,), "both": (0, 1)}
 
 
@@ -104,7 +105,9 @@ class AgainstAgent:
 
     def begin(self, rows: Rows) -> None:
         """New games in these rows, up to the caller's first turn."""
-        while len(rows):
+        for _ in range(MOST_BEGINNINGS):
+            if not len(rows):
+                return
             states, rngs, choice = self._taken(rows), self.rngs[rows], self.side_rngs[rows]  # copies
             self._kernels.reset_all(states, self.game.blank, rngs)
             picked = draw(choice, np.full(len(rows), len(self.choices)))
@@ -113,6 +116,8 @@ class AgainstAgent:
             self.sides[rows], self.plies[rows] = np.array(self.choices)[picked], 0
             self._reply(rows)
             rows = rows[self._over(rows)]  # the agent ended the game alone: begin another
+        why = f"{MOST_BEGINNINGS} games of {self.game} in a row were over before the caller's first turn"
+        raise InvalidValue(f"{why}: the agent {self.opponent} gives up, or max_plies is too small")
 
     def step(self, actions: NDArray[Any]) -> Step:
         """The caller's actions, the agent's replies, and new games where one has ended."""
@@ -235,7 +240,8 @@ class GameEnv(gymnasium.Env[NDArray[Any], np.int64]):
         """The caller's observation; at the end that of its side's first seat."""
         states = self._games.states
         seats = self.encoded.seats_to_act(states) if self._running else self._games.sides.astype(np.int32)
-        info = {"action_mask": self.encoded.legal_mask(states)[0], "side": int(self._games.sides[0])}
+        mask = self.encoded.legal_mask(states)[0]
+        info = {"action_mask": mask if self._running else np.zeros_like(mask), "side": int(self._games.sides[0])}
         return self.encoded.observe(states, seats)[0], info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -243,8 +249,8 @@ class GameEnv(gymnasium.Env[NDArray[Any], np.int64]):
         return self.encoded.legal_mask(self._games.states)[0].view(np.bool_)
 
     def render(self) -> Any:
-        """The position as the seat that acts sees it: a text (`ansi`) or an array of pixels (`rgb_array`)."""
-        return render(self.position, self.render_mode)
+        """The position as the caller sees it: a text (`ansi`) or an array of pixels (`rgb_array`)."""
+        return render(self.position, self.render_mode, None if self._running else int(self._games.sides[0]))
 
 
 # ---- many games ----

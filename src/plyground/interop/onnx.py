@@ -29,12 +29,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import plyground
+from plyground import specs
 from plyground.agents.agent import load_run
 from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
 from plyground.batch import Batch
-from plyground.errors import Error, InvalidValue, install, plain_os_errors
+from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten
 from plyground.game import Game, load
+from plyground.games import GAMES
 from plyground.networks import Network, Valued
 from plyground.runs.directory import find_checkpoint, read_config
 from plyground.runs.files import check_writable, write_whole
@@ -101,18 +103,26 @@ def export(run: Path, target: Path, which: str = "best", int8: bool = False) -> 
 
 def load_agent(source: Path | bytes, game: Game | None = None) -> NetworkAgent:
     """The agent that plays by an exported file, for its game or a given one of the same rules."""
+    name = "the ONNX file" if isinstance(source, bytes) else repr(str(source))
     try:
         content = source if isinstance(source, bytes) else source.read_bytes()
         session = _Session(content)
         meta = session.metadata
-        view = View(game or load(meta["game"]), meta["encoder"], session.outputs)
+        view = View(game or _built_in(meta["game"]), meta["encoder"], session.outputs)
     except OSError as error:
-        raise InvalidValue(f"cannot read {str(source)!r}: {error.strerror or error}") from None
+        raise InvalidValue(f"cannot read {name}: {error.strerror or error}") from None
     except KeyError as error:
-        raise InvalidValue(f"{source!r} has no metadata {error}: it was not exported by Plyground") from None
+        raise InvalidValue(f"{name} has no metadata {error}: it was not exported by Plyground") from None
     if view.shape != session.shape:
-        raise InvalidValue(f"{source!r} takes {session.shape}, but {view.encoder} of {view.game} gives {view.shape}")
+        raise InvalidValue(f"{name} takes {session.shape}, but {view.encoder} of {view.game} gives {view.shape}")
     return NetworkAgent(view, session)
+
+
+def _built_in(word: str) -> Game:
+    """The game that a file names: not one that is code in another file."""
+    if specs.split(word)[0] not in GAMES:
+        raise InvalidValue(f"the file is for {shorten(word)!r}, a game of its own: name that game too, `game=`")
+    return load(word)
 
 
 class _Session(nn.Module):
@@ -128,8 +138,11 @@ class _Session(nn.Module):
             raise InvalidValue(f"not an ONNX file that can be run: {' '.join(str(error).split())}") from None
         self.session = session
         self.metadata: Mapping[str, str] = session.get_modelmeta().custom_metadata_map
-        self.shape: tuple[int, ...] = tuple(session.get_inputs()[0].shape[1:])
-        self.outputs = int(session.get_outputs()[0].shape[1])
+        try:
+            self.shape: tuple[int, ...] = tuple(session.get_inputs()[0].shape[1:])
+            self.outputs = int(session.get_outputs()[0].shape[1])
+        except (IndexError, TypeError, ValueError):
+            raise InvalidValue("the ONNX file has other inputs and outputs than Plyground writes") from None
 
     def forward(self, x: Tensor) -> Tensor:
         found: Any = self.session.run([SCORES], {INPUT: x.numpy()})[0]

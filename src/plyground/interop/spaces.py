@@ -104,16 +104,18 @@ def check_action(action: Any, encoded: EncodedGame) -> None:
         raise InvalidValue(f"an action of {encoded.game} is a whole number of 0 to {count - 1}, not {action!r}")
 
 
-def render(position: Position, mode: str | None) -> str | NDArray[np.uint8]:
-    """A position as the seat that acts sees it: the text of `ansi`, or [height, width, 3] of `rgb_array`."""
+def render(position: Position, mode: str | None, seat: int | None = None) -> str | NDArray[np.uint8]:
+    """A position as a seat sees it, by default the one that acts: the text of `ansi`, or [height, width, 3] of
+    `rgb_array`."""
+    seat = position.seat if seat is None else seat
     if mode == "ansi":
-        return position.game.rules.observe(position.state, position.seat)
+        return position.game.rules.observe(position.state, seat)
     if mode == "rgb_array":
-        return _picture(position)
+        return _picture(position, seat)
     raise InvalidValue(f"render_mode is one of {', '.join(RENDER_MODES)}, not {mode!r}")
 
 
-def _picture(position: Position) -> NDArray[np.uint8]:
+def _picture(position: Position, seat: int) -> NDArray[np.uint8]:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -122,7 +124,7 @@ def _picture(position: Position) -> NDArray[np.uint8]:
     except ModuleNotFoundError as error:
         raise InvalidValue(f"pictures need {error.name}, which is not installed; {install('learn')}") from None
     figure = new_figure(*PICTURE)
-    draw_scene(figure.add_subplot(), position.scene())
+    draw_scene(figure.add_subplot(), position.scene(seat))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[..., :3]

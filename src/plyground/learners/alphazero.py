@@ -207,6 +207,7 @@ class AlphaZeroLearner:
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
         self.learn = Repeated(device, self._learn, generators, say)
         self.play_chosen.captures &= self.games.on_device
+        self.games.check_every_ply(self.view)
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
 
     def iterate(self) -> Metrics:

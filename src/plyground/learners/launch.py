@@ -7,7 +7,7 @@ import itertools
 import platform
 import shutil
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -58,13 +58,16 @@ def next_free(folder: Path, name: str) -> Path:
 @contextmanager
 def new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
     """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
-    missing = [each for each in (path, *path.parents) if not each.exists()]
+    missing = [each for each in path.parents if not each.exists()]
     with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
         try:
             yield run
         except BaseException:
             if not directory.steps_of(path):
-                shutil.rmtree(missing[-1] if missing else path)
+                shutil.rmtree(path)
+                with suppress(OSError):  # another run may be there by now
+                    for folder in missing:
+                        folder.rmdir()
             raise
 
 

@@ -253,7 +253,8 @@ class GameResults:
             return
         ended, row = self._read()
         if row < self.n:
-            raise IllegalAction(f"row {row}: {int(ply.actions[row])} is not legal")
+            when = "" if self.interval == 1 else f", or another action of its last {self.interval} plies"
+            raise IllegalAction(f"row {row}: {int(ply.actions[row])} is not legal{when}")
         wanted = min(MAX_REASONS_PER_PLY, MAX_REASONS - self.reasons.total())
         if wanted > 0 and ended:
             rows = ply.terminated.nonzero()[:wanted, 0]

@@ -143,7 +143,7 @@ def _head(name: str, game: Game, learner: str, scores: Scores, licence: str) -> 
     """YAML; its strings and mappings are written as JSON, which YAML contains."""
     metrics = [
         {"type": "score", "name": f"score against {spec}, {one['games']} games", "value": round(one["score"], 4)}
-        for spec, one in scores.items()
+        for spec, one in ((without_folders(each), scores[each]) for each in scores)
     ]
     task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
     dataset = {"type": game.label, "name": without_folders(game.full)}
