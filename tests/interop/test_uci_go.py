@@ -57,3 +57,9 @@ def test_a_clock_lasts_for_a_long_game() -> None:
         assert found
         left += 10 - 1000 * found.hard
         assert left > 0
+
+
+def test_no_time_for_a_move_is_a_limit_too() -> None:
+    found = budget(read_go(["movetime", "0"]), 0, 0.1)
+    assert found
+    assert found.hard == 0.001

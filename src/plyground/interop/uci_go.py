@@ -68,6 +68,8 @@ def read_go(words: Sequence[str]) -> Go:
             read.numbers[name], name = number, ""
         elif name == "searchmoves":
             read.moves.append(word)
+    if "movetime" in read.numbers:
+        read.numbers["movetime"] = max(1, read.numbers["movetime"])  # 0 is as little as possible, not no limit
     clock = "wtime" in read.numbers or "btime" in read.numbers
     return Go(**read.numbers, **read.flags, searchmoves=tuple(read.moves), clock=clock)
 
