@@ -79,6 +79,8 @@ def test_a_token_is_needed_where_there_is_one(tmp_path_factory: pytest.TempPathF
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert get(guarded, "/", Cookie=f"{COOKIE}={TOKEN}")[0] == 200
+        status, headers, _ = get(guarded, f"/?token={TOKEN}", Cookie=f"{COOKIE}=of-an-old-server")
+        assert (status, TOKEN in headers.get("set-cookie", "")) == (303, True)
         with guarded.page(headers={"Cookie": f"{COOKIE}={TOKEN}"}) as page:
             page.new("connect_four", "you", "you")
 
