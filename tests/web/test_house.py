@@ -6,12 +6,17 @@ import os
 import random
 import signal
 from collections.abc import Generator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from conftest import ROOT
-from served import Served, serving, wait_until
+from plyground.errors import Error
+from plyground.web.catalogue import Catalogue
+from plyground.web.house import House
+from plyground.web.store import Store
+from served import Served, run_async, serving, wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 OWN_AGENTS = """
@@ -317,3 +322,27 @@ def test_a_ladder_rates_the_stronger_agent_higher(served: Served) -> None:
         page.send("ladder", game="connect_four", opponents=["random", "added:0"], games=10)
         found = page.wait("laddered", lambda message: message["done"])
         assert [each["id"] for each in found["rungs"]] == ["added:0", "random"]
+
+
+class Ending:
+    """Stands in for runs and workers: it remembers that it was closed."""
+
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_a_server_that_cannot_write_its_games_ends_its_processes_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, workers, runs = Store(tmp_path), Ending(), Ending()
+    house = House(Catalogue(), store, cast(Any, workers), cast(Any, runs))
+
+    def fail() -> None:
+        raise Error("the disk is full")
+
+    monkeypatch.setattr(store, "flush", fail)
+    with pytest.raises(Error, match="full"):
+        run_async(house.close())
+    assert (workers.closed, runs.closed) == (True, True)

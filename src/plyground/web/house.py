@@ -9,6 +9,7 @@ import asyncio
 import gc
 import importlib.util
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import plyground
@@ -121,13 +122,14 @@ class House:
             page.refuse(request.request, sentence(error))
 
     async def close(self) -> None:
-        """End everything that the server has started."""
-        for page in list(self.pages):
-            page.disconnect()
-        await self.tasks.close()
-        self.tables.store.flush()
-        await self.runs.close()
-        await self.workers.close()
+        """End everything that the server has started, even if the games cannot be written."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.workers.close)
+            stack.push_async_callback(self.runs.close)
+            for page in list(self.pages):
+                page.disconnect()
+            await self.tasks.close()
+            self.tables.store.flush()
 
     # ---- runs ----
 
