@@ -113,6 +113,7 @@ class Runs:
         self.folder, self.catalogue = folder, catalogue
         self.metrics: dict[str, Metrics] = {}
         self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.starting = asyncio.Lock()  # one process at a time: starting it takes a moment, in which others may ask
         self.failures: dict[str, str] = {}
         self.watchers: set[asyncio.Task[None]] = set()
 
@@ -201,21 +202,23 @@ class Runs:
         """Train an agent on Connect Four for two minutes."""
         if importlib.util.find_spec("torch") is None:
             raise InvalidValue(f"training needs torch, which is not installed; {install('learn')}")
-        self._check_free()
-        names = (f"{DEMO_NAME}-{number}" for number in count(1))
-        name = next(each for each in names if not (self.folder / each).exists())
-        await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
+        async with self.starting:
+            self._check_free()
+            names = (f"{DEMO_NAME}-{number}" for number in count(1))
+            name = next(each for each in names if not (self.folder / each).exists())
+            await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
 
     async def resume(self, name: str) -> None:
         """Continue a run; a finished one for two minutes more."""
         self.check([name])
-        self._check_free()
-        info, config = self.info(name), read_config(self.folder / name)
-        if not info.resumable:
-            raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
-        end = float(config.get("seconds", 0.0))
-        later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
-        await self._start(name, "resume", str(self.folder / name), *later)
+        async with self.starting:
+            self._check_free()
+            info, config = self.info(name), read_config(self.folder / name)
+            if not info.resumable:
+                raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
+            end = float(config.get("seconds", 0.0))
+            later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
+            await self._start(name, "resume", str(self.folder / name), *later)
 
     def _check_free(self) -> None:
         if self.processes:
