@@ -105,6 +105,7 @@ class House:
         self.pages.discard(page)
         page.gone = True
         page.stop_task()
+        page.stop_hint()
         for name in list(page.tables):
             self.tables.leave(page, name)
 

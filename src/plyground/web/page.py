@@ -37,6 +37,7 @@ class Page:
         self.rate = Rate(time.monotonic())
         self.tables: set[str] = set()  # those that it has opened
         self.task: asyncio.Task[None] | None = None  # its analysis, review or ladder
+        self.hint: asyncio.Task[None] | None = None
         self.runs: dict[str, int] = {}  # followed runs: how many points it was sent
         self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent
         self.policy_step = -1  # the newest checkpoint whose policy was asked for
@@ -66,3 +67,8 @@ class Page:
         if self.task is not None:
             self.task.cancel()
             self.task = None
+
+    def stop_hint(self) -> None:
+        if self.hint is not None:
+            self.hint.cancel()
+            self.hint = None
