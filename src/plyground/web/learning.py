@@ -171,13 +171,17 @@ class Runs:
                 return name
         return spec.partition(":")[0] if spec.partition(":")[0] in self.catalogue.words else ""
 
-    def game_of(self, name: str) -> Game:
-        """The game of a run, one of the list: no file that only a run names is imported."""
+    def spec_of(self, name: str) -> tuple[str, dict[str, str]]:
+        """The game of a run and its settings, one of the list: no file that only a run names is imported."""
         spec = game_of_run(self.folder / name)
         game = self._game_id(spec)
         if not game:
             raise InvalidValue(f"{name} has learned {shorten(spec)}, which this server does not know: add --game FILE")
         settings = dict(part.split("=", 1) for part in spec.partition(":")[2].split(",") if "=" in part)
+        return game, settings
+
+    def game_of(self, name: str) -> Game:
+        game, settings = self.spec_of(name)
         return self.catalogue.load(game, settings)
 
     def newest(self, name: str) -> int:
