@@ -111,10 +111,9 @@ class Sockets:
             if not page.rate.allows(time.monotonic()):
                 if page.rate.refused > PATIENCE:
                     page.disconnect()
-                elif page.rate.refused == 1:
+                elif page.rate.refused == 1.0:  # the first one of late
                     page.refuse(0, "that was too fast: wait a moment", "busy")
                 continue
-            page.rate.refused = 0
             try:
                 if len(data) > messages.LARGEST:
                     raise ValueError(f"a message has at most {messages.LARGEST} bytes, not {len(data)}")
