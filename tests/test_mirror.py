@@ -25,7 +25,6 @@ ELSEWHERE = {
     "games/paco_sako/kernels.py": "loops over search.py; test_analysis compares them with the naive twin",
     "games/paco_sako/search.py": "test_analysis and test_rules compare it with the naive twin",
     "web/tables.py": THROUGH_A_SERVER,
-    "web/study.py": THROUGH_A_SERVER,
     "kernels/slots.py": "stubs, which every kernel replaces; kernels/test_cache fills them",
     **{f"kernels/cuda_{name}.py": CUDA for name in ("advantages", "choose", "encode", "evaluate", "expand", "mask")},
     **{f"kernels/cuda_{name}.py": CUDA for name in ("replay", "rules")},

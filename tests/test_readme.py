@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from conftest import ROOT
 from plyground import cli
 from plyground.checks import laws
 from plyground.cli.grammar import is_game
+from plyground.errors import install
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDE = ROOT / "docs" / "adding_a_game.md"
@@ -97,6 +99,19 @@ def test_pages_name_games_and_agents_in_the_order_of_the_grammar() -> None:
         assert [name, *words[:1]] != ["teach", "imitate"], line
         places = [place for place, word in enumerate(words) if is_game(word)]
         assert places[:1] in ([], [int(name in ("train", "bench", "teach", "serve"))]), line
+
+
+def test_pages_install_from_the_folder_and_name_every_extra() -> None:
+    """The package is in no index."""
+    static = (ROOT / "src" / "plyground" / "web" / "static").glob("*.js")
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *static):
+        assert "plyground[" not in page.read_text(), page
+    assert install("web") in (ROOT / "docs" / "page.md").read_text().replace("`", "")
+    assert install("learn") in (ROOT / "src" / "plyground" / "web" / "static" / "learn.js").read_text()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = (ROOT / "docs" / "install.md").read_text()
+    for extra in extras.keys() - {"test", "peers", "browser", "lint", "bench"}:  # those are for developers
+        assert f"| `{extra}` |" in table, extra
 
 
 def test_the_readme_names_every_file() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import http.client
 import json
 import random
-from collections.abc import Generator
+import re
+import time
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from plyground.games.sequence.cards import CARDS
 from plyground.web.app import STATIC
 from plyground.web.messages import LARGEST
 from plyground.web.trust import COOKIE, HEADERS
@@ -79,6 +82,8 @@ def test_a_token_is_needed_where_there_is_one(tmp_path_factory: pytest.TempPathF
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert get(guarded, "/", Cookie=f"{COOKIE}={TOKEN}")[0] == 200
+        status, headers, _ = get(guarded, f"/?token={TOKEN}", Cookie=f"{COOKIE}=of-an-old-server")
+        assert (status, TOKEN in headers.get("set-cookie", "")) == (303, True)
         with guarded.page(headers={"Cookie": f"{COOKIE}={TOKEN}"}) as page:
             page.new("connect_four", "you", "you")
 
@@ -97,6 +102,17 @@ def test_a_page_that_sends_only_nonsense_is_disconnected(served: Served) -> None
 
     with served.page() as page, pytest.raises(ConnectionClosed):
         send_nonsense(page)
+
+
+def test_a_page_that_floods_the_server_is_disconnected(served: Served) -> None:
+    def flood(page: Client) -> None:
+        for _ in range(40):  # at most 2,000 requests a second: between those that are refused some are allowed
+            for _ in range(100):
+                page.send("stop")
+            time.sleep(0.05)
+
+    with served.page() as page, pytest.raises(ConnectionClosed):
+        flood(page)
 
 
 def wait_for_refusal(page: Client) -> Any:
@@ -127,6 +143,9 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
         assert hidden
         for text in (*quiet.seen, *seen):
             assert not [word for word in hidden if word in text], text[:300]
+        written = hidden_as_written(table)
+        for text in refusals([*quiet.seen, *seen]):
+            assert not written.search(text), text[:300]
 
 
 def move(page: Client) -> None:
@@ -144,6 +163,24 @@ def hidden_words(table: Any) -> list[str]:
         held |= {cell.name.removeprefix("hand") for cell in cells(position, 1, "hand")}
         shown |= {cell.name.removeprefix("seat1") for cell in cells(position, 0, "seat 1")}
     return [f'"seat1{card}"' for card in held - shown] + [f'"hand{card}"' for card in held - shown - mine]
+
+
+def hidden_as_written(table: Any) -> re.Pattern[str]:
+    """How people and texts of positions would write the agent's cards: `4d`, and three or more in a row, `4dqsth`. A
+    refusal has no reason to name any. `as` is a word too, and `qs` is what the attacker types."""
+    held, hands = set[str](), set[str]()
+    for position in table.positions:
+        hand = [CARDS[card] for card in position.state["hands"][1][: position.state["held"][1]]]
+        held |= set(hand)
+        hands |= {"".join(hand[first : first + 3]) for first in range(len(hand) - 2)}
+    words = sorted(held - {"as", "qs"})
+    assert words
+    return re.compile("|".join([*(rf"\b{card}\b" for card in words), *sorted(hands)]), re.IGNORECASE)
+
+
+def refusals(seen: Sequence[str]) -> list[str]:
+    messages = [json.loads(text) for text in seen]
+    return [message["text"] for message in messages if message["type"] in ("refused", "failed")]
 
 
 def cells(position: Any, seat: int, name: str) -> list[Any]:

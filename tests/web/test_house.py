@@ -6,12 +6,23 @@ import os
 import random
 import signal
 from collections.abc import Generator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from conftest import ROOT
-from served import Served, serving, wait_until
+from plyground.errors import Error
+from plyground.game import Game
+from plyground.position import Position
+from plyground.web import messages
+from plyground.web.catalogue import Catalogue
+from plyground.web.house import House
+from plyground.web.learning import Runs
+from plyground.web.page import Page
+from plyground.web.store import Store
+from runs_on_disk import new_run
+from served import Served, run_async, serving, wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 OWN_AGENTS = """
@@ -317,3 +328,59 @@ def test_a_ladder_rates_the_stronger_agent_higher(served: Served) -> None:
         page.send("ladder", game="connect_four", opponents=["random", "added:0"], games=10)
         found = page.wait("laddered", lambda message: message["done"])
         assert [each["id"] for each in found["rungs"]] == ["added:0", "random"]
+
+
+class Ending:
+    """Stands in for runs and workers: it remembers that it was closed."""
+
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_a_server_that_cannot_write_its_games_ends_its_processes_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, workers, runs = Store(tmp_path), Ending(), Ending()
+    house = House(Catalogue(), store, cast(Any, workers), cast(Any, runs))
+
+    def fail() -> None:
+        raise Error("the disk is full")
+
+    monkeypatch.setattr(store, "flush", fail)
+    with pytest.raises(Error, match="full"):
+        run_async(house.close())
+    assert (workers.closed, runs.closed) == (True, True)
+
+
+def test_the_game_of_a_run_is_loaded_in_a_thread_before_its_positions_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading it where requests are answered would keep all pages waiting."""
+    games = new_run(tmp_path, "one") / "games"
+    games.mkdir(exist_ok=True)
+    (games / "7.txt").write_text("# from 44: the learner is ●, random ○\n4 4 3 RUNNING\n")
+    catalogue, events = Catalogue(runs=tmp_path), list[str]()
+    house = House(catalogue, Store(tmp_path / "tables"), cast(Any, Ending()), Runs(tmp_path, catalogue))
+    load, read = house.tables.ready, Game.position
+
+    async def ready(name: str, settings: dict[str, str]) -> Game:
+        events.append("loaded")
+        return await load(name, settings)
+
+    def position(game: Game, *arguments: Any) -> Position:
+        events.append("read")
+        return read(game, *arguments)
+
+    async def ask(request: Any) -> list[str]:
+        events.clear()
+        page = Page()
+        await house.handle(page, request)
+        assert all("refused" not in (page.waiting.get_nowait() or "") for _ in range(page.waiting.qsize()))
+        return events[:2]
+
+    monkeypatch.setattr(house.tables, "ready", ready)
+    monkeypatch.setattr(Game, "position", position)
+    for request in (messages.WatchPolicy(run="one", text="44"), messages.OpenRunGame(run="one", file="7", number=1)):
+        assert run_async(ask(request)) == ["loaded", "read"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -131,6 +133,36 @@ def test_only_runs_of_the_list_are_read(runs: Runs) -> None:
     for name in ("..", "../x", "/etc", "damaged/..", "two"):
         with pytest.raises(Error, match="no run"):
             runs.check([name])
+
+
+class Endless:
+    """Stands in for a process."""
+
+    stderr = None
+
+    async def wait(self) -> int:
+        await asyncio.sleep(60.0)
+        return 0
+
+
+def test_of_several_pages_that_start_a_run_at_once_one_succeeds(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[Endless]()
+
+    async def start(*command: str, **settings: Any) -> Endless:
+        await asyncio.sleep(0.01)
+        started.append(Endless())
+        return started[-1]
+
+    async def ask() -> list[BaseException | None]:
+        asked = [*(runs.start_demo() for _ in range(5)), runs.resume("one")]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    refused = [str(each) for each in run_async(ask()) if each is not None]
+    assert len(started) == 1
+    assert len(refused) == 5
+    assert all("is being trained" in each for each in refused), refused
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plyground.web.page import BURST, MOST_WAITING, PER_SECOND, Page, Rate
+from plyground.web.page import BURST, MOST_WAITING, PATIENCE, PER_SECOND, Page, Rate
 from served import run_async
 
 
@@ -12,6 +12,15 @@ def test_requests_are_allowed_at_a_rate() -> None:
     assert not rate.allows(0.0)
     assert sum(rate.allows(1.0) for _ in range(1000)) == PER_SECOND
     assert rate.refused > 0
+
+
+def test_requests_too_many_are_forgiven_in_time_but_not_by_the_next_one_that_is_allowed() -> None:
+    rate = Rate(0.0)
+    for request in range(1000):
+        rate.allows(request / 200.0)  # five seconds at 200 a second
+    assert rate.refused > PATIENCE
+    assert rate.allows(1000.0)
+    assert rate.refused == 0.0
 
 
 def test_a_page_that_does_not_read_is_disconnected() -> None:

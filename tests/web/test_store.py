@@ -34,6 +34,25 @@ def test_a_game_is_read_as_it_is_now_even_before_it_is_written(tmp_path: Path) -
     assert store.read("a" * 16).id == "a" * 16
 
 
+def test_a_game_that_could_not_be_written_waits_for_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    store.keep(*saved("a" * 16))
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_bytes", fail)
+        with pytest.raises(Error, match="keep the game"):
+            store.flush()
+        assert store.read("a" * 16).actions == [3, 4]
+    store.flush()
+    assert Store(tmp_path).read("a" * 16).actions == [3, 4]
+    assert not store.unwritten
+
+
+def fail(*arguments: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_a_removed_game_stays_removed(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.keep(*saved("a" * 16))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import plyground as pg
 from plyground.errors import Error, IllegalAction
+from plyground.games.interface import Outcome
 from plyground.web import messages
 from plyground.web.messages import Clock
 from plyground.web.table import FORMAT, Pruning, Saved, Table
@@ -141,6 +143,43 @@ def test_the_clock_runs_for_the_side_to_move() -> None:
     assert game.time_left(115.0) == [52.0, 55.0]  # ten seconds gone, two added; five gone
     game.run_clock(120.0, False)
     assert game.time_left(1000.0) == [52.0, 50.0]
+
+
+def test_opening_a_game_again_leaves_its_clocks_alone() -> None:
+    game = table("connect_four", "you", "you", clock=Clock(300.0, 5.0), clocks=[300.0, 300.0])
+    game.run_clock(0.0, True)
+    play(game, *"445533")
+    assert game.saved.clocks == [315.0, 315.0]
+    for _ in range(2):
+        game = Table(msgspec.json.decode(msgspec.json.encode(game.saved), type=Saved), game.game)
+        assert game.saved.clocks == [315.0, 315.0]
+    game.undo(2)
+    assert game.saved.clocks == [305.0, 305.0]
+
+
+def test_moves_that_are_taken_back_give_their_time_back_and_no_increment() -> None:
+    game = table("chess", "you", "you", clock=Clock(60.0, 2.0), clocks=[60.0, 60.0])
+    for now in (100.0, 200.0):
+        game.run_clock(now, True)
+        play(game, "e2e4")
+        game.run_clock(now + 10.0, True)
+        assert game.time_left(now + 10.0) == [52.0, 60.0]
+        game.undo()
+        game.run_clock(now + 20.0, False)
+        assert game.time_left(now + 20.0) == [60.0, 60.0]
+
+
+def test_a_lost_clock_that_is_taken_back_has_the_time_of_the_moves_beginning() -> None:
+    game = table("chess", "you", "random", clock=Clock(60.0), clocks=[60.0, 60.0])
+    game.run_clock(100.0, True)
+    play(game, "e2e4", "e7e5")
+    game.run_clock(120.0, True)
+    game.run_clock(200.0, False)
+    game.end(Outcome.SECOND_WINS, "The time of White is over: Black wins.")
+    game.undo()
+    game.run_clock(300.0, True)
+    assert not game.over
+    assert game.time_left(301.0) == [39.0, 60.0]
 
 
 def test_the_last_turn_is_marked_by_the_cells_that_it_changed() -> None:

@@ -27,6 +27,14 @@ def test_a_server_for_all_addresses_goes_by_numbers_alone() -> None:
     assert not everywhere.accepts_host("rebound.example:8421")
 
 
+def test_a_name_may_have_capital_letters() -> None:
+    named = Trust("MyBox", 8421, "secret")
+    for host in ("MyBox:8421", "mybox:8421"):
+        assert named.accepts_host(host)
+        assert named.accepts_origin("http://mybox:8421", host)
+    assert trust_for("LocalHost", 1).token == ""
+
+
 @pytest.mark.parametrize(
     "origin", [None, "null", "http://evil.example", "http://127.0.0.1:9999", "http://localhost:8421"]
 )

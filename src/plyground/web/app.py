@@ -41,7 +41,8 @@ class Gate:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        given = connection.cookies.get(COOKIE) or connection.query_params.get("token")
+        tokens = connection.query_params.get("token"), connection.cookies.get(COOKIE)  # a cookie may be an old one
+        given = next((each for each in tokens if self.trust.accepts_token(each)), None)
         refusal = self.trust.refusal(connection.headers, given, scope["type"] == "websocket")
         if scope["type"] == "websocket":
             await (_close(receive, send) if refusal else self.app(scope, receive, send))
@@ -110,10 +111,9 @@ class Sockets:
             if not page.rate.allows(time.monotonic()):
                 if page.rate.refused > PATIENCE:
                     page.disconnect()
-                elif page.rate.refused == 1:
+                elif page.rate.refused == 1.0:  # the first one of late
                     page.refuse(0, "that was too fast: wait a moment", "busy")
                 continue
-            page.rate.refused = 0
             try:
                 if len(data) > messages.LARGEST:
                     raise ValueError(f"a message has at most {messages.LARGEST} bytes, not {len(data)}")

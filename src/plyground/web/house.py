@@ -9,11 +9,12 @@ import asyncio
 import gc
 import importlib.util
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import plyground
-from plyground import specs
 from plyground.errors import Error, InvalidValue
+from plyground.game import Game
 from plyground.play import typed
 from plyground.web import messages, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
@@ -104,6 +105,7 @@ class House:
         self.pages.discard(page)
         page.gone = True
         page.stop_task()
+        page.stop_hint()
         for name in list(page.tables):
             self.tables.leave(page, name)
 
@@ -121,13 +123,14 @@ class House:
             page.refuse(request.request, sentence(error))
 
     async def close(self) -> None:
-        """End everything that the server has started."""
-        for page in list(self.pages):
-            page.disconnect()
-        await self.tasks.close()
-        self.tables.store.flush()
-        await self.runs.close()
-        await self.workers.close()
+        """End everything that the server has started, even if the games cannot be written."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.workers.close)
+            stack.push_async_callback(self.runs.close)
+            for page in list(self.pages):
+                page.disconnect()
+            await self.tasks.close()
+            self.tables.store.flush()
 
     # ---- runs ----
 
@@ -153,11 +156,17 @@ class House:
         for page in self.pages:
             page.send(message)
 
-    def watch_policy(self, page: Page, request: messages.WatchPolicy) -> None:
+    async def watch_policy(self, page: Page, request: messages.WatchPolicy) -> None:
         if request.run:
-            self.runs.check([request.run])
-            self.runs.game_of(request.run).position(request.text)  # the error says what is wrong with it
+            game = await self._game_of_run(request.run)
+            game.position(request.text)  # the error says what is wrong with it
         page.policy, page.policy_step = (request.run, request.text), -1
+
+    async def _game_of_run(self, run: str) -> Game:
+        """The game that a run has learned, its kernels loaded."""
+        self.runs.check([run])
+        name, settings = self.runs.spec_of(run)
+        return await self.tables.ready(name, settings)
 
     async def follow_runs(self) -> None:
         """Tell pages what is new in runs, once a second."""
@@ -205,10 +214,10 @@ class House:
 
     async def open_run_game(self, page: Page, request: messages.OpenRunGame) -> None:
         """A table to walk through a saved game; both sides are the person's, to try other moves."""
-        name, game, names, text, actions = self.runs.game(request.run, request.file, request.number)
+        game = await self._game_of_run(request.run)
         if game.rules.hidden:
             raise InvalidValue(f"games of {game} that a run has saved cannot be shown: hands are hidden")
-        await self.tables.ready(name, {key: specs.text(value) for key, value in game.settings.items()})
+        name, game, names, text, actions = self.runs.game(request.run, request.file, request.number)
         saved = self.tables.new_saved(name, game, [YOU] * seats_of(game), text, actions)
         saved.names = names
         await self.tables.begin(page, request.request, saved, game)

@@ -113,6 +113,7 @@ class Runs:
         self.folder, self.catalogue = folder, catalogue
         self.metrics: dict[str, Metrics] = {}
         self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.starting = asyncio.Lock()  # one process at a time: starting it takes a moment, in which others may ask
         self.failures: dict[str, str] = {}
         self.watchers: set[asyncio.Task[None]] = set()
 
@@ -170,13 +171,17 @@ class Runs:
                 return name
         return spec.partition(":")[0] if spec.partition(":")[0] in self.catalogue.words else ""
 
-    def game_of(self, name: str) -> Game:
-        """The game of a run, one of the list: no file that only a run names is imported."""
+    def spec_of(self, name: str) -> tuple[str, dict[str, str]]:
+        """The game of a run and its settings, one of the list: no file that only a run names is imported."""
         spec = game_of_run(self.folder / name)
         game = self._game_id(spec)
         if not game:
             raise InvalidValue(f"{name} has learned {shorten(spec)}, which this server does not know: add --game FILE")
         settings = dict(part.split("=", 1) for part in spec.partition(":")[2].split(",") if "=" in part)
+        return game, settings
+
+    def game_of(self, name: str) -> Game:
+        game, settings = self.spec_of(name)
         return self.catalogue.load(game, settings)
 
     def newest(self, name: str) -> int:
@@ -201,21 +206,23 @@ class Runs:
         """Train an agent on Connect Four for two minutes."""
         if importlib.util.find_spec("torch") is None:
             raise InvalidValue(f"training needs torch, which is not installed; {install('learn')}")
-        self._check_free()
-        names = (f"{DEMO_NAME}-{number}" for number in count(1))
-        name = next(each for each in names if not (self.folder / each).exists())
-        await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
+        async with self.starting:
+            self._check_free()
+            names = (f"{DEMO_NAME}-{number}" for number in count(1))
+            name = next(each for each in names if not (self.folder / each).exists())
+            await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
 
     async def resume(self, name: str) -> None:
         """Continue a run; a finished one for two minutes more."""
         self.check([name])
-        self._check_free()
-        info, config = self.info(name), read_config(self.folder / name)
-        if not info.resumable:
-            raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
-        end = float(config.get("seconds", 0.0))
-        later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
-        await self._start(name, "resume", str(self.folder / name), *later)
+        async with self.starting:
+            self._check_free()
+            info, config = self.info(name), read_config(self.folder / name)
+            if not info.resumable:
+                raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
+            end = float(config.get("seconds", 0.0))
+            later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
+            await self._start(name, "resume", str(self.folder / name), *later)
 
     def _check_free(self) -> None:
         if self.processes:

@@ -11,19 +11,21 @@ from plyground.web.messages import Sent
 PER_SECOND, BURST = 40.0, 120.0  # requests
 MOST_WAITING = 400  # messages that a page has not read; then it is disconnected
 PATIENCE = 500  # requests too many; then it is disconnected
+FORGIVEN = 10.0  # of these in a second
 
 
 class Rate:
     """A token bucket."""
 
     def __init__(self, now: float) -> None:
-        self.tokens, self.then, self.refused = BURST, now, 0
+        self.tokens, self.then, self.refused = BURST, now, 0.0  # `refused` of late: it decays
 
     def allows(self, now: float) -> bool:
         self.tokens = min(BURST, self.tokens + (now - self.then) * PER_SECOND)
+        self.refused = max(0.0, self.refused - (now - self.then) * FORGIVEN)
         self.then = now
         if self.tokens < 1.0:
-            self.refused += 1
+            self.refused += 1.0
             return False
         self.tokens -= 1.0
         return True
@@ -37,6 +39,7 @@ class Page:
         self.rate = Rate(time.monotonic())
         self.tables: set[str] = set()  # those that it has opened
         self.task: asyncio.Task[None] | None = None  # its analysis, review or ladder
+        self.hint: asyncio.Task[None] | None = None
         self.runs: dict[str, int] = {}  # followed runs: how many points it was sent
         self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent
         self.policy_step = -1  # the newest checkpoint whose policy was asked for
@@ -66,3 +69,8 @@ class Page:
         if self.task is not None:
             self.task.cancel()
             self.task = None
+
+    def stop_hint(self) -> None:
+        if self.hint is not None:
+            self.hint.cancel()
+            self.hint = None

@@ -47,8 +47,9 @@ class Store:
         """A game; an error where there is none or its file is damaged."""
         if name not in self.infos:
             raise unknown("game on this server", name, ())
-        self.flush()
-        found = _read(self._path(name))
+        with self.lock:  # one that is being written is on disk then
+            waiting = self.unwritten.get(name)
+        found = _read(self._path(name)) if waiting is None else _decode(waiting, name)
         if found is None:
             raise InvalidValue(f"the file of the game {name} is damaged: delete the game")
         return found.saved
@@ -62,17 +63,24 @@ class Store:
             self.remove(oldest.id)
 
     def flush(self) -> None:
-        """Write what has changed. A crash leaves a file as it was before, or as it is now."""
+        """Write what has changed. A crash leaves a file as it was before, or as it is now; what could not be written
+        waits for the next time, after the others."""
         with self.lock:
             for name in list(self.unwritten):
                 data = self.unwritten.pop(name, None)
                 if data is None:  # removed meanwhile
                     continue
-                path = self._path(name)
-                aside = path.with_suffix(".partial")
-                with plain_os_errors(f"keep the game in {path}"):
-                    aside.write_bytes(data)
-                    aside.replace(path)
+                try:
+                    self._write(self._path(name), data)
+                except BaseException:
+                    self.unwritten.setdefault(name, data)  # unless it has changed meanwhile
+                    raise
+
+    def _write(self, path: Path, data: bytes) -> None:
+        aside = path.with_suffix(".partial")
+        with plain_os_errors(f"keep the game in {path}"):
+            aside.write_bytes(data)
+            aside.replace(path)
 
     def remove(self, name: str) -> None:
         self.infos.pop(name, None)
@@ -98,7 +106,15 @@ def _info(found: Index) -> TableInfo:
 def _read(path: Path) -> Index | None:
     """A game's file; None where it cannot be read."""
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Index)
-    except (OSError, msgspec.DecodeError):
+        return _decode(path.read_bytes(), path.stem)
+    except OSError:
         return None
-    return found if found.saved.format == FORMAT and found.saved.id == path.stem else None
+
+
+def _decode(data: bytes, name: str) -> Index | None:
+    """A kept game; None where it is damaged or another one."""
+    try:
+        found = msgspec.json.decode(data, type=Index)
+    except msgspec.DecodeError:
+        return None
+    return found if found.saved.format == FORMAT and found.saved.id == name else None

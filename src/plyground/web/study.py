@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from contextlib import aclosing
 from typing import Any
@@ -24,7 +25,7 @@ ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "
 
 
 class Study:
-    """What pages want to know of their games. A page has one analysis, review or ladder at a time."""
+    """What pages want to know of their games. A page has one hint, and one analysis, review or ladder at a time."""
 
     def __init__(self, catalogue: Catalogue, tables: Tables, workers: Workers, tasks: Tasks) -> None:
         self.catalogue, self.tables, self.workers, self.tasks = catalogue, tables, workers, tasks
@@ -36,7 +37,8 @@ class Study:
             raise IllegalAction("the game is over: there is nothing to advise")
         if table.agent_to_move:
             raise IllegalAction("it is not your turn: a hint is for your own move")
-        self.tasks.start(self._hint(page, request, table))
+        page.stop_hint()
+        page.hint = self.tasks.start(self._hint(page, request, table))
 
     async def _hint(self, page: Page, request: messages.Hint, table: Table) -> None:
         revision, position = table.saved.revision, table.position
@@ -46,6 +48,9 @@ class Study:
         except Error as error:
             page.refuse(request.request, f"there is no hint: {error}")
             return
+        except asyncio.CancelledError:
+            page.refuse(request.request, "a newer hint takes the place of this one")
+            raise
         clicks = position.clicks(found.action)
         page.send(messages.Hinted(request.request, table.id, revision, found.action, clicks, found.text))
 

@@ -51,6 +51,8 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
     outcome: int = 0
     clock: Clock | None = None
     clocks: list[float] = []
+    clock_history: list[list[float]] = []
+    """the clocks when each ply began, for moves that are taken back"""
     paused: bool = False
     speed: float = 0.0
     revision: int = 0
@@ -146,7 +148,7 @@ class Table:
         self._check_turn(ply)
         legal = position.action(action)
         self._cut(ply, prune)
-        self._append(legal)
+        self._act(legal)
         self._changed(f"You play {self.moves[-1].name}")
 
     def say(self, ply: int, text: str, prune: bool = False) -> None:
@@ -156,7 +158,7 @@ class Table:
         actions = typed.read(position, text.strip())
         self._cut(ply, prune)
         for action in actions:
-            self._append(action)
+            self._act(action)
         self._changed(f"You play {' '.join(move.name for move in self.moves[-len(actions) :])}")
 
     def reply(self, action: int) -> None:
@@ -164,13 +166,14 @@ class Table:
         name = self.saved.names[self.seats[-1]]
         if action not in self.position.legal():  # an error of `Position.action` would name its cards
             raise IllegalAction(f"it has chosen the action {action}, which is not legal")
-        self._append(action)
+        self._act(action)
         self._changed(f"{name} plays {self.moves[-1].name}")
 
     def undo(self, ply: int | None = None) -> None:
         """Go back to the beginning of a person's unfinished or last turn, or to a ply; or take back a resignation."""
         if ply is None and self.saved.outcome:
             self._reopen()
+            self._restore_clocks(len(self.moves))
             self._changed("The game goes on")
             return
         to = self._last_own_turn() if ply is None else ply
@@ -230,6 +233,15 @@ class Table:
             self._reopen()
             self._scenes.clear()
             del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
+            self._restore_clocks(ply)
+
+    def _act(self, action: int) -> None:
+        """An action that is played now: at the end of a turn the clock of its side gains."""
+        self._note_clocks()
+        side = self.seats[-1] % 2
+        self._append(action)
+        if self.saved.clocks and self.position.to_move != side and self.saved.clock:
+            self.saved.clocks[side] += self.saved.clock.increment
 
     def _append(self, action: int) -> None:
         if len(self.moves) >= MOST_PLIES:
@@ -242,8 +254,6 @@ class Table:
         self.saved.actions.append(action)
         self.positions.append(after)
         self.seats.append(after.seat)
-        if self.saved.clocks and after.to_move != seat % 2 and self.saved.clock:
-            self.saved.clocks[seat % 2] += self.saved.clock.increment
 
     def _changed(self, event: str) -> None:
         self.event = event
@@ -261,6 +271,21 @@ class Table:
             self.saved.clocks[self.clock_side] -= now - self.clock_since
         self.clock_side = self.position.to_move
         self.clock_since = now if runs and not self.over else None
+        self._note_clocks()
+
+    def _note_clocks(self) -> None:
+        """Remember the clocks at the beginning of this ply."""
+        if self.saved.clocks:
+            missing = len(self.moves) + 1 - len(self.saved.clock_history)
+            self.saved.clock_history.extend(list(self.saved.clocks) for _ in range(missing))
+
+    def _restore_clocks(self, ply: int) -> None:
+        """Set the clocks back to the beginning of a ply; the time since then does not count."""
+        if self.saved.clocks:
+            self._note_clocks()
+            self.saved.clocks = list(self.saved.clock_history[ply])
+            del self.saved.clock_history[ply + 1 :]
+            self.clock_since = None
 
     def time_left(self, now: float) -> list[float]:
         """Seconds left for each side, now."""

@@ -52,13 +52,13 @@ class Trust:
         name, port = split_host(header)
         if port != self.port:
             return False
-        if name in LOOPBACK or name == self.host:
+        if name in LOOPBACK or name == self.host.lower():
             return True
         return self.host in EVERYWHERE and is_address(name)  # a name of somebody else's could be rebound
 
     def accepts_origin(self, origin: str | None, host: str) -> bool:
         """Whether an Origin header is that of our own page, loaded from `host`. A browser always sends one."""
-        return origin in (f"http://{host}", f"https://{host}")
+        return origin is not None and origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
     def accepts_token(self, given: str | None) -> bool:
         return not self.token or (given is not None and secrets.compare_digest(given.encode(), self.token.encode()))
@@ -75,7 +75,7 @@ class Trust:
 
 def trust_for(host: str, port: int) -> Trust:
     """A token where more than this machine can reach the server."""
-    return Trust(host, port, "" if host in LOOPBACK else secrets.token_urlsafe(24))
+    return Trust(host, port, "" if host.lower() in LOOPBACK else secrets.token_urlsafe(24))
 
 
 def split_host(header: str) -> tuple[str, int]:

@@ -96,7 +96,7 @@ export class LearnView {
     });
     const sentence = this.app.canLearn
       ? "An agent learns Connect Four before your eyes, in about two minutes. Play against it while it learns."
-      : "Learning needs the extra `learn`: pip install 'plyground[learn]'.";
+      : "Learning needs the extra `learn`; in Plyground's folder: pip install -c constraints.txt -e '.[learn]'";
     redraw(
       this.demo,
       h("h2", {}, "See an agent learn"),
