@@ -9,7 +9,7 @@ from typing import Any
 
 import plyground as pg
 
-PATIENCE = 30_000  # milliseconds until a test gives an answer up, on a busy machine
+PATIENCE = 300_000  # milliseconds until a test gives an answer up: a search may be compiled first, on a busy machine
 READY = ".scene.yours:not(.pending), .status.ended"  # the person is to act, or the game is over
 LIVE = ".cell:is(.movable, .target):visible"
 

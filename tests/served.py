@@ -26,7 +26,7 @@ from plyground.web.trust import Trust
 from plyground.web.workers import Workers
 
 Result = TypeVar("Result")
-PATIENCE = 60.0  # seconds until a test gives an answer up, on a busy machine
+PATIENCE = 300.0  # seconds until a test gives an answer up: a search may be compiled first, on a busy machine
 
 
 class Served:
