@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from plyground.games.sequence.cards import CARDS
 from plyground.web.app import STATIC
-from plyground.web.messages import LARGEST
+from plyground.web.requests import LARGEST
 from plyground.web.trust import COOKIE, HEADERS
 from served import Client, Served, serving
 

@@ -15,7 +15,7 @@ from conftest import ROOT
 from plyground.errors import Error
 from plyground.game import Game
 from plyground.position import Position
-from plyground.web import messages
+from plyground.web import requests
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
@@ -382,5 +382,5 @@ def test_the_game_of_a_run_is_loaded_in_a_thread_before_its_positions_are_read(
 
     monkeypatch.setattr(house.tables, "ready", ready)
     monkeypatch.setattr(Game, "position", position)
-    for request in (messages.WatchPolicy(run="one", text="44"), messages.OpenRunGame(run="one", file="7", number=1)):
+    for request in (requests.WatchPolicy(run="one", text="44"), requests.OpenRunGame(run="one", file="7", number=1)):
         assert run_async(ask(request)) == ["loaded", "read"]

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 import plyground as pg
-from plyground.web import messages
+from plyground.web import requests
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.page import Page
@@ -48,7 +48,7 @@ def test_a_page_has_one_hint_at_a_time_and_none_when_it_is_gone(tmp_path: Path) 
         live.pages.add(page)
         page.tables.add(NAME)
         for number in (1, 2, 3):
-            house.study.hint(page, messages.Hint(request=number, table=NAME))
+            house.study.hint(page, requests.Hint(request=number, table=NAME))
             await asyncio.sleep(0.01)
             working.append(workers.working)
         sent = [json.loads(page.waiting.get_nowait() or "") for _ in range(page.waiting.qsize())]

@@ -12,7 +12,7 @@ import plyground as pg
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import Outcome
 from plyground.web import messages
-from plyground.web.messages import Clock
+from plyground.web.requests import Clock
 from plyground.web.table import FORMAT, Pruning, Saved, Table
 
 

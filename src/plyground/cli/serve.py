@@ -17,7 +17,7 @@ from plyground.web.app import make_app
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
-from plyground.web.messages import LARGEST
+from plyground.web.requests import LARGEST
 from plyground.web.store import Store
 from plyground.web.trust import Trust, trust_for
 from plyground.web.workers import Workers

@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from plyground.web import messages
+from plyground.web import requests
 from plyground.web.house import House
 from plyground.web.page import PATIENCE, Page
 from plyground.web.trust import COOKIE, HEADERS, Trust
@@ -115,9 +115,9 @@ class Sockets:
                     page.refuse(0, "that was too fast: wait a moment", "busy")
                 continue
             try:
-                if len(data) > messages.LARGEST:
-                    raise ValueError(f"a message has at most {messages.LARGEST} bytes, not {len(data)}")
-                request = messages.decode(data)
+                if len(data) > requests.LARGEST:
+                    raise ValueError(f"a message has at most {requests.LARGEST} bytes, not {len(data)}")
+                request = requests.decode(data)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
                 malformed += 1
                 page.refuse(0, f"this message is no request: {str(error)[:200]}")

@@ -16,7 +16,7 @@ import plyground
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.play import typed
-from plyground.web import messages, thinking, worker
+from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.learning import Runs
 from plyground.web.page import Page
@@ -45,31 +45,31 @@ class House:
         self.tables = Tables(catalogue, store, workers, self.tasks, self.pages)
         self.study = Study(catalogue, self.tables, workers, self.tasks)
         self.handlers: dict[type[Any], Handler] = {
-            messages.NewGame: self.tables.new_game,
-            messages.Open: self.tables.open,
-            messages.Close: self.tables.close,
-            messages.Delete: self.tables.delete,
-            messages.Fork: self.tables.fork,
-            messages.Look: self.tables.look,
-            messages.Play: self.tables.play,
-            messages.Say: self.tables.say,
-            messages.Undo: self.tables.undo,
-            messages.Resign: self.tables.resign,
-            messages.Pause: self.tables.pause,
-            messages.Speed: self.tables.speed,
-            messages.CopyGame: self.tables.record,
-            messages.Hint: self.study.hint,
-            messages.Analyse: self.study.analyse,
-            messages.Review: self.study.review,
-            messages.Ladder: self.study.ladder,
-            messages.Stop: self.study.stop,
-            messages.Follow: self.follow,
-            messages.StartDemo: self.start_demo,
-            messages.StopRun: self.stop_run,
-            messages.ResumeRun: self.resume_run,
-            messages.WatchPolicy: self.watch_policy,
-            messages.RunGames: self.run_games,
-            messages.OpenRunGame: self.open_run_game,
+            requests.NewGame: self.tables.new_game,
+            requests.Open: self.tables.open,
+            requests.Close: self.tables.close,
+            requests.Delete: self.tables.delete,
+            requests.Fork: self.tables.fork,
+            requests.Look: self.tables.look,
+            requests.Play: self.tables.play,
+            requests.Say: self.tables.say,
+            requests.Undo: self.tables.undo,
+            requests.Resign: self.tables.resign,
+            requests.Pause: self.tables.pause,
+            requests.Speed: self.tables.speed,
+            requests.CopyGame: self.tables.record,
+            requests.Hint: self.study.hint,
+            requests.Analyse: self.study.analyse,
+            requests.Review: self.study.review,
+            requests.Ladder: self.study.ladder,
+            requests.Stop: self.study.stop,
+            requests.Follow: self.follow,
+            requests.StartDemo: self.start_demo,
+            requests.StopRun: self.stop_run,
+            requests.ResumeRun: self.resume_run,
+            requests.WatchPolicy: self.watch_policy,
+            requests.RunGames: self.run_games,
+            requests.OpenRunGame: self.open_run_game,
         }
 
     async def prepare(self) -> None:
@@ -134,19 +134,19 @@ class House:
 
     # ---- runs ----
 
-    def follow(self, page: Page, request: messages.Follow) -> None:
+    def follow(self, page: Page, request: requests.Follow) -> None:
         self.runs.check(request.runs)
         page.runs = dict.fromkeys(request.runs, 0)
         self.runs.send_curves(page)
 
-    async def start_demo(self, page: Page, request: messages.StartDemo) -> None:
+    async def start_demo(self, page: Page, request: requests.StartDemo) -> None:
         await self.runs.start_demo()
         self.tell_runs()
 
-    def stop_run(self, page: Page, request: messages.StopRun) -> None:
+    def stop_run(self, page: Page, request: requests.StopRun) -> None:
         self.runs.stop(request.run)
 
-    async def resume_run(self, page: Page, request: messages.ResumeRun) -> None:
+    async def resume_run(self, page: Page, request: requests.ResumeRun) -> None:
         await self.runs.resume(request.run)
         self.tell_runs()
 
@@ -156,7 +156,7 @@ class House:
         for page in self.pages:
             page.send(message)
 
-    async def watch_policy(self, page: Page, request: messages.WatchPolicy) -> None:
+    async def watch_policy(self, page: Page, request: requests.WatchPolicy) -> None:
         if request.run:
             game = await self._game_of_run(request.run)
             game.position(request.text)  # the error says what is wrong with it
@@ -209,10 +209,10 @@ class House:
         if page.policy == (run, text):
             page.send(messages.Policy(run, step, position.scene(), found.value, found.moves, found.puzzles))
 
-    def run_games(self, page: Page, request: messages.RunGames) -> None:
+    def run_games(self, page: Page, request: requests.RunGames) -> None:
         page.send(messages.SavedGames(request.request, request.run, self.runs.games(request.run)))
 
-    async def open_run_game(self, page: Page, request: messages.OpenRunGame) -> None:
+    async def open_run_game(self, page: Page, request: requests.OpenRunGame) -> None:
         """A table to walk through a saved game; both sides are the person's, to try other moves."""
         game = await self._game_of_run(request.run)
         if game.rules.hidden:

@@ -12,7 +12,7 @@ import msgspec
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.game import Game
-from plyground.web import messages, thinking, worker
+from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import NETWORK, YOU, Catalogue
 from plyground.web.page import Page
 from plyground.web.table import Table
@@ -30,7 +30,7 @@ class Study:
     def __init__(self, catalogue: Catalogue, tables: Tables, workers: Workers, tasks: Tasks) -> None:
         self.catalogue, self.tables, self.workers, self.tasks = catalogue, tables, workers, tasks
 
-    def hint(self, page: Page, request: messages.Hint) -> None:
+    def hint(self, page: Page, request: requests.Hint) -> None:
         live = self.tables.find(page, request.table)
         table = live.table
         if table.over:
@@ -40,7 +40,7 @@ class Study:
         page.stop_hint()
         page.hint = self.tasks.start(self._hint(page, request, table))
 
-    async def _hint(self, page: Page, request: messages.Hint, table: Table) -> None:
+    async def _hint(self, page: Page, request: requests.Hint, table: Table) -> None:
         revision, position = table.saved.revision, table.position
         place = place_of(position)
         try:
@@ -66,7 +66,7 @@ class Study:
         page.stop_task()
         page.task = self.tasks.start(guarded())
 
-    def analyse(self, page: Page, request: messages.Analyse) -> None:
+    def analyse(self, page: Page, request: requests.Analyse) -> None:
         table = self.tables.find(page, request.table).table
         position = table.along(request.ply, request.line)[-1]
         if table.game.rules.hidden and table.saved.players[position.seat] != YOU:
@@ -79,7 +79,7 @@ class Study:
         self._replace_task(page, self._analyse(page, request, table, place, agent), request.request)
 
     async def _analyse(
-        self, page: Page, request: messages.Analyse, table: Table, place: worker.Place, agent: str
+        self, page: Page, request: requests.Analyse, table: Table, place: worker.Place, agent: str
     ) -> None:
         revision, last = table.saved.revision, None
 
@@ -113,7 +113,7 @@ class Study:
         if last is not None:
             send(last, True)
 
-    def review(self, page: Page, request: messages.Review) -> None:
+    def review(self, page: Page, request: requests.Review) -> None:
         live = self.tables.find(page, request.table)
         table = live.table
         if not can_search_trees(table.game):
@@ -125,7 +125,7 @@ class Study:
             return
         self._replace_task(page, self._review(page, request, live), request.request)
 
-    async def _review(self, page: Page, request: messages.Review, live: Live) -> None:
+    async def _review(self, page: Page, request: requests.Review, live: Live) -> None:
         table, actions = live.table, list(live.table.saved.actions)
         revision, place = table.saved.revision, place_of(live.table.positions[0])
         answers = self.workers.stream(
@@ -141,10 +141,10 @@ class Study:
                 if done and table.saved.actions == actions:
                     live.review = (actions, message)
 
-    def stop(self, page: Page, request: messages.Stop) -> None:
+    def stop(self, page: Page, request: requests.Stop) -> None:
         page.stop_task()
 
-    def ladder(self, page: Page, request: messages.Ladder) -> None:
+    def ladder(self, page: Page, request: requests.Ladder) -> None:
         game = self.catalogue.load(request.game)
         choices = {each: self.catalogue.choice(request.game, game, each) for each in request.opponents}
         if len(choices) < 2:
@@ -153,7 +153,7 @@ class Study:
         self._replace_task(page, self._climb(page, request, game, agents), request.request)
 
     async def _climb(
-        self, page: Page, request: messages.Ladder, game: Game, agents: dict[str, messages.Opponent]
+        self, page: Page, request: requests.Ladder, game: Game, agents: dict[str, messages.Opponent]
     ) -> None:
         names = list(agents)
         answers = self.workers.stream(

@@ -21,7 +21,7 @@ from plyground.play.saved import write_game
 from plyground.position import Position
 from plyground.web import messages
 from plyground.web.catalogue import YOU, title_of
-from plyground.web.messages import Clock
+from plyground.web.requests import Clock
 
 FORMAT = 1
 FEW = 3  # scenes that are kept

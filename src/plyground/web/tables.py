@@ -15,7 +15,7 @@ from typing import Any
 from plyground import specs
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
-from plyground.web import messages, thinking, worker
+from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.page import Page
 from plyground.web.store import Store
@@ -62,7 +62,7 @@ class Tables:
 
     # ---- beginning, opening, closing ----
 
-    async def new_game(self, page: Page, request: messages.NewGame) -> None:
+    async def new_game(self, page: Page, request: requests.NewGame) -> None:
         game = await self.ready(request.game, request.settings)
         players = self._check_players(request.game, game, request.players)
         start = await self._read(game, request.text, request.number)
@@ -139,7 +139,7 @@ class Tables:
         table = await asyncio.to_thread(Table, saved, game)
         return self.live.setdefault(saved.id, Live(table, agents))
 
-    async def open(self, page: Page, request: messages.Open) -> None:
+    async def open(self, page: Page, request: requests.Open) -> None:
         live = self.live.get(request.table)
         if live is None:
             self._check_room(page)
@@ -156,7 +156,7 @@ class Tables:
         page.send(live.table.position_message(len(live.table.moves), request=request))
         self._continue(live)
 
-    def close(self, page: Page, request: messages.Close) -> None:
+    def close(self, page: Page, request: requests.Close) -> None:
         self.leave(page, request.table)
         page.send(messages.Tables(self.store.newest(LISTED)))
 
@@ -175,7 +175,7 @@ class Tables:
             self._save(live)
             del self.live[name]
 
-    def delete(self, page: Page, request: messages.Delete) -> None:
+    def delete(self, page: Page, request: requests.Delete) -> None:
         live = self.live.pop(request.table, None)
         if live is not None:
             live.stop_thinking()
@@ -189,7 +189,7 @@ class Tables:
         self.store.remove(request.table)
         self._list_soon()
 
-    async def fork(self, page: Page, request: messages.Fork) -> None:
+    async def fork(self, page: Page, request: requests.Fork) -> None:
         """A new table from a ply on."""
         old = self.find(page, request.table).table
         old.along(request.ply, request.line)  # the error names what is wrong with the line
@@ -218,42 +218,42 @@ class Tables:
 
     # ---- moves ----
 
-    def play(self, page: Page, request: messages.Play) -> None:
+    def play(self, page: Page, request: requests.Play) -> None:
         if live := self._current(page, request):
             live.table.play(request.ply, request.action, request.prune)
             self._changed(live)
 
-    def say(self, page: Page, request: messages.Say) -> None:
+    def say(self, page: Page, request: requests.Say) -> None:
         if live := self._current(page, request):
             live.table.say(request.ply, request.text, request.prune)
             self._changed(live)
 
-    def undo(self, page: Page, request: messages.Undo) -> None:
+    def undo(self, page: Page, request: requests.Undo) -> None:
         if live := self._current(page, request):
             live.table.undo(request.ply)
             self._changed(live)
 
-    def resign(self, page: Page, request: messages.Resign) -> None:
+    def resign(self, page: Page, request: requests.Resign) -> None:
         if live := self._current(page, request):
             live.table.resign()
             self._changed(live)
 
-    def pause(self, page: Page, request: messages.Pause) -> None:
+    def pause(self, page: Page, request: requests.Pause) -> None:
         live = self.find(page, request.table)
         live.table.pause(request.paused)
         self._changed(live)
 
-    def speed(self, page: Page, request: messages.Speed) -> None:
+    def speed(self, page: Page, request: requests.Speed) -> None:
         live = self.find(page, request.table)
         live.table.saved.speed = request.seconds
         live.tell(live.table.message())
         self._save(live)
 
-    def look(self, page: Page, request: messages.Look) -> None:
+    def look(self, page: Page, request: requests.Look) -> None:
         live = self.find(page, request.table)
         page.send(live.table.position_message(request.ply, request.line, request.request))
 
-    def record(self, page: Page, request: messages.CopyGame) -> None:
+    def record(self, page: Page, request: requests.CopyGame) -> None:
         table = self.find(page, request.table).table
         position = table.along(request.ply, ())[0]
         text = table.game.rules.view(position.state, table.view(request.ply))

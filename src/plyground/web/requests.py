@@ -1,0 +1,237 @@
+"""Requests: what a page may send, as strict schemas; `messages.py` describes the protocol, and has the replies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+LARGEST = 420_000  # bytes of a request; a PGN of a few hundred games fits
+
+Name = Annotated[str, Meta(min_length=1, max_length=100)]  # an id that the server has made
+Text = Annotated[str, Meta(max_length=400_000)]  # a position or a whole game
+Ply = Annotated[int, Meta(ge=0, le=100_000)]
+Action = Annotated[int, Meta(ge=0, le=1_000_000)]
+Revision = Annotated[int, Meta(ge=0)]
+
+
+def snake_case(name: str) -> str:
+    """The name of a message's class as its type."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
+    """A request; what answers it alone (`refused`, `opened`, `record`, ...) names the same number."""
+
+    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+
+
+class Clock(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Seconds for the whole game of each side, and seconds that are added after each of its turns."""
+
+    seconds: Annotated[float, Meta(ge=1, le=36_000)]
+    increment: Annotated[float, Meta(ge=0, le=600)] = 0.0
+
+
+class NewGame(Asked, frozen=True, kw_only=True):
+    """Begin a game. All agents: a game to watch. All `you`: both sides on one page, to study a position or a game."""
+
+    game: Name
+    """the id of a game of `welcome`"""
+    settings: Annotated[dict[Name, Name], Meta(max_length=20)] = {}
+    """name → value, of those that `welcome` lists; the others have their defaults"""
+    players: Annotated[list[Name], Meta(min_length=1, max_length=16)]
+    """for each seat `you` or the id of an opponent"""
+    clock: Clock | None = None
+    text: Text = ""
+    """a position (FEN, columns, ...) or a game (PGN, a list of moves) to begin with; empty: the usual start"""
+    number: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    """of several games in the text"""
+
+
+class Open(Asked, frozen=True, kw_only=True):
+    """Be sent a table and all its changes. Answer: `table`, then `position` with the number of the request."""
+
+    table: Name
+
+
+class Close(Asked, frozen=True, kw_only=True):
+    """Be sent no more of a table. Answer: `tables`."""
+
+    table: Name
+
+
+class Delete(Asked, frozen=True, kw_only=True):
+    """Remove a table from the server's disk."""
+
+    table: Name
+
+
+class Look(Asked, frozen=True, kw_only=True):
+    """The position at a ply, or after a line of actions from there (a principal variation)."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+
+
+class Play(Asked, frozen=True, kw_only=True):
+    """Play an action at a ply, one of those that `position` listed there."""
+
+    table: Name
+    revision: Revision
+    ply: Ply
+    action: Action
+    prune: bool = False
+
+
+class Say(Asked, frozen=True, kw_only=True):
+    """A typed move; of a turn of several actions, one or all of them."""
+
+    table: Name
+    revision: Revision
+    ply: Ply
+    text: Annotated[str, Meta(max_length=500)]
+    prune: bool = False
+
+
+class Undo(Asked, frozen=True, kw_only=True):
+    """Take back to the beginning of one's unfinished turn or last turn (the answer goes too), or to a ply."""
+
+    table: Name
+    revision: Revision
+    ply: Ply | None = None
+
+
+class Resign(Asked, frozen=True, kw_only=True):
+    table: Name
+    revision: Revision
+
+
+class Pause(Asked, frozen=True, kw_only=True):
+    """Stop the agents (a thinking one is cancelled), or let them go on."""
+
+    table: Name
+    paused: bool
+
+
+class Speed(Asked, frozen=True, kw_only=True):
+    """The least seconds between two actions of agents in a game that one watches."""
+
+    table: Name
+    seconds: Annotated[float, Meta(ge=0, le=60)]
+
+
+class Hint(Asked, frozen=True, kw_only=True):
+    """Advice for the position at the end of the line. Answer: `hinted`."""
+
+    table: Name
+
+
+class Fork(Asked, frozen=True, kw_only=True):
+    """A new table with the plies of this one up to a ply, then a line of actions: try again from here."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+    players: Annotated[list[Name], Meta(max_length=16)] = []
+    """as in `new_game`; empty: those of the table"""
+
+
+class Analyse(Asked, frozen=True, kw_only=True):
+    """Search a position, live; a new one replaces the page's former analysis."""
+
+    table: Name
+    ply: Ply
+    line: Annotated[list[Action], Meta(max_length=100)] = []
+    network: bool = False
+    """search with the pretrained network, where there is one"""
+
+
+class Review(Asked, frozen=True, kw_only=True):
+    """Analyse the whole game: values, mistakes, accuracy. It is kept with the game, as long as that does not change."""
+
+    table: Name
+
+
+class Stop(Asked, frozen=True, kw_only=True):
+    """End the page's analysis, review or ladder."""
+
+
+class CopyGame(Asked, frozen=True, kw_only=True, tag="record"):
+    """The game and the position at a ply as text to copy. Answer: `recorded`."""
+
+    table: Name
+    ply: Ply
+
+
+class Follow(Asked, frozen=True, kw_only=True):
+    """Be sent the metrics of these runs, and of no others. Answer: `curves`."""
+
+    runs: Annotated[list[Name], Meta(max_length=8)]
+
+
+class StartDemo(Asked, frozen=True, kw_only=True):
+    """Train an agent on Connect Four for two minutes. Answer: `runs` with the new run, then its `curves`."""
+
+
+class StopRun(Asked, frozen=True, kw_only=True):
+    """Stop a run that this server has started; it saves a checkpoint."""
+
+    run: Name
+
+
+class ResumeRun(Asked, frozen=True, kw_only=True):
+    """Continue a stopped run."""
+
+    run: Name
+
+
+class WatchPolicy(Asked, frozen=True, kw_only=True):
+    """Be sent what the newest checkpoint of a run thinks of a position, now and after each new checkpoint. An empty
+    run ends it."""
+
+    run: Annotated[str, Meta(max_length=100)]
+    text: Annotated[str, Meta(max_length=1_000)] = ""
+    """the position; empty: the usual start"""
+
+
+class Ladder(Asked, frozen=True, kw_only=True):
+    """Matches between opponents of a game, each against each, and their ratings. Answer: `laddered`, again and again.
+    It takes the place of the page's analysis or review."""
+
+    game: Name
+    opponents: Annotated[list[Name], Meta(min_length=2, max_length=8)]
+    """their ids"""
+    games: Annotated[int, Meta(ge=2, le=200)] = 20
+    """of each pair"""
+
+
+class RunGames(Asked, frozen=True, kw_only=True):
+    """The games that a run has saved. Answer: `saved_games`."""
+
+    run: Name
+
+
+class OpenRunGame(Asked, frozen=True, kw_only=True):
+    """A table with a game that a run has saved, to walk through. Answer: `opened`."""
+
+    run: Name
+    file: Name
+    """the id of a file of `saved_games`"""
+    number: Annotated[int, Meta(ge=1, le=100_000)] = 1
+
+
+Request = (
+    NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
+    | Analyse | Review | Stop | CopyGame
+    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
+)  # fmt: skip
+
+_decoder = msgspec.json.Decoder(Request)
+
+
+def decode(data: str | bytes) -> Any:
+    """The request in a message, or msgspec.ValidationError or DecodeError."""
+    return _decoder.decode(data)
