@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import plyground as pg
-from conftest import ROOT
+from conftest import finish_compiling
 from plyground.agents.agent import make
 from plyground.cli import play, terminal
 from plyground.games.sequence.text import known_hand
@@ -37,7 +37,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
         monkeypatch.setattr("rich.console.Console.input", answer)
         monkeypatch.setattr(terminal.console, "_width", 3000)
-        play.play(position, make(against, position.game), against, side, seed=1)
+        agent = make(against, position.game)
+        play.play(position, lambda: agent, against, side, seed=1)
+        finish_compiling()
         return capsys.readouterr().out
 
     return run
@@ -91,7 +93,7 @@ def test_help_says_how_to_type_once_more(typed: Type) -> None:
 def test_chess_is_shown_as_the_player_sits(typed: Type) -> None:
     white = typed(pg.load("chess").position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"), side=0)
     assert "random plays K" in white
-    rows = [line for line in white.splitlines() if line[:2].strip().isdigit()]
+    rows = [line for line in white.splitlines() if line[:2].strip().isdigit()][8:]  # after the agent's move
     assert [row[0] for row in rows] == list("87654321")
     assert rows[-1] == "1  ·  ·  ·  ·  ♔  ·  ·  ·"
     assert sum(row.count("[") for row in rows) == 2, "the king's move, from where to where"
@@ -154,33 +156,43 @@ def test_a_saved_game_is_written_again_but_not_by_the_next_game(typed: Type, tmp
 # ---- the process ----
 
 
-COUNT_COMPILATIONS = """
-import sys
+FIRST_BOARD = """
+import sys, threading
 from numba.core import event
-from plyground import cli
+from plyground.__main__ import run
 from plyground.cli import play
-run = play.run
-def counted(session, explainer):
-    with event.install_recorder("numba:compile") as found:
-        run(session)
-    print("compiled:", len(found.buffer))
-play.run = counted
-sys.argv = ["plyground", "play", sys.argv[1], "--seed", "1"]
-cli.main()
+
+class Recorder(event.RecordingListener):
+    def notify(self, found):
+        if threading.current_thread() is threading.main_thread():
+            super().notify(found)
+
+recorder = Recorder()
+event.register("numba:compile", recorder)
+ask = play._ask
+def asked(*prompt):
+    print("compiled before the prompt:", len(recorder.buffer), flush=True)
+    return ask(*prompt)
+play._ask = asked
+sys.argv = ["plyground", "play", *sys.argv[1:]]
+run()
 """
 
 
-def test_everything_compiles_before_the_greeting(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["chess", "minimax:depth=2"], ["paco_sako", "random"], ["sequence", "greedy"]])
+def test_the_first_board_waits_for_no_compiler_nor_does_leaving(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", COUNT_COMPILATIONS, str(ROOT / "examples" / "three_in_a_row.py")],
-        input="hint\na1\nmoves\nundo\nquit\n",
+        [sys.executable, "-c", FIRST_BOARD, *words],
+        input="moves\nquit\n",
         capture_output=True,
         text=True,
+        timeout=60,
         env={**os.environ, "PLYGROUND_CACHE": str(tmp_path)},
     )
-    assert done.stderr.count("compiling") == 2, done.stderr  # rules and minimax
-    assert "would play" in done.stdout
-    assert "compiled: 0" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "compiled before the prompt: 0" in done.stdout
+    assert "legal: " in done.stdout
+    assert done.stdout.endswith("Good-bye.\n")
 
 
 def test_ctrl_c_says_good_bye() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional
 
@@ -17,6 +19,10 @@ from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Several, Words
 from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
+if TYPE_CHECKING:
+    from plyground.agents.agent import Agent
+
+SLOW_AGENTS = re.compile(r"^(trained$|run:|file:)|\b(net|run)=")  # they import torch, which takes seconds
 MANY = 1000  # more agents than any ladder has
 NoPath = Annotated[Path | None, hint("PATH", "none")]
 
@@ -300,11 +306,37 @@ def play(
 
     spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
     rules = pg.load(spec)
+    rules.interpret()
     begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
-    start, agent = rules.position(position, begun), pg.agent(opponent, rules)
+    start = rules.position(position, begun)
+    play_in_terminal(start, _maker(opponent, rules), opponent, 0 if side == "first" else 1, begun, explain)
+
+
+def prepare(
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "all games")] = ""
+) -> None:
+    """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
+
+    Args:
+        words: the game, with its settings; without one, all games of `plyground games`
+        game: the game, if not given first
+    """
+    from plyground.cli.prepare import prepare_games
+    from plyground.games import GAMES
+
+    named = [game_first(words, game, "prepare [GAME]")[0]] if words or game else list(GAMES)
+    stop_at_once(kept="what was compiled is kept")
+    prepare_games([pg.load(each) for each in named])
+
+
+def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
+    """What makes an agent. One without a network is made at once, so that a mistake in its spec is told first."""
+    if SLOW_AGENTS.search(spec):
+        return lambda: pg.agent(spec, game)
+    agent = pg.agent(spec, game)
     if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
-    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
+    return lambda: agent
 
 
 def serve(
@@ -401,5 +433,5 @@ def _check_picture(picture: Path | None) -> None:
 
 COMMANDS = {
     each.__name__: each
-    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
+    for each in (games, perft, match, play, prepare, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
 }

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, tell
-from plyground.errors import Error, IllegalAction
-from plyground.games.interface import RUNNING, Outcome
+from plyground.errors import Error, IllegalAction, InvalidValue
+from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.play import hints, typed
 from plyground.play.saved import write_game
@@ -26,7 +26,7 @@ from plyground.position import Position
 
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
-THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that learn while they play
+THIS_GAME = np.zeros(1, np.int64)  # for agents that learn while they play
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Event:
 class Session:
     """One game after another between a person and an agent."""
 
-    def __init__(self, start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
+    def __init__(self, start: Position, agent: Agent | None, name: str, side: int, seed: int) -> None:
+        """The agent is needed when it replies; until then a front end may still be making it."""
         self.agent, self.name, self.side, self.seed = agent, name, side, seed
         self.rngs = seeds(seed, 1)
         self._begin(start)
@@ -93,13 +94,6 @@ class Session:
         """The events of a game that has just begun; it may begin at a position that is over."""
         return [Event("began"), *self._end()]
 
-    def prepare(self) -> None:
-        """Compile everything that moves and hints need, before the person waits for an answer."""
-        self.agent.act(self.start.states[:0].copy(), seeds(0, 0))
-        hints.prepare(self.start)
-        if not self.start.over:
-            self.start.play(self.start.legal()[0])
-
     # ---- moves ----
 
     def submit(self, text: str) -> list[Event]:
@@ -133,6 +127,8 @@ class Session:
 
     def reply(self) -> list[Event]:
         """Let the agent act once. An agent that fails loses the game; the game itself is kept."""
+        if self.agent is None:
+            raise InvalidValue(f"{self.name} cannot reply before `agent` is set")
         try:
             action = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
             if action == GIVES_UP:
@@ -162,7 +158,8 @@ class Session:
     def _tell(self, outcome: Outcome) -> None:
         """Tell an agent that learns how the game has ended."""
         self.outcome = outcome
-        tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
+        if self.agent is not None:
+            tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
 
     def close(self) -> None:
         """Nobody plays on: an agent that learns keeps what it has learned."""
@@ -179,11 +176,10 @@ class Session:
             plies = len(self.actions) - self.turns.pop()
         else:
             return [Event("refused", "There is nothing to take back.")]
-        tell(self.agent, THIS_GAME, NOT_ENDED)  # what it has learned from is no longer part of the game
+        self._tell(Outcome.RUNNING)  # what it has learned from is no longer part of the game
         if plies:
             del self.actions[-plies:], self.positions[-plies:]
             self.in_turn, self.unclear = False, ""
-        self.outcome = Outcome.RUNNING
         return [Event("taken_back", plies=plies)]
 
     def resign(self) -> list[Event]:

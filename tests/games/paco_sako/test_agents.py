@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from conftest import finish_compiling
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
 from plyground.cli import play, terminal
@@ -92,7 +93,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def run(position: pg.Position, words: str) -> str:
         monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words.split())))
         monkeypatch.setattr(terminal.console, "_width", 200)
-        play.play(position, make("random", position.game), "random", position.to_move, seed=1)
+        play.play(position, lambda: make("random", position.game), "random", position.to_move, seed=1)
+        finish_compiling()
         return capsys.readouterr().out
 
     return run
