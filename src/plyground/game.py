@@ -24,9 +24,9 @@ from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Rules, Value, read
+from plyground.games.interpreted import Interpreted
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_own_cache
-from plyground.kernels.interpreted import Interpreted
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import over_slices
 

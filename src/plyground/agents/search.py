@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
-from plyground.search.analysis import Growing, GrowingTree
+from plyground.position import Position
+from plyground.search.analysis import Analysis, Growing, GrowingTree, last_analysis
 from plyground.search.determinized_search import DeterminizedSearch, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
@@ -68,6 +69,10 @@ class SearchAgent:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
         return (GrowingTree if can_search_trees(self.game) else Searcher)(self.game, config or self.config)
 
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """Each move's visits, value and line after a search with the agent's limits."""
+        return last_analysis(self.growing(), position, rngs)
+
 
 class ReusingSearchAgent(SearchAgent):
     """The same, with a tree for each game that is kept between its moves."""
@@ -112,6 +117,10 @@ class NetworkSearchAgent:
         from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
 
         return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, config or self.config, 1))
+
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """Each move's prior, visits, value and line after a search with the agent's limits."""
+        return last_analysis(self.growing(), position, rngs)
 
 
 class ReusingNetworkSearchAgent(NetworkSearchAgent):

@@ -180,7 +180,7 @@ def analyse(
     if moves or file:
         display.check_open(rules)
     if file:
-        start, actions = read_file(file, rules, number)
+        start, actions, _ = read_file(file, rules, number)
     elif moves:
         actions = read_moves(start, moves)
     if picture and not (moves or file):
@@ -287,8 +287,10 @@ def ladder(
 def play(
     words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
     game: GameOption = "",
-    side: Literal["first", "second"] = "first",
+    side: Annotated[Literal["first", "second"] | None, hint("first|second", "first, or that of the file")] = None,
     position: str = "startpos",
+    load: Annotated[Path | None, hint("FILE", "a new game")] = None,
+    number: int = 1,
     seed: Annotated[int | None, hint("INT", "the clock")] = None,
     explain: bool = False,
 ) -> None:
@@ -298,18 +300,30 @@ def play(
         words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
+        load: go on with a game: what `save FILE` has written, a PGN, or a file in the folder games/ of a run
+        number: which game of that file
         seed: seed of deals and of the agent's choices
         explain: before each of your moves, show what a tree search says of the best ones
     """
     from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
+    from plyground.play.saved import SavedGame, game_of_file, read_file
 
-    spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
-    rules = pg.load(spec)
-    rules.interpret()
-    begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
-    start = rules.position(position, begun)
-    play_in_terminal(start, _maker(opponent, rules), opponent, 0 if side == "first" else 1, begun, explain)
+    if load and position != "startpos":
+        raise InvalidValue("play takes --load or --position, not both: a file has a position of its own")
+    begun = time.time_ns() if seed is None else seed
+    if load:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1, default="")
+        saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
+    else:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+        saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
+    rules = saved.start.game
+    opponent = rest[0] if rest else usual(rules)[-1]
+    mine = ("first", "second").index(side) if side else int(saved.players[1] == "you")
+    session = pg.Session(saved.start, None, opponent, mine, begun)
+    session.replay(saved.actions)
+    play_in_terminal(session, _maker(opponent, rules), explain, load)
 
 
 def prepare(
@@ -327,6 +341,13 @@ def prepare(
     named = [game_first(words, game, "prepare [GAME]")[0]] if words or game else list(GAMES)
     stop_at_once(kept="what was compiled is kept")
     prepare_games([pg.load(each) for each in named])
+
+
+def _interpreted(spec: str | pg.Game) -> pg.Game:
+    """A game whose first board waits for no compiler."""
+    game = pg.load(spec)
+    game.interpret()
+    return game
 
 
 def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:

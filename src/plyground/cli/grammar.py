@@ -118,7 +118,7 @@ def refuse_old_flags(arguments: Sequence[str]) -> None:
         right = command(*OLD_COMMANDS[commands[0]].split())
         raise InvalidValue(f"{commands[0]} is a command of another program; here it is: {right} (docs/documents)")
     known = OLD_OPTIONS | (OF_COLLECT if "collect" in arguments else {})
-    own = {"bench": ("--batch",)}.get(arguments[0], ()) if arguments else ()
+    own = {"bench": ("--batch",), "play": ("--load",)}.get(arguments[0], ()) if arguments else ()
     found = [f"{flag} is {known[flag]}" for flag in flags if flag in known and flag not in own]
     if found:
         raise InvalidValue(f"these options have other names here: {'; '.join(found)} (docs/documents)")

@@ -11,6 +11,7 @@ reads no input and writes no file; events are plain data, and `position` is the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,6 +72,11 @@ class Session:
         return self.positions[-1]
 
     @property
+    def before(self) -> Position | None:
+        """The position at which the last turn began; None before the first action."""
+        return before_last_turn(self.positions)
+
+    @property
     def over(self) -> bool:
         return self.position.over or self.outcome != Outcome.RUNNING  # the person may have resigned
 
@@ -94,6 +100,16 @@ class Session:
         """The events of a game that has just begun; it may begin at a position that is over."""
         return [Event("began"), *self._end()]
 
+    def replay(self, actions: Sequence[int]) -> None:
+        """Go on with a saved game: play its actions, of both sides."""
+        for action in actions:
+            mine = self.position.to_move == self.side
+            if mine and not self.in_turn:
+                self.turns.append(len(self.actions))
+            self.in_turn = mine
+            self.positions.append(self.position.play(action))
+            self.actions.append(action)
+
     # ---- moves ----
 
     def submit(self, text: str) -> list[Event]:
@@ -110,7 +126,8 @@ class Session:
     def _move(self, text: str) -> list[Event]:
         """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`."""
         joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
-        whole = next((each for each in joined if typed.candidates(self.position, each)), text)
+        found = (typed.candidates, typed.completions)
+        whole = next((each for read in found for each in joined if read(self.position, each)), text)
         self.unclear = ""
         try:
             return self.play(*typed.read(self.position, whole))
@@ -210,7 +227,18 @@ class Session:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
         outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        return write_game(self.start, self.actions, players, outcome, self.over or not self.start.game.rules.hidden)
+        told = self.over or not self.start.game.rules.hidden
+        return write_game(self.start, self.actions, players, outcome, told, sealed=True)
+
+
+def before_last_turn(positions: Sequence[Position]) -> Position | None:
+    """The position at which the last turn of a line of positions began; None where there was none."""
+    if len(positions) < 2:
+        return None
+    side, first = positions[-2].to_move, len(positions) - 2
+    while first > 0 and positions[first - 1].to_move == side:
+        first -= 1
+    return positions[first]
 
 
 def _ending(position: Position, side: int) -> str:

@@ -9,7 +9,7 @@ from numba.core import event
 
 import plyground as pg
 from conftest import ROOT
-from plyground.kernels.interpreted import Interpreted
+from plyground.games.interpreted import Interpreted
 
 pytestmark = pytest.mark.compiled
 WORDS = ["connect_four", "chess", "paco_sako", "sequence", "sequence:rules=boxed,seats=4"]
