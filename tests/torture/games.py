@@ -305,12 +305,12 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    clock, comparison, told = Deadline(0.0), Comparison(given.game, given.seed, apart=True), 0
+    clock, comparison, reported = Deadline(0.0), Comparison(given.game, given.seed, apart=True), 0
 
     def over() -> bool:
-        nonlocal told
-        if comparison.games * 100 // given.games > told or comparison.games >= given.games:
-            told = comparison.games * 100 // given.games
+        nonlocal reported
+        if comparison.games * 100 // given.games > reported or comparison.games >= given.games:
+            reported = comparison.games * 100 // given.games
             figures = f"{comparison.games:,} games, {comparison.plies:,} plies"
             print(f"{given.game} (seed {given.seed}): {figures} in {clock.passed:.0f} s", flush=True)
         return comparison.games >= given.games
