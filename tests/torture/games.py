@@ -2,7 +2,7 @@
 
 Random games, compared at every ply: the state with its outcome and the legal actions, at every TEXTS-th the written
 position and move too. Batches of the compiled games are described as lists, which the twins follow (`twins.py`), in
-this process or in one of their own, by PyPy where it is installed. A number of games of one kind:
+this process or in one of their own, by PyPy where that is installed and pays. A number of games of one kind:
 
     python -m torture.games connect_four --games 1000000 --seed 1
 """
@@ -32,6 +32,7 @@ from torture.twins import Follower
 
 ROWS = 256  # games side by side
 TEXTS = 32  # steps from one comparison of texts to the next: they are written in Python, one by one
+BY_PYPY = ("connect_four", "sequence")  # it is slower with the 64-bit integers of python-chess, and with dictionaries
 SHORT = 60.0  # seconds below which the twins are in this process
 OUTCOMES = np.array([str(outcome) for outcome in pg.Outcome], object)
 WORDS = (
@@ -206,9 +207,9 @@ class Apart:
     """A `Follower` in a process of its own. It reads ahead: what it finds is known at the end, or when it stops."""
 
     def __init__(self, word: str) -> None:
-        python = sys.executable if word.startswith("chess") else shutil.which("pypy3") or sys.executable
+        pypy = shutil.which("pypy3") if word.startswith(BY_PYPY) else None
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
-        command = [python, "-m", "torture.twins", word]
+        command = [pypy or sys.executable, "-m", "torture.twins", word]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
         )

@@ -1,4 +1,4 @@
-"""The twins' side of the proof of games. It needs no numpy, so that PyPy can run it too, several times as fast.
+"""The twins' side of the proof of games. It needs no numpy, so that PyPy can run it too.
 
 `python -m torture.twins GAME` reads a line for each step of a batch: a JSON list of plies (see `follow`). Each is
 compared with the twin of its row, which then plays the same action. The only output is a summary at the end.
@@ -16,7 +16,6 @@ from naive import connect_four, paco_sako, sequence
 
 CORNERS = {7: 1, 0: 2, 63: 4, 56: 8}  # chess: the bit of a right to castle, by the rook's square
 PROMOTED = ("", "p", "n", "b", "r", "q")
-SQUARES = [(file, rank) for rank in range(8) for file in range(8)]
 REQUIRED = ("L", "P", "pL", "pP", "pF")
 
 
@@ -43,7 +42,7 @@ class Chess:
     """python-chess, as the twin of chess."""
 
     def __init__(self, settings: dict[str, str], start: list[Any]) -> None:
-        import chess  # only here: PyPy, which is slower with integers of 64 bits, need not have it
+        import chess  # only here: PyPy need not have it
 
         self.board, self.move = chess.Board(), chess.Move
         self.squares, self.automatic = chess.SQUARE_NAMES, settings.get("draws") == "automatic"
@@ -106,13 +105,16 @@ class PacoSako:
 
     def state(self) -> list[Any]:
         board = self.board
-        sides = ["".join([side.get(square, ".") for square in SQUARES]) for side in board.pieces]
+        sides = [["."] * 64 for _ in board.pieces]
+        for cells, pieces in ((sides[0], board.pieces[0]), (sides[1], board.pieces[1])):
+            for (file, rank), letter in pieces.items():
+                cells[8 * rank + file] = letter
         hand = [letter or "." for letter in board.hand or ("", "")]
         hands = "".join(hand if board.mover == 0 else hand[::-1])
-        squares = [SQUARES.index(at) if at else -1 for at in (board.origin, board.passed, board.promoting)]
+        squares = [8 * at[1] + at[0] if at else -1 for at in (board.origin, board.passed, board.promoting)]
         rights = sum(1 << bit for bit, right in enumerate("AHah") if right in board.rights)
         required = REQUIRED.index(board.must) if board.outcome == "RUNNING" else -1
-        return [*sides, hands, *squares, rights, required, board.idle, board.mover, board.outcome]
+        return [*map("".join, sides), hands, *squares, rights, required, board.idle, board.mover, board.outcome]
 
     def texts(self, action: str | None) -> list[str]:
         return [self.board.fen()]
