@@ -354,15 +354,16 @@ class Parts(nn.Module):
         super().__init__()
         maps, planes = self.scored(parts), sorted({int(plane) for plane in parts[:, 2] if plane >= 0})
         self.maps = nn.Conv2d(channels, maps + 1, 1)  # the last one: what marked cells are worth
-        self.planes = planes
         places = {plane: maps * cells + 1 + k for k, plane in enumerate(planes)}  # of the sums in `forward`'s result
         indices = {
+            "planes": planes,
             "cell": parts[:, 0] * cells + parts[:, 1],
             "map": parts[:, 0],
             "marked": [places.get(int(plane), maps * cells) for plane in parts[:, 2]],
         }
         for name, values in indices.items():
             self.register_buffer(name, torch.as_tensor(values, dtype=torch.int64), persistent=False)
+        self.planes: Tensor
         self.cell: Tensor
         self.map: Tensor
         self.marked: Tensor
@@ -381,7 +382,7 @@ class Parts(nn.Module):
     def forward(self, x: Tensor, observed: Tensor) -> Tensor:
         """[B, maps * cells + 1 + planes] the scores of cells, 0, and the sums over marked cells."""
         maps = self.maps(x).flatten(2)  # [B, maps + 1, cells]
-        marked = observed[:, self.planes].flatten(2)  # [B, planes, cells]
+        marked = observed.index_select(1, self.planes).flatten(2)  # [B, planes, cells]
         sums = torch.einsum("bc,bpc->bp", maps[:, -1], marked)
         return torch.cat([maps[:, :-1].flatten(1), nn.functional.pad(sums, (1, 0))], 1)
 

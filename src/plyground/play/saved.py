@@ -196,12 +196,12 @@ def write_game(
     actions: Sequence[int],
     players: tuple[str, str],
     outcome: Outcome,
-    told: bool = True,
+    shown: bool = True,
     sealed: bool = False,
 ) -> str:
     """A game in its own file format (PGN for chess) or, where it has none, one line for each turn.
 
-    Where something is hidden and the game not over (`told` is False), the cards are left out, and the generator, from
+    Where something is hidden and the game not over (`shown` is False), the cards are left out, and the generator, from
     which they follow; `sealed`: they are there, but not readable at a glance, so that the game can be played on.
     """
     game, sides = start.game, start.game.rules.SIDES
@@ -211,7 +211,7 @@ def write_game(
     results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
     reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
-    begins = [f"position: {start.text if told else UNTOLD}"]
+    begins = [f"position: {start.text if shown else UNTOLD}"]
     if sealed and game.rules.CHANCE:
         secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
         begins.append(f"sealed: {base64.b64encode(zlib.compress(secret.encode())).decode()}")

@@ -227,8 +227,8 @@ class Session:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
         outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        told = self.over or not self.start.game.rules.hidden
-        return write_game(self.start, self.actions, players, outcome, told, sealed=True)
+        shown = self.over or not self.start.game.rules.hidden
+        return write_game(self.start, self.actions, players, outcome, shown, sealed=True)
 
 
 def before_last_turn(positions: Sequence[Position]) -> Position | None:

@@ -38,7 +38,7 @@ from plyground.search.timed import (
 
 Flags = NDArray[np.uint8]
 LINES = 5  # of an analysis
-HELPERS_NODES = 4096  # that a further thread searches between two looks at the signal to stop
+HELPERS_NODES = 4096  # that a further thread searches between two readings of the signal to stop
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def write_lines(state: State, seat: int, out: Floats) -> None:
 
 @njit
 def write_line(cells: Cells, line: Cells, side: int, out: Floats) -> None:
-    """Count one line of five for each of its cells, as if that cell were empty, in quarters."""
+    """Count one line of five for each of its cells that may change, as if that cell were empty, in quarters."""
     own, theirs, free, own_locked, their_locked = 0, 0, 0, 0, 0
     for k in range(5):
         mark = cells[line[k]]
@@ -165,9 +165,9 @@ def write_line(cells: Cells, line: Cells, side: int, out: Floats) -> None:
     for k in range(5):
         cell = line[k]
         mark = cells[cell]
-        if mark == cards.CORNER:
+        if mark == cards.CORNER or mark >= cards.LOCKED:
             continue
-        is_own, is_theirs = mark == cards.CHIP + side, mark == cards.CHIP + 1 - side  # a locked chip stays
+        is_own, is_theirs = mark == cards.CHIP + side, mark == cards.CHIP + 1 - side
         if theirs - is_theirs == 0 and own_locked <= 1:
             out[cards.CELLS * (BUILD + min(own - is_own + free, 4)) + cell] += np.float32(0.25)
         if own - is_own == 0 and their_locked <= 1:
