@@ -15,7 +15,17 @@ from tyro.conf import Positional
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
 from plyground.cli.doctor import doctor
-from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Several, Words, game_first, hint, shown_as
+from plyground.cli.grammar import (
+    DEFAULT_GAME,
+    NO_WORDS,
+    GameOption,
+    GameWord,
+    Several,
+    Words,
+    game_first,
+    hint,
+    shown_as,
+)
 from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
@@ -326,6 +336,50 @@ def play(
     play_in_terminal(session, _maker(opponent, rules), explain, load)
 
 
+def watch(
+    words: Annotated[Words, shown_as("[GAME] A B, or [GAME] FILE")] = NO_WORDS,
+    game: GameOption = "",
+    speed: float = 1.0,
+    step: bool = False,
+    position: str = "startpos",
+    number: int = 1,
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    save: Annotated[Path | None, hint("FILE", "none")] = None,
+) -> None:
+    """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
+
+    Args:
+        words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
+            the folder games/ of a run
+        speed: turns a second; the keys + and - change it
+        step: begin paused: the arrow keys show turn after turn
+        position: where agents begin, in the game's own text
+        number: which game of the file
+        seed: seed of deals and of the agents' choices
+        save: write the game to this new file at the end; play --load FILE goes on with it
+    """
+    from plyground.agents.agent import usual
+    from plyground.cli.watch import show_agents, show_file
+    from plyground.play.saved import game_of_file
+    from plyground.runs.files import check_writable
+
+    if not 0 < speed < 1e6:
+        raise InvalidValue(f"speed is a positive number of turns a second, not {speed:g}")
+    if save and save.exists():
+        raise InvalidValue(f"{save} exists already: name another file")
+    if save:
+        check_writable(save)
+    spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
+    if len(rest) == 1:
+        path = Path(rest[0])
+        show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
+        return
+    rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
+    a, b = rest or [usual(rules)[-1]] * 2
+    makers = _maker(a, rules), _maker(b, rules)
+    show_agents(rules.position(position, begun), (a, b), makers, begun, speed, step, save)
+
+
 def prepare(
     words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "all games")] = ""
 ) -> None:
@@ -452,7 +506,5 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-COMMANDS = {
-    each.__name__: each
-    for each in (games, perft, match, play, prepare, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
-}
+PEOPLE, MEASURES = (games, play, watch, serve, analyse, solve), (match, ladder, grade, perft, bench, check)
+COMMANDS = {each.__name__: each for each in (*PEOPLE, *MEASURES, prepare, uci, doctor)}
