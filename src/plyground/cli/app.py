@@ -31,6 +31,7 @@ LEARNING = {
     "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
     "export": "Export a run's network: onnx RUN FILE.",
     "plot": "Draw the learning curves of one or several runs.",
+    "report": "Write the report of a run again, or of several seeds, and print it.",
     "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
     "table": "Print the entries of a run's table in words.",
 }

@@ -14,6 +14,8 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
+from plyground.runs.files import is_file
+from plyground.runs.groups import RUNS, seed_runs
 from plyground.specs import split
 
 DEFAULT_GAME = "connect_four"
@@ -40,6 +42,20 @@ def shown_as(metavar: str, meaning: str | None = None) -> object:
     return arg(metavar=metavar, help=meaning, help_behavior_hint="")
 
 
+def run_path(word: str) -> Path:
+    """The directory that a word names: runs/x, run:runs/x, or x, if that is in runs/ only."""
+    path = Path(word.removeprefix("run:").partition(",")[0])
+    inside = RUNS / path
+    return inside if is_run(inside) and not is_run(path) else path
+
+
+def is_run(path: Path) -> bool:
+    """Whether this is the directory of a run, or of several seeds."""
+    return is_file(path / "config.toml") or bool(seed_runs(path))
+
+
+RunWord = PrimitiveConstructorSpec(1, "RUN", lambda words: run_path(words[0]), lambda it: isinstance(it, Path), list)
+RunPath = Annotated[Path, RunWord, arg(help="a run's directory")]
 GAME_HELP = "the game, if not given first: a name, with settings as name:key=value, or a path to a .py file"
 GameOption = Annotated[str, arg(metavar="GAME", help=GAME_HELP, help_behavior_hint=f"(default: {DEFAULT_GAME})")]
 GameWord = Annotated[Words, shown_as("[GAME]", "see `plyground games`")]

@@ -16,9 +16,10 @@ from plyground.cli.grammar import hint
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
-from plyground.learners.launch import RUNS, next_free
+from plyground.learners.launch import next_free
 from plyground.runs.directory import steps_of
 from plyground.runs.files import is_file
+from plyground.runs.groups import RUNS
 from plyground.runs.settings import build
 from plyground.runs.tensorboard import summary_writer
 from plyground.teaching.collect import Collect

@@ -9,11 +9,10 @@ from typing import Annotated
 from rich.text import Text
 from tyro.conf import Positional, arg
 
-from plyground.cli.ctrl_c import stop_at_once
+from plyground.cli.ctrl_c import stop_at_once, stop_on_signal
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
-from plyground.cli.training import stop_on_signal
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.report.verify import verify as verify_run
