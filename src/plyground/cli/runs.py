@@ -164,9 +164,7 @@ def _runs_and_agents(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     runs = [run for word in words[:count] for run in runs_of(run_path(word))]
     games = {read_config(run).get("game", "") for run in runs}
     if len(games) > 1:
-        raise InvalidValue(
-            f"these runs have learned different games, {', '.join(sorted(games))}: evaluate one at a time"
-        )
+        raise InvalidValue(f"these runs have learned {' and '.join(sorted(games))}: evaluate the runs of one game")
     return runs, list(words[count:])
 
 

@@ -45,9 +45,7 @@ def check_counts(seeds: int, parallel: int) -> None:
         if not 1 <= value <= MOST:
             raise InvalidValue(f"{name} is from 1 to {MOST}, not {value}")
     if parallel > seeds:
-        raise InvalidValue(
-            f"{parallel} seeds at a time are more than all {seeds}: --seeds {parallel}, or less at a time"
-        )
+        raise InvalidValue(f"--parallel {parallel} is about several seeds, at most all of them: not of --seeds {seeds}")
 
 
 def train_seeds(

@@ -11,7 +11,7 @@ import numpy as np
 
 from plyground.report.figures import Curve
 from plyground.runs.directory import best_of, read_config
-from plyground.runs.groups import seed_runs
+from plyground.runs.groups import is_seed
 
 NOT_COMPARED = ("seed", "threads", "versions")  # of two runs that are seeds of one experiment
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -52,24 +52,24 @@ class Experiment(NamedTuple):
 
 
 def experiments(runs: Sequence[Path], labels: Sequence[str]) -> list[Experiment]:
-    """The runs by experiment, in the order of their first ones; a run that is named twice stays alone."""
-    found: dict[str, list[tuple[Path, str]]] = {}
+    """The runs by experiment, in the order of their first ones: seeds in one folder, or other runs with the same
+    settings, unless a seed occurs twice among them."""
+    found: dict[tuple[str, str], list[tuple[Path, str]]] = {}
     for path, label in zip(runs, labels, strict=True):
         settings = {name: value for name, value in read_config(path).items() if name not in NOT_COMPARED}
-        found.setdefault(repr(sorted(settings.items())), []).append((path, label))
-    return [each for members in found.values() for each in _experiments_of(members)]
+        folder = path.resolve().parent.name if is_seed(path) else ""
+        found.setdefault((folder, repr(sorted(settings.items()))), []).append((path, label))
+    return [each for (folder, _), members in found.items() for each in _experiments_of(members, folder)]
 
 
-def _experiments_of(members: Sequence[tuple[Path, str]]) -> list[Experiment]:
+def _experiments_of(members: Sequence[tuple[Path, str]], folder: str) -> list[Experiment]:
     """One experiment of runs with equal settings, or one for each of them where a seed occurs twice."""
     seeds = {read_config(path).get("seed") for path, _ in members}
     game = str(read_config(members[0][0]).get("game", "?"))
     if len(members) == 1 or len(seeds) < len(members):
         return [Experiment(label, game, (path,)) for path, label in members]
-    paths = tuple(path for path, _ in members)
-    folder = paths[0].resolve().parent
-    name = folder.name if set(seed_runs(folder)) >= {path.resolve() for path in paths} else members[0][1]
-    return [Experiment(f"{name} ({len(paths)} seeds)", game, paths)]
+    name = f"{folder or members[0][1]} ({len(members)} seeds)"
+    return [Experiment(name, game, tuple(path for path, _ in members))]
 
 
 def mean_curves(curves: Sequence[Sequence[Curve]], name: str) -> list[Curve]:

@@ -15,6 +15,11 @@ def seed_path(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed}"
 
 
+def is_seed(run: Path) -> bool:
+    """Whether a run is one of several seeds, by its name."""
+    return SEED.fullmatch(run.resolve().name) is not None
+
+
 def seed_runs(folder: Path) -> list[Path]:
     """The runs of the seeds in a folder, by seed; none where the folder is itself a run, or holds no such runs."""
     if is_file(folder / "config.toml"):
