@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,32 +21,40 @@ ROW = str(ROOT / "examples" / "three_in_a_row.py")
 TRAIN = ["train", "tabular", ROW, "--cycles", "1", "--games-per-cycle", "30", "--num-envs", "8", "--eval-games", "4"]
 
 
-@pytest.fixture
-def group(tmp_path: Path, command) -> Path:
-    """Seeds 3 and 4."""
-    code, out, err = command(*TRAIN, "--seed", "3", "--seeds", "2", "--out", str(tmp_path / "group"))
-    assert code == 0, err
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seeds 3 and 4, trained by a process of its own."""
+    path = tmp_path_factory.mktemp("runs") / "group"
+    begun = [sys.executable, "-m", "plyground", *TRAIN, "--seed", "3", "--seeds", "2", "--out", str(path)]
+    done = subprocess.run(begun, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     for words in ("seed 4 (2 of 2)", "# group (2 seeds): tabular on three_in_a_row.py", "lowest", "evaluate"):
-        assert words in out, words
-    return tmp_path / "group"
+        assert words in done.stdout, words
+    return path
 
 
-def test_each_seed_is_a_run_and_all_have_a_report(group: Path, command) -> None:
-    assert [read_config(group / f"seed-{seed}")["seed"] for seed in (3, 4)] == [3, 4]
-    assert (group / "curves.png").read_bytes().startswith(b"\x89PNG")
-    assert "95% interval" in (group / "report.md").read_text()
-    assert "group/seed-4" in command("runs", "--folder", str(group.parent))[1]
+@pytest.fixture
+def group(trained: Path, tmp_path: Path) -> Path:
+    """A copy of them, to change."""
+    return shutil.copytree(trained, tmp_path / "group")
 
 
-def test_a_group_is_evaluated_with_mean_and_interval(group: Path, command) -> None:
-    code, out, _ = command("evaluate", str(group), "random", "--games", "10", "--json")
+def test_each_seed_is_a_run_and_all_have_a_report(trained: Path, command) -> None:
+    assert [read_config(trained / f"seed-{seed}")["seed"] for seed in (3, 4)] == [3, 4]
+    assert (trained / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert "95% interval" in (trained / "report.md").read_text()
+    assert "group/seed-4" in command("runs", "--folder", str(trained.parent))[1]
+
+
+def test_a_group_is_evaluated_with_mean_and_interval(trained: Path, command) -> None:
+    code, out, _ = command("evaluate", str(trained), "random", "--games", "10", "--json")
     found = json.loads(out)
     assert code == 0
     scores = [one["against"]["random"]["score"] for one in found["runs"]]
     assert len(scores) == 2
     assert found["mean"]["random"]["score"] == pytest.approx(sum(scores) / 2)
     assert found["mean"]["random"]["lowest"] == min(scores)
-    code, out, _ = command("evaluate", str(group / "seed-3"), str(group / "seed-4"), "random", "--games", "10")
+    code, out, _ = command("evaluate", str(trained / "seed-3"), str(trained / "seed-4"), "random", "--games", "10")
     assert code == 0
     assert "Student's interval" in out
 
@@ -93,8 +102,8 @@ def test_a_group_is_trained_longer(group: Path, command) -> None:
         (["--seeds", "2", "--out", "{group}/seed-3"], "is one run: the runs of several seeds need another --out"),
     ],
 )
-def test_what_cannot_be_meant_is_one_sentence(group: Path, command, words: list[str], message: str) -> None:
-    code, _, err = command(*TRAIN, *(word.format(group=group) for word in words))
+def test_what_cannot_be_meant_is_one_sentence(trained: Path, command, words: list[str], message: str) -> None:
+    code, _, err = command(*TRAIN, *(word.format(group=trained) for word in words))
     assert code == 2
     assert message in err
 

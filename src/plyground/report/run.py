@@ -14,7 +14,9 @@ from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.errors import plain_os_errors
 from plyground.learners.evaluation import evaluate
+from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
+from plyground.report.advice import advice
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
 from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
 from plyground.runs import files
@@ -38,9 +40,11 @@ def write_report(path: Path, games: int = GAMES) -> str:
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
+    trained_against = opponent_shares(tuple(config.get("opponents", ())))
     for spec, one in scores.items():
         score, results = f"{one['score']:.1%}", f"{one['wins']}, {one['draws']}, {one['losses']}"
-        table.append(f"| `{spec}` | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
+        name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
+        table.append(f"| {name} | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
@@ -126,28 +130,6 @@ def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
     parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
     total = min(sum(value for value, _ in parts), -1e-9)
     return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}."]
-
-
-def advice(
-    config: Mapping[str, Any], records: Sequence[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]
-) -> list[str]:
-    """What the numbers suggest to try next."""
-    cycles, found = events(records, "cycle"), list[str]()
-    last: Mapping[str, Any] = cycles[-1] if cycles else {}
-    curve = [e["against_best"]["score"] for e in events(records, "evaluation")]
-    if curve and curve[-1] > 0.55:
-        found.append(f"train longer: it still scored {curve[-1]:.0%} against its former best")
-    if last.get("truncated", 0) > 0.5:
-        found.append("most games are truncated: raise max_plies, or add shaping or random openings")
-    if last.get("distinct", 1) < 0.5:
-        found.append("positions repeat: raise opening_plies or the exploration")
-    if all(score["score"] > 0.97 for score in scores.values()):
-        found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
-    if scores.get("random", {}).get("score", 1) < 0.9:
-        other = "learning_rate, or a wider network" if "network" in config else "alpha, or another key"
-        found.append(f"it still loses points to random: more cycles, a higher {other}")
-    more = f"a wider network than {config['network']}" if "network" in config else "another key or a prior"
-    return found or [f"{more}, more cycles, or another seed to see how much chance matters"]
 
 
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
