@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from plyground.cli import teach, training
 from plyground.cli.grammar import hint
+from plyground.cli.guesses import option
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
@@ -37,7 +38,7 @@ class Verify:
 
 def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     """The command `train`: of one learner or, where the profile has stages, of all of them."""
-    name = training.option(arguments, "--profile")
+    name = option(arguments, "--profile")
     table = training.read_profile(name) if name else {}
     if name and COLLECT in table:
         if is_file(training.run_of(name) / "config.toml"):

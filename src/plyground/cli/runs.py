@@ -16,7 +16,8 @@ from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.display import show_report
-from plyground.cli.grammar import NO_WORDS, RunPath, Words, is_run, run_path, shown_as
+from plyground.cli.grammar import NO_WORDS, RunPath, Words, shown_as
+from plyground.cli.guesses import is_game, is_run, newest_run, run_path
 from plyground.cli.terminal import console, progress, say, show_match, titled
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
@@ -158,9 +159,15 @@ def evaluate(
 
 def _runs_and_agents(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The runs that a command line names first, seeds one by one, and the agents after them."""
-    count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
     if not words:
-        raise InvalidValue(f"evaluate takes RUN ... [AGENT ...]; nothing was given; {command('runs')} lists the runs")
+        how = command("evaluate", newest_run())
+        raise InvalidValue(f"evaluate takes RUN ... [AGENT ...]; nothing was given; for example: {how}")
+    if is_game(words[0]):
+        raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
+    if not is_run(run_path(words[0])) and not Path(words[0]).exists() and "/" not in words[0] and len(words) < 3:
+        how = command("match", *words, *(["random"] if len(words) < 2 else []))
+        raise InvalidValue(f"{words[0]!r} is no run directory, and evaluate begins with a run; of agents: {how}")
+    count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
     runs = [run for word in words[:count] for run in runs_of(run_path(word))]
     games = {read_config(run).get("game", "") for run in runs}
     if len(games) > 1:
@@ -195,7 +202,7 @@ def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Pat
         out: the picture
     """
     if not runs:
-        raise InvalidValue(f"plot needs at least one run: {command('plot', 'runs/NAME')}; {command('runs')} lists them")
+        raise InvalidValue(f"plot needs at least one run: {command('plot', newest_run())}")
     paths = [path for word in runs for path in runs_of(run_path(word))]
     for path in paths:
         read_config(path)

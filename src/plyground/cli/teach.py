@@ -89,8 +89,8 @@ def convert(
 
 def verify(
     run: Positional[RunPath],
-    tuned: Path | None = None,
-    data: Path | None = None,
+    tuned: Annotated[Path | None, hint("RUN", "none")] = None,
+    data: Annotated[Path | None, hint("FILE", "those that the run held out")] = None,
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
@@ -100,7 +100,7 @@ def verify(
 
     Args:
         tuned: a run that was initialised with this one (`train dqn --init RUN`)
-        data: positions to compare on (default: those that the run held out)
+        data: positions to compare on
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
 from plyground.backend.device import explain_out_of_memory
 from plyground.cli import seeds as several
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
-from plyground.cli.grammar import NO_WORDS, RunPath, Words, hint, is_game, shown_as
+from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
+from plyground.cli.guesses import game_name, is_game, one_run, option
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.game import load
@@ -29,7 +30,7 @@ from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run, steps_of
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS, runs_of
-from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.settings import build, profile, to_toml
 from plyground.runs.tensorboard import record_events, summary_writer
 from plyground.runs.trust import check_programs
 
@@ -51,7 +52,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
 
     def train(
-        words: Annotated[Words, shown_as("LEARNER [GAME]", f"the learner: {', '.join(LEARNERS)}")] = NO_WORDS,
+        words: Annotated[Words, shown_as("LEARNER [GAME]")] = NO_WORDS,
         *,
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
@@ -83,16 +84,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, arguments)
 
     train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
-    train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
-
-    Args:
-        profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
-        out: the run's directory; of several seeds, the folder of their directories seed-0, seed-1, ...
-        seeds: train this many seeds, from --seed on: one after another, or several at a time with --parallel
-        parallel: how many seeds are trained at a time, each by a process with one thread
-        tensorboard: {LIVE}
-        trust: {TRUST}, where the profile is a run
-    """
+    train.__doc__ = "Train an agent with a learner on a game."  # `settings.train_help` explains the options
     return train
 
 
@@ -143,8 +135,8 @@ def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
 
 def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str | None, profile: str) -> Any:
     """The config with the game that was given as a word."""
-    games = [word for word in words if is_game(word)]
-    odd = [word for word in words if word not in games]
+    odd = [word for word in words if not is_game(word)]
+    games, config = [game_name(word) for word in words if is_game(word)], replace(config, game=game_name(config.game))
     if odd or len(games) > 1:
         raise InvalidValue(f"train takes LEARNER [GAME]; {' '.join(odd or games)!r} is neither")
     if games and config.game not in (games[0], of_profile or default):
@@ -159,16 +151,6 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
     """The config with the end that the arguments name: `--seconds` alone leaves the cycles unlimited, or vice versa."""
     named = [name for name in limits if float(option(arguments, f"--{name}") or 0)]
     return replace(config, **{name: 0 for name in limits if name not in named}) if named else config
-
-
-def option(arguments: Sequence[str], option: str) -> str | None:
-    """The value of an option, before the arguments are read in full."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
-        if argument.startswith(f"{option}="):
-            return argument.removeprefix(f"{option}=")
-        if argument == option:
-            return following
-    return None
 
 
 @contextmanager
@@ -252,10 +234,10 @@ def _reached(learner: Learner) -> list[str]:
 
 
 def resume(
-    run: Positional[RunPath],
-    cycles: int | None = None,
-    seconds: float | None = None,
-    epochs: int | None = None,
+    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
+    cycles: Annotated[int | None, hint("INT", "as it was")] = None,
+    seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
+    epochs: Annotated[int | None, hint("INT", "as it was")] = None,
     force: bool = False,
     tensorboard: bool = False,
     trust: bool = False,
@@ -265,6 +247,7 @@ def resume(
     Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
 
     Args:
+        words: a run's directory, or the folder of several seeds
         cycles: a later end, counted from the beginning of the run
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
@@ -272,7 +255,7 @@ def resume(
         tensorboard: write the metrics for TensorBoard too, while the run goes on
         trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
-    given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     limits = {name: value for name, value in given.items() if value is not None}
     if tensorboard:
         summary_writer()
