@@ -24,7 +24,8 @@ def to_svg(scene: Scene) -> str:
     parts.append(_text(width / 2, top + LINE / 2, scene.status, 14))
     size = f'width="{width}" height="{top + LINE}" viewBox="0 0 {width} {top + LINE}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" role="img">'
-    return "\n".join([head, f"<title>{escape(scene.status)}</title>", *parts, "</svg>"])
+    paper = f'<rect width="{width}" height="{top + LINE}" fill="{EMPTY}"/>'  # also where the page is dark
+    return "\n".join([head, f"<title>{escape(scene.status)}</title>", paper, *parts, "</svg>"])
 
 
 def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
