@@ -143,7 +143,11 @@ class Position:
         return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
-        """The action that an agent (`plyground.agent`) chooses here; `seed` determines its random numbers."""
+        """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
+        if isinstance(agent, str):
+            from plyground.agents.agent import make
+
+            agent = make(agent, self.game)
         return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
 
     def perft(self, depth: int) -> int:
