@@ -46,7 +46,7 @@ audit: .venv/.test  ## versions, pins and licences of what is installed
 	$(BIN)/python tools/audit.py
 
 docs: .venv/.docs  ## the documentation as a site, into build/site
-	$(BIN)/python tools/site.py
+	$(BIN)/python tools/build_site.py
 
 docs-serve: docs  ## the same on http://127.0.0.1:8004, with search, until Ctrl-C
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8004

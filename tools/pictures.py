@@ -14,6 +14,7 @@ from plyground.games.svg import to_svg
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "pictures"
+CASTLING = "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8"
 SEQUENCE = (  # blue has d5 e6 f7 g8 h9
     "#b_rrrbb_#/____bbb__r/__r__br___/_rrbrrb___/__bO_rr___/_rr_Orbrb_/__brbObbr_/_rrrr_O___/_b_b_rrO__/#_______b# "
     "turn=0 hands=kd+2d+ks+kd+7d+as+,9h+7d+5c+as+7h+3d+ display=adtc4hqcac deck=kc9c4sqdtdjh6s9s2c5d4c7h3d4dqs7c9s9d3h"
@@ -58,14 +59,14 @@ PICTURES = {
     "connect_four": Picture("connect_four", "44455433"),
     "connect_four_win": Picture("connect_four", "12234334464"),
     "chess": Picture("chess"),
-    "chess_castling": Picture("chess", "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8", (), "e1"),
+    "chess_castling": Picture(
+        "chess", "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8", (), "e1"
+    ),
     "chess_en_passant": Picture("chess", "startpos", ("e2e4", "a7a6", "e4e5", "d7d5"), "e5"),
-    "chess_promotion": Picture("chess", "3n4/4P1k1/8/8/8/8/8/4K3 w - - 0 1", (), "e7"),
+    "chess_promotion": Picture("chess", "3n4/4P1k1/8/8/8/8/8/4K3 w - - 0 1", click="e7"),
     "chess_mate": Picture("chess", "startpos", ("f2f3", "e7e5", "g2g4", "d8h4")),
     "paco_sako_union": Picture("paco_sako", "startpos", ("Le2", "Pe4", "Ld7", "Pd5", "Le4", "Pd5")),
-    "paco_sako_chain": Picture(
-        "paco_sako", "startpos", ("Le2", "Pe4", "Ld7", "Pd5", "Le4", "Pd5", "Ld8", "Pd5"), ""
-    ),
+    "paco_sako_chain": Picture("paco_sako", "startpos", ("Le2", "Pe4", "Ld7", "Pd5", "Le4", "Pd5", "Ld8", "Pd5"), ""),
     "sequence": Picture("sequence"),
     "sequence_line": Picture("sequence", SEQUENCE),
     "three_in_a_row": Picture(THREE, "xoo.x.o.x"),

@@ -150,6 +150,14 @@ class Position:
             agent = make(agent, self.game)
         return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
 
+    def evaluate(self) -> float:
+        """The game's own evaluation, from -1 (the side to move loses) to 1 (it wins)."""
+        if "evaluate" not in self.game.rules.compiled:
+            raise InvalidValue(f"{self.game} has no `evaluate`: add it, as docs/adding_a_game.md says")
+        values = np.empty(1, np.float32)
+        self.game.kernels("evaluate").evaluate_all(self.states, values)
+        return float(values[0])
+
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""
         return int(self.game.perft(self.states, depth)[0])

@@ -1,4 +1,4 @@
-"""Build the documentation site from docs/ into build/site: `make docs`, or `python tools/site.py`.
+"""Build the documentation site from docs/ into build/site: `make docs`, or `python tools/build_site.py`.
 
 The Markdown of docs/ is staged in build/docs together with generated pages: the reference (tools/reference.py), the
 notebooks, and each source file that a page links to. Zensical makes HTML of it (zensical.toml). The result needs no
@@ -56,10 +56,10 @@ def link_sources(page: Path, staged: Path) -> None:
     home = ROOT if page.name in ("changelog.md", "contributing.md") else DOCS / place
 
     def replaced(match: re.Match[str]) -> str:
-        link, heading = match[1], match[2] or ""
+        link, heading = re.sub(r"\.ipynb$", ".md", match[1]), match[2] or ""
         target = (home / link).resolve()
         if "://" in link or (page.parent / link).exists() or not target.exists():
-            return match[0]
+            return f"]({link}{heading})"
         if target.is_relative_to(DOCS):
             shown = target.relative_to(DOCS)
         elif target.name in ("CHANGELOG.md", "CONTRIBUTING.md"):
