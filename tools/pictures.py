@@ -15,7 +15,7 @@ from plyground.games.svg import to_svg
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "pictures"
 CASTLING = "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8"
-SEQUENCE = (  # blue has d5 e6 f7 g8 h9
+SEQUENCE = (  # the second side has d5 e6 f7 g8 h9
     "#b_rrrbb_#/____bbb__r/__r__br___/_rrbrrb___/__bO_rr___/_rr_Orbrb_/__brbObbr_/_rrrr_O___/_b_b_rrO__/#_______b# "
     "turn=0 hands=kd+2d+ks+kd+7d+as+,9h+7d+5c+as+7h+3d+ display=adtc4hqcac deck=kc9c4sqdtdjh6s9s2c5d4c7h3d4dqs7c9s9d3h"
     "4d3cqh6c9d8h5h8c8dth3s8dahac discards=2h6h4hkh8h7stcqhjh9hkcjcqcqs8sth3cad6sjd3h5dtsjs3sqd6c9c2s5std2h4s8s5h6h5s"
