@@ -5,7 +5,8 @@ BIN := .venv/bin
 BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
 FILES := rules board text evaluate hidden patterns cards
-RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
+CHECKS := $(patsubst %,tests/checks/test_%.py,laws portrait places)
+RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(CHECKS) # rule functions
 
 .PHONY: demo web test test-peers test-web test-slow torture lint audit docs docs-serve bench bench-gpu clean help
 
