@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
-import importlib.util
+import math
 import re
 import traceback
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 
 from plyground.game import Game
-from plyground.games.rng import seeds
+from plyground.games.rng import Rng, draw, seeds
 
 
 def place_of(game: Game, *sentences: str) -> str:
@@ -38,7 +39,7 @@ def place_in_python(game: Game, games: int = 20) -> str:
     """The line that raises when random games of a game file are played as plain Python; empty where none does."""
     if not game.path or numba.config.DISABLE_JIT:  # pyright: ignore
         return ""
-    numba.config.DISABLE_JIT = 1  # `njit` then leaves functions as they are
+    numba.config.DISABLE_JIT = 1  # pyright: ignore (`njit` then leaves functions as they are)
     try:
         module = _run(game.path)
         for rng in seeds(0, games):
@@ -47,19 +48,18 @@ def place_in_python(game: Game, games: int = 20) -> str:
         frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == game.path]
         return f"{game.path}, line {frames[-1].lineno} ({type(error).__name__}: {error})" if frames else ""
     finally:
-        numba.config.DISABLE_JIT = 0
+        numba.config.DISABLE_JIT = 0  # pyright: ignore
     return ""
 
 
 def _run(path: str) -> Any:
     """The file as a module of its own, which nobody else sees."""
-    spec = importlib.util.spec_from_file_location("plyground_in_python", path)
-    module: Any = importlib.util.module_from_spec(spec)  # pyright: ignore
+    module = ModuleType("plyground_in_python")
     exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))  # noqa: S102 (the game that is checked)
     return module
 
 
-def _play(module: Any, game: Game, rng: Any) -> None:
+def _play(module: Any, game: Game, rng: Rng) -> None:
     """One random game by the functions of a module."""
     state, actions, work = game.blank.copy()[0], np.zeros(game.rules.MAX_LEGAL, np.int32), game.work()[0]
     extra = [work] if game.rules.defined("WORK") is not None else []
@@ -68,9 +68,8 @@ def _play(module: Any, game: Game, rng: Any) -> None:
         count = module.legal(state, actions, *extra)
         if count == 0:
             return
-        module.play(state, int(actions[int(rng[0] % count)]), rng, *extra)
-        rng += np.uint64(0x9E3779B97F4A7C15)
+        module.play(state, int(actions[draw(rng, np.array([count]))[0]]), rng, *extra)
         if "evaluate" in game.rules.compiled:
             module.evaluate(state)
         for encoder in getattr(module, "ENCODERS", ()):
-            encoder.write(state, int(state["to_move"]), np.zeros(int(np.prod(encoder.shape)), encoder.dtype))
+            encoder.write(state, int(state["to_move"]), np.zeros(math.prod(encoder.shape), encoder.dtype))

@@ -54,7 +54,7 @@ class Portrait:
 def portray(game: Game, games: int = 200, seed: int = 0) -> Portrait:
     """Play random games and a match, and look for what is probably wrong."""
     plays = _Plays(game, games, seed)
-    passes = float(np.mean(plays.passed)) if len(plays.passed) else 1.0
+    passes = float(plays.passed.mean()) if len(plays.passed) else 1.0
     greedy = play_match(game, "greedy", "random", 40, seed) if "greedy" in known(game) else None
     encoders = dict.fromkeys(game.encoders.values())
     faults = (wrong_sign(game, plays, greedy), *(turned(game, each, plays) for each in encoders))
