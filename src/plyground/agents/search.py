@@ -33,9 +33,10 @@ OPTIONS = {
     "c": "exploration of puct (2)",
     "lookahead": "true: find wins at once when a node is expanded (true)",
     "reuse": "true: keep the tree between the moves of a game (false)",
+    "device": "cuda: the network and the trees are on a GPU, for matches of many games (cpu)",
 }
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
-TREE_OPTIONS = ("net", "run", "rollouts", "select", "c", "lookahead", "reuse")
+TREE_OPTIONS = ("net", "run", "rollouts", "select", "c", "lookahead", "reuse", "device")
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
@@ -102,10 +103,16 @@ class NetworkSearchAgent:
         from plyground.search.network_search import NetworkSearch, search_records
 
         check_running(self.game, states)
-        if len(states) not in self._searches:
+        n = len(states)
+        size = n if self.view.device_name == "cpu" else 4 ** (((n - 1).bit_length() + 1) // 2)  # few graphs to capture
+        if size not in self._searches:
             self._searches.clear()
-            self._searches[len(states)] = NetworkSearch(self.view, self.evaluator, self.config, len(states))
-        return search_records(self._searches[len(states)], states, rngs)
+            self._searches[size] = NetworkSearch(self.view, self.evaluator, self.config, size)
+        rows = np.arange(size) % n
+        own = rngs[rows]
+        found = search_records(self._searches[size], states[rows], own)
+        rngs[:] = own[:n]
+        return Result._make(each[:n] for each in found)
 
     def growing(self, config: SearchConfig | None = None) -> Growing:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
@@ -210,6 +217,10 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
     if network is not None:
         if not hasattr(network, "network"):
             raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
+        if "device" in options:
+            from plyground.backend.device import choose
+
+            network = network.to(choose(options["device"])[0])
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
         return SearchAgent(game, config)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-ROOT, DEAL, ROLLOUT = range(3)  # rows of `states`: the position, a determinization of it, a game played from there
+ROOT, DETERMINIZED, ROLLOUT = range(3)  # rows of `states`: the position, a determinization, a game played from there
 
 CANDIDATE = np.dtype(
     [
@@ -22,19 +22,19 @@ CANDIDATE = np.dtype(
 )
 PROGRESS = np.dtype(
     [
-        ("seed", np.uint64),  # deal k follows from it and from k
+        ("seed", np.uint64),  # determinization k follows from it and from k
         ("count", np.int32),  # legal actions
         ("considered", np.int32),  # candidates
         ("left", np.int32),  # of them, those that are still compared: the first ones
-        ("deals", np.int32),  # determinizations drawn
+        ("determinizations", np.int32),  # determinizations drawn
         ("simulations", np.int32),  # games played
     ],
     align=True,
 )
 
 
-class Trial(NamedTuple):
-    """A search of one position."""
+class FlatSearch(NamedTuple):
+    """A search of one position by flat Monte Carlo."""
 
     states: Any  # [3] of STATE
     words: Any  # [3, SIZE] the same as unsigned integers of STATE's alignment

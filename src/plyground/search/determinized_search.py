@@ -18,14 +18,14 @@ from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
 from plyground.search.analysis import Tree
-from plyground.search.determinized_arrays import CANDIDATE, PROGRESS, ROOT, Trial
+from plyground.search.determinized_arrays import CANDIDATE, PROGRESS, ROOT, FlatSearch
 from plyground.search.tree_arrays import EDGE, NODE, Records, Result, Rngs
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig
 from plyground.search.tree_memory import new_result, words_of
 
 TEMPLATE = "plyground.search.determinized"
-PATIENCE = 0.002  # seconds between two looks at the clock
-FIRST = 16  # simulations before the first look
+CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
+FIRST = 16  # simulations before the first reading
 
 
 def load_determinized_kernels(game: Game, leaf: str) -> Any:
@@ -48,21 +48,21 @@ class Searcher:
         self.kernels, self.settings = load_determinized_kernels(game, config.leaf), config.settings(game)
         self.most = config.simulations or MOST_SIMULATIONS
         ranked = config.leaf in game.rules.SCORERS
-        self.trial = new_trial(game, config.considered if ranked else game.rules.MAX_LEGAL)
+        self.search = new_search(game, config.considered if ranked else game.rules.MAX_LEGAL)
         self.work, self.begun, self.rounds, self.round = game.work(), 0.0, 1, 0
 
     def begin(self, states: Records, rngs: Rngs) -> None:
         """Begin a search of states [1]."""
-        self.kernels.begin_trial(self.trial, words_of(states)[0], rngs, self.work)
-        self.rounds = max(1, math.ceil(math.log2(self.trial.progress["considered"][0])))
+        self.kernels.begin_search(self.search, words_of(states)[0], rngs, self.work)
+        self.rounds = max(1, math.ceil(math.log2(self.search.progress["considered"][0])))
         self.begun, self.round = time.perf_counter(), 0
 
     def simulate(self, count: int) -> None:
-        """About `count` simulations; a deal is played by all candidates."""
+        """About `count` simulations; each determinization is played by all candidates."""
         end = self.most if self.config.seconds else math.ceil(self.most * (self.round + 1) / self.rounds)
-        self.kernels.play_deals(self.trial, min(self.simulations + count, end), self.settings, self.work)
+        self.kernels.play_determinizations(self.search, min(self.simulations + count, end), self.settings, self.work)
         while self.round + 1 < self.rounds and self._reached(self.round + 1):
-            self.kernels.halve(self.trial)
+            self.kernels.halve(self.search)
             self.round += 1
 
     def _reached(self, rounds: int) -> bool:
@@ -79,35 +79,35 @@ class Searcher:
 
     def write(self, row: int, result: Result) -> None:
         """Write what was found into a row of a result."""
-        self.kernels.finish_trial(self.trial, row, result, self.work)
+        self.kernels.finish_search(self.search, row, result, self.work)
 
     def tree(self) -> Tree:
         """The root alone, for an analysis: there is nothing below it."""
         nodes, edges, found = np.zeros(1, NODE), np.zeros(self.game.rules.MAX_LEGAL, EDGE), self.finish()
-        nodes["count"], edges["child"] = self.trial.progress["count"], -1
+        nodes["count"], edges["child"] = self.search.progress["count"], -1
         edges["action"], edges["visits"], edges["value"] = found.actions[0], found.visits[0], found.action_values[0]
-        return Tree(self.trial.states[ROOT : ROOT + 1], nodes, edges)
+        return Tree(self.search.states[ROOT : ROOT + 1], nodes, edges)
 
     def run(self, states: Records, rngs: Rngs) -> None:
         """The whole search of states [1]; a single legal action needs none."""
         self.begin(states, rngs)
         chunk = FIRST if self.config.seconds else self.most
-        while self.trial.progress["count"][0] > 1 and not self._reached(self.rounds):
+        while self.search.progress["count"][0] > 1 and not self._reached(self.rounds):
             before, start = self.simulations, time.perf_counter()
             self.simulate(chunk)
             if self.config.seconds:
                 rate = (self.simulations - before) / max(time.perf_counter() - start, 1e-9)
-                chunk = max(1, int(rate * min(PATIENCE, self.config.seconds / 20)))
+                chunk = max(1, int(rate * min(CLOCK_INTERVAL, self.config.seconds / 20)))
 
     @property
     def simulations(self) -> int:
-        return int(self.trial.progress["simulations"][0])
+        return int(self.search.progress["simulations"][0])
 
 
-def new_trial(game: Game, considered: int) -> Trial:
+def new_search(game: Game, considered: int) -> FlatSearch:
     """The memory of a search of one position."""
     states, most = np.zeros(3, game.rules.STATE), game.rules.MAX_LEGAL
-    return Trial(
+    return FlatSearch(
         states=states,
         words=words_of(states),
         candidates=np.zeros(min(considered, most), CANDIDATE),
@@ -157,5 +157,5 @@ class DeterminizedSearch:
         """Run every kernel once, so that the first move of a game need not wait."""
         searcher = Searcher(self.game, replace(self.config, simulations=4, seconds=0.0))
         searcher.run(self.game.start(0).states, np.zeros(1, np.uint64))
-        searcher.kernels.halve(searcher.trial)
+        searcher.kernels.halve(searcher.search)
         searcher.finish()
