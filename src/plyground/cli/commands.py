@@ -350,7 +350,7 @@ def watch(
 
     Args:
         words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
-            the folder games/ of a run
+            the folder games/ of a run; or a run: its newest game
         speed: turns a second; the keys + and - change it
         step: begin paused: the arrow keys show turn after turn
         position: where agents begin, in the game's own text
@@ -359,7 +359,7 @@ def watch(
         save: write the game to this new file at the end; play --load FILE goes on with it
     """
     from plyground.agents.agent import usual
-    from plyground.cli.watch import show_agents, show_file
+    from plyground.cli.watch import newest_games, show_agents, show_file
     from plyground.play.saved import game_of_file
     from plyground.runs.files import check_writable
 
@@ -371,7 +371,7 @@ def watch(
         check_writable(save)
     spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
     if len(rest) == 1:
-        path = Path(rest[0])
+        path = newest_games(rest[0]) if rest[0].startswith("run:") else Path(rest[0])
         show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
         return
     rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
@@ -484,8 +484,10 @@ def check(
         raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
+    from plyground.checks.allocations import allocations
     from plyground.checks.laws import check as laws_of
     from plyground.checks.passed import remember
+    from plyground.checks.portrait import portray
 
     stop_at_once()
     rules, kept = pg.load(spec), 0
@@ -497,6 +499,27 @@ def check(
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")
+    portrait = portray(rules, seed=seed)
+    print("\nA portrait of random play:", *portrait.sentences(), sep="\n* ")
+    for warning in (*portrait.warnings, *(allocations(rules) if rules.path else [])):
+        print(f"! {warning}")
+
+
+def profiles(words: Annotated[Words, shown_as("[PROFILE]")] = NO_WORDS) -> None:
+    """List the profiles of `train` with their durations, or show the settings of one.
+
+    Args:
+        words: the profile to show
+    """
+    from plyground.cli.settings import profile_rows, show_profile
+    from plyground.cli.terminal import say, show_rows
+
+    if words:
+        say("\n".join(show_profile(words[0])))
+        return
+    show_rows(("profile", "learner", "game", "takes"), profile_rows())
+    say(f"Train with one: {command('train', '--profile', 'connect_four_demo')}")
+    say(f"Its settings beside the defaults: {command('profiles', 'connect_four_demo')}")
 
 
 def _check_picture(picture: Path | None) -> None:
@@ -507,4 +530,4 @@ def _check_picture(picture: Path | None) -> None:
 
 
 PEOPLE, MEASURES = (games, play, watch, serve, analyse, solve), (match, ladder, grade, perft, bench, check)
-COMMANDS = {each.__name__: each for each in (*PEOPLE, *MEASURES, prepare, uci, doctor)}
+COMMANDS = {each.__name__: each for each in (*PEOPLE, *MEASURES, prepare, uci, doctor, profiles)}

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
@@ -53,9 +53,10 @@ class Event:
 class Session:
     """One game after another between a person and an agent."""
 
-    def __init__(self, start: Position, agent: Agent | None, name: str, side: int, seed: int) -> None:
-        """The agent is needed when it replies; until then a front end may still be making it."""
-        self.agent, self.name, self.side, self.seed = agent, name, side, seed
+    def __init__(self, start: Position, agent: Agent | str | None, name: str, side: int, seed: int) -> None:
+        """The agent is needed when it replies: with None, a front end is still making it."""
+        self.agent: Agent | None = make(agent, start.game) if isinstance(agent, str) else agent
+        self.name, self.side, self.seed = name, side, seed
         self.rngs = seeds(seed, 1)
         self._begin(start)
 
