@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -32,7 +31,6 @@ from plyground.errors import InvalidValue, command
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
 
-SLOW_AGENTS = re.compile(r"^(trained$|run:|file:)|\b(net|run)=")  # they import torch, which takes seconds
 MANY = 1000  # more agents than any ladder has
 NoPath = Annotated[Path | None, hint("PATH", "none")]
 
@@ -405,13 +403,30 @@ def _interpreted(spec: str | pg.Game) -> pg.Game:
 
 
 def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
-    """What makes an agent. One without a network is made at once, so that a mistake in its spec is told first."""
-    if SLOW_AGENTS.search(spec):
+    """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
+    spec is told at once."""
+    if _needs_torch(spec, game):
         return lambda: pg.agent(spec, game)
     agent = pg.agent(spec, game)
     if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
     return lambda: agent
+
+
+def _needs_torch(spec: str, game: pg.Game) -> bool:
+    """Whether a spec names a network that is there."""
+    from plyground.agents.agent import known
+    from plyground.runs.directory import find_checkpoint, game_of, read_config
+    from plyground.specs import split_path
+
+    if spec == "trained":
+        return spec in known(game)
+    path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
+    if not path or read_config(Path(path)).get("learner") == "tabular":
+        return False
+    find_checkpoint(Path(path), options.get("checkpoint", "best"))
+    game_of(Path(path), game)
+    return options.keys() <= {"checkpoint"}
 
 
 def serve(
