@@ -147,7 +147,7 @@ def _run(arguments: list[str]) -> None:
     if name in commands:
         rest = ["--help"] if for_help else rest  # tyro hides the words that were given already
         registry = ConstructorRegistry()
-        registry.primitive_rule(plain_metavar)
+        registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
         tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
     elif for_help or name == "--help":

@@ -74,7 +74,7 @@ def _of_scores(run: Measured) -> list[str]:
     if (score := scores.get("random", 1)) < 0.9:
         other = "learning_rate, or a wider network" if "network" in run.config else "alpha, or another key"
         found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
-    puzzles = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
+    puzzles: Numbers = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
     missed = 1 - puzzles.get("win_in_1", 1)
     alone = list(opponent_shares(tuple(run.config.get("opponents", ())))) == ["self"]
     if missed > 0.1 and alone and "greedy" in scores:
