@@ -32,4 +32,5 @@ def change_tensors(path: Path, change: Callable[[Arrays], Arrays]) -> None:
 
 def sign(path: Path) -> None:
     """Sign a file as this user's Plyground does."""
-    path.with_suffix(".signature").write_bytes(signature_of(path.name, path.read_bytes()))
+    run = path.parents[2] if path.name == "manifest.json" else path.parent
+    path.with_suffix(".signature").write_bytes(signature_of(run, path.name, path.read_bytes()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +14,7 @@ from plyground.errors import Error
 from plyground.networks import (
     Dueling,
     Pairs,
+    Parts,
     count_parameters,
     describe,
     entropy,
@@ -93,14 +95,45 @@ def test_the_series_net_has_no_dueling_head() -> None:
 
 def test_pairs_by_hand() -> None:
     """Two squares, one channel: each action is the product of what its two squares give; the last has no pair."""
-    head = Pairs(1, 1)
+    head, slim = Pairs(1, 1, slim=False), Pairs(1, 1, slim=True)
     with torch.no_grad():
         for layer, weight in ((head.source, 2.0), (head.target, 3.0)):
             layer.weight.fill_(weight)
             assert layer.bias is not None
             layer.bias.zero_()
     squares = torch.tensor([[[[1.0, 5.0]]]])
-    assert head(squares).tolist() == [[6.0, 30.0, 30.0, 150.0, 0.0]]
+    scores = head(squares, squares)
+    assert scores.tolist() == [[6.0, 30.0, 30.0, 150.0]]
+    assert head.finish(torch.ones(1, 5), scores).tolist() == [[7.0, 31.0, 31.0, 151.0, 1.0]]
+    assert slim.finish(torch.full((1, 1), 9.0), scores).tolist() == [[6.0, 30.0, 30.0, 150.0, 9.0]]
+
+
+def test_parts_by_hand() -> None:
+    """Two cells, one channel, two maps: an action is a cell of a map, the map's term, and the marked cells."""
+    head = Parts(1, 2, np.array([[0, 1, 2], [1, 0, -1], [1, 1, 3]]))
+    with torch.no_grad():
+        head.maps.weight.copy_(torch.tensor([1.0, 10.0, 100.0])[:, None, None, None])
+        assert head.maps.bias is not None
+        head.maps.bias.zero_()
+    board = torch.tensor([[[[1.0, 5.0]]]])
+    planes = torch.tensor([[[[7.0, 7.0]], [[7.0, 7.0]], [[1.0, 0.0]], [[0.5, 0.5]]]])  # the last two are marks
+    terms = torch.tensor([[1000.0, 2000.0]])
+    assert head.finish(terms, head(board, planes)).tolist() == [[5 + 100 + 1000, 10 + 2000, 50 + 300 + 2000]]
+
+
+def test_parts_need_an_encoder_that_has_them() -> None:
+    game = pg.load("sequence")
+    parts = game.encoder("lines").parts
+    assert parts is not None
+    network = make_network("b1c4-slim-parts+value", (51, 10, 10), game.num_actions, parts=parts())
+    assert network(torch.randn(2, 51, 10, 10)).shape == (2, game.num_actions)
+    with pytest.raises(Error, match="of what parts"):
+        make_network("b1c4-parts", (51, 10, 10), game.num_actions)
+
+
+def test_slim_networks_have_a_fraction_of_the_weights() -> None:
+    sizes = [count_parameters(make_network(f"b2c32{form}-pairs+value", (20, 8, 8), 4168)) for form in ("", "-slim")]
+    assert 2 * sizes[1] < sizes[0]
 
 
 def test_pairs_need_enough_actions() -> None:

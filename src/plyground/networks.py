@@ -3,6 +3,8 @@
 512-256         an MLP with two hidden layers
 b4c64           a residual net of 4 blocks with 64 channels
 b4c64-pairs     the same with a head for pairs of squares: the first actions are (from, to)
+b4c64-parts     the same with scores of cells, of which the encoder says how they add up to those of actions
+b4c64-slim      a residual net whose hidden layer is small: a fraction of the weights; also -slim-pairs, -slim-parts
 k4c64-128       one convolution of 64 filters over 4 x 4 windows without padding, then an MLP: cheap, and the
                 filters are shared between all places of the board
 connect_zero    the residual net of a policy-gradient series on Connect Four
@@ -19,7 +21,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.backend.device import convolution_layout, convolution_relu, mixed_precision
@@ -28,18 +32,26 @@ from plyground.errors import InvalidValue, shorten
 WIDEST, DEEPEST = 8192, 64
 WITH_VALUE = "+value"
 POLICY_GAIN = 0.01  # scales the initial weights of a policy's last layer: the first policy is nearly uniform
+Indices = NDArray[np.int64]
 Head = Callable[[int, int], nn.Module]  # (inputs, outputs) -> module
 
 
-def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = False) -> Network:
-    """[B, *shape] -> [B, outputs]. Weights are initialised from torch's global generator: seed it first."""
+def make_network(
+    spec: str, shape: Sequence[int], outputs: int, dueling: bool = False, parts: Indices | None = None
+) -> Network:
+    """[B, *shape] -> [B, outputs]. Weights are initialised from torch's global generator: seed it first.
+
+    `parts` [A, 3] are those of the encoder, for networks that score actions by parts.
+    """
     body, valued = spec.removesuffix(WITH_VALUE), spec.endswith(WITH_VALUE)
     if valued and dueling:
         raise InvalidValue(f"a network has a dueling head or a value head, not both: {shorten(spec)!r}")
     head: Head = Dueling if dueling else _valued if valued else nn.Linear
-    blocks = re.fullmatch(r"b(\d{1,3})c(\d{1,5})(-pairs)?", body)
+    blocks = re.fullmatch(r"b(\d{1,3})c(\d{1,5})(-slim)?(-pairs|-parts)?", body)
     if blocks:
-        return ResidualNet(shape, int(blocks[1]), int(blocks[2]), outputs, head, pairs=bool(blocks[3]))
+        size = int(blocks[1]), int(blocks[2])
+        by_parts = _checked_parts(parts, shape, outputs) if blocks[4] == "-parts" else None
+        return ResidualNet(shape, size, outputs, head, bool(blocks[3]), blocks[4] == "-pairs", by_parts)
     windows = re.fullmatch(r"k(\d{1,3})c(\d{1,5})((?:-\d{1,9})+)", body)
     if windows:
         hidden = _hidden(windows[3][1:])
@@ -52,6 +64,15 @@ def make_network(spec: str, shape: Sequence[int], outputs: int, dueling: bool = 
         known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
         raise InvalidValue(f"no network {shorten(spec)!r}; write {known}")
     return MLP([math.prod(shape), *_hidden(body), outputs], head)
+
+
+def _checked_parts(parts: Indices | None, shape: Sequence[int], outputs: int) -> Indices:
+    if parts is None:
+        raise InvalidValue(
+            f"-parts needs an encoder that says of what parts actions are made; this one, of shape "
+            f"{tuple(shape)}, does not"
+        )
+    return parts[:outputs]
 
 
 def suitable(shape: Sequence[int], outputs: int) -> str:
@@ -75,8 +96,8 @@ def count_parameters(network: nn.Module) -> int:
 def scale_outputs(network: nn.Module, factor: float) -> None:
     """Multiply a network's outputs, by changing its last layers; a power of two loses no precision."""
     last = _last_layers(network.get_submodule("head"))
-    if getattr(network, "pairs", None) is not None:
-        last.append(network.get_submodule("pairs.target"))
+    if isinstance(network, ResidualNet) and network.board is not None:
+        last.append(network.board.last)
     with torch.no_grad():
         for layer in last:
             for weights in layer.parameters():
@@ -110,12 +131,16 @@ class Network(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """[B, outputs] Q-values, or logits of a policy."""
         features, more = self.features(x)
-        return self.head(features) + more
+        return self.finish(self.head(features), more)
+
+    def finish(self, outputs: Tensor, more: Tensor | float) -> Tensor:
+        """[B, outputs] from the head's outputs and the body's term."""
+        return outputs + more
 
     def with_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The logits [B, outputs], and the value [B] of the state for the side to move, -1 to 1."""
         features, more = self.features(x)
-        return self.head(features) + more, cast(Valued, self.head).state_value(features)
+        return self.finish(self.head(features), more), cast(Valued, self.head).state_value(features)
 
 
 class MLP(Network):
@@ -134,34 +159,59 @@ class MLP(Network):
 
 
 class ResidualNet(Network):
-    """A convolutional stem, residual blocks of the board's shape, and one hidden layer."""
+    """A convolutional stem, residual blocks of the board's shape, and one hidden layer; often a head that scores pairs
+    or parts of the board.
+
+    `slim`: the hidden layer has 256 units that see 16 channels, made of all by a 1 x 1 convolution; and the pairs have
+    no further outputs from it.
+    """
+
+    SLIM_CHANNELS, SLIM_HIDDEN = 16, 256
 
     def __init__(
         self,
         shape: Sequence[int],
-        blocks: int,
-        channels: int,
+        size: tuple[int, int],
         outputs: int,
         head: Head = nn.Linear,
+        slim: bool = False,
         pairs: bool = False,
+        parts: Indices | None = None,
     ) -> None:
+        """`size` is (blocks, channels)."""
         super().__init__()
+        blocks, channels = size
         if not 1 <= blocks <= DEEPEST or not 1 <= channels <= WIDEST:
             raise InvalidValue(f"b{blocks}c{channels}: 1 to {DEEPEST} blocks of 1 to {WIDEST} channels")
         self.planes = planes_of(shape)
-        self.stem = nn.Conv2d(self.planes[0], channels, 3, padding=1)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
         cells = shape[-2] * shape[-1]
-        self.hidden = nn.Linear(channels * cells, 4 * channels)
-        self.head = head(4 * channels, outputs)
         if pairs and outputs < cells**2:
             raise InvalidValue(f"-pairs needs an action for each pair of {cells} squares; there are {outputs} actions")
-        self.pairs = Pairs(channels, outputs - cells**2) if pairs else None
+        self.stem = nn.Conv2d(self.planes[0], channels, 3, padding=1)
+        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        seen, hidden = (self.SLIM_CHANNELS, self.SLIM_HIDDEN) if slim else (channels, 4 * channels)
+        self.narrow = nn.Conv2d(channels, seen, 1) if slim else None
+        self.hidden = nn.Linear(seen * cells, hidden)
+        scored = Pairs.scored(outputs, cells, slim) if pairs else outputs if parts is None else Parts.scored(parts)
+        self.head = head(hidden, scored)
+        self.pairs = Pairs(channels, outputs - cells**2, slim) if pairs else None
+        self.parts = Parts(channels, cells, parts) if parts is not None else None
+
+    @property
+    def board(self) -> Pairs | Parts | None:
+        """What scores actions by the board."""
+        return self.pairs if self.parts is None else self.parts
 
     def features(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        x = residual_tower(x.reshape(-1, *self.planes), self.stem, self.blocks)
-        more = 0.0 if self.pairs is None else self.pairs(x)
+        observed = x.reshape(-1, *self.planes)
+        x = residual_tower(observed, self.stem, self.blocks)
+        more = 0.0 if self.board is None else self.board(x, observed)
+        if self.narrow is not None:
+            x = torch.relu(self.narrow(x))
         return torch.relu(self.hidden(x.flatten(1))), more
+
+    def finish(self, outputs: Tensor, more: Tensor | float) -> Tensor:
+        return outputs + more if self.board is None else self.board.finish(outputs, cast(Tensor, more))
 
 
 class WindowNet(Network):
@@ -268,18 +318,76 @@ class NormedBlock(nn.Module):
 class Pairs(nn.Module):
     """A score for each pair of squares (from, to): the scaled dot product of their features, with shared weights.
 
-    The first cells * cells actions are the pairs; the others get 0.
+    The first cells * cells actions are the pairs. The hidden layer scores the others; unless `slim`, also the pairs.
     """
 
-    def __init__(self, channels: int, others: int) -> None:
+    def __init__(self, channels: int, others: int, slim: bool) -> None:
         super().__init__()
         self.source, self.target = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 1)
-        self.others, self.scale = others, channels**-0.5
+        self.others, self.slim, self.scale = others, slim, channels**-0.5
 
-    def forward(self, x: Tensor) -> Tensor:
+    @property
+    def last(self) -> nn.Module:
+        return self.target
+
+    @staticmethod
+    def scored(outputs: int, cells: int, slim: bool) -> int:
+        """How many outputs the head has."""
+        return outputs - cells**2 if slim else outputs
+
+    def forward(self, x: Tensor, observed: Tensor) -> Tensor:
         source, target = self.source(x).flatten(2), self.target(x).flatten(2)  # [B, channels, cells]
         scores = torch.einsum("bcs,bct->bst", source, target) * self.scale  # [B, cells, cells]
-        return nn.functional.pad(scores.flatten(1), (0, self.others))
+        return scores.flatten(1)
+
+    def finish(self, outputs: Tensor, scores: Tensor) -> Tensor:
+        if self.slim:
+            return torch.cat([scores, outputs], 1)
+        return outputs + nn.functional.pad(scores, (0, self.others))
+
+
+class Parts(nn.Module):
+    """Scores of actions that are made of parts: a cell of a map, a term for that map, and perhaps what the cells that a
+    plane of the observation marks are worth. `parts` [A, 3]: see `Encoder.parts`."""
+
+    def __init__(self, channels: int, cells: int, parts: Indices) -> None:
+        super().__init__()
+        maps, planes = self.scored(parts), sorted({int(plane) for plane in parts[:, 2] if plane >= 0})
+        self.maps = nn.Conv2d(channels, maps + 1, 1)  # the last one: what marked cells are worth
+        places = {plane: maps * cells + 1 + k for k, plane in enumerate(planes)}  # of the sums in `forward`'s result
+        indices = {
+            "planes": planes,
+            "cell": parts[:, 0] * cells + parts[:, 1],
+            "map": parts[:, 0],
+            "marked": [places.get(int(plane), maps * cells) for plane in parts[:, 2]],
+        }
+        for name, values in indices.items():
+            self.register_buffer(name, torch.as_tensor(values, dtype=torch.int64), persistent=False)
+        self.planes: Tensor
+        self.cell: Tensor
+        self.map: Tensor
+        self.marked: Tensor
+        with torch.no_grad():
+            self.maps.weight.mul_(POLICY_GAIN)
+
+    @property
+    def last(self) -> nn.Module:
+        return self.maps
+
+    @staticmethod
+    def scored(parts: Indices) -> int:
+        """How many maps there are: the head has an output for each."""
+        return int(parts[:, 0].max()) + 1
+
+    def forward(self, x: Tensor, observed: Tensor) -> Tensor:
+        """[B, maps * cells + 1 + planes] the scores of cells, 0, and the sums over marked cells."""
+        maps = self.maps(x).flatten(2)  # [B, maps + 1, cells]
+        marked = observed.index_select(1, self.planes).flatten(2)  # [B, planes, cells]
+        sums = torch.einsum("bc,bpc->bp", maps[:, -1], marked)
+        return torch.cat([maps[:, :-1].flatten(1), nn.functional.pad(sums, (1, 0))], 1)
+
+    def finish(self, outputs: Tensor, scores: Tensor) -> Tensor:
+        return scores[:, self.cell] + scores[:, self.marked] + outputs[:, self.map]
 
 
 class Dueling(nn.Module):

@@ -127,7 +127,7 @@ class Table:
         actions, words, rules = self.game.num_actions, self.key.words, self.game.rules
         return Scratch(
             actions=self.game.scratch(),
-            looks=np.zeros(1, np.int64),
+            stamp=np.zeros(1, np.int64),
             seen=np.zeros((2, actions), np.int64),
             rewards=np.zeros((2, actions)),
             words=np.zeros(actions, np.uint64),

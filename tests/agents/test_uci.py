@@ -54,7 +54,7 @@ def test_an_engine_plays_a_match(hops: pg.Game, tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_ends_one_game_and_says_why(hops: pg.Game, tmp_path: Path, mood: str, why: str) -> None:
-    agent = uci.Uci(hops, [engine(tmp_path, mood)], {"time": 0.01}, patience=1.5)
+    agent = uci.Uci(hops, [engine(tmp_path, mood)], {"time": 0.01}, timeout=1.5)
     actions = agent.act(np.repeat(hops.start().states, 4), seeds(0, 4))
     assert actions.tolist() == [1, 1, GIVES_UP, 1]
     assert len(agent.faults) == 1
@@ -146,7 +146,7 @@ def test_a_range_with_thousands_of_digits_is_read(hops: pg.Game, tmp_path: Path)
 
 def test_what_is_no_engine_is_refused(hops: pg.Game) -> None:
     with pytest.raises(uci.EngineFault, match="has died"):
-        uci.Uci(hops, ["true"], patience=1.0)
+        uci.Uci(hops, ["true"], timeout=1.0)
 
 
 def test_arguments_pass_no_shell(hops: pg.Game, tmp_path: Path) -> None:

@@ -245,6 +245,19 @@ def test_simulations_grow_with_the_run() -> None:
     assert most == [4, 12, 20]
 
 
+@pytest.mark.parametrize(("rows", "notes"), [(4, 1), (45, 0)])
+def test_a_buffer_that_is_shorter_than_the_games_is_noted_once(rows: int, notes: int) -> None:
+    learner = learner_of(game="connect_four", buffer_size=8 * rows, simulations=2, learning_starts=16, replay_ratio=0.0)
+    for _ in range(rows + 4):
+        learner.play()
+    assert len(learner.state.notes) == notes
+    for note in learner.state.notes:
+        assert note.startswith(
+            "the replay buffer holds 4 plies of each environment (buffer_size / num_envs), and in 100%"
+        )
+        assert note.endswith("give a larger buffer_size or fewer num_envs")
+
+
 def test_a_share_of_the_games_begins_at_the_start() -> None:
     learner = learner_of(num_envs=400, buffer_size=4000, opening_plies=5, opening_share=0.5)
     stones = (learner.view.on.to_records(learner.games.batch.states)["cells"] != 0).sum(1)

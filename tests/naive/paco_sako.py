@@ -57,6 +57,7 @@ class Board:
         self.idle = 0
         self.seen: dict[object, int] = {}
         self.outcome = "RUNNING"
+        self.choices = self.legal()  # what is legal after each `play`
 
     # ---- looking ----
 
@@ -113,10 +114,8 @@ class Board:
             return ["=R", "=N", "=B", "=Q"]
         if self.must == "L":
             theirs, found = self.pieces[1 - self.mover], []
-            for square, kind in list(self.pieces[self.mover].items()):
-                twin = self.twin()
-                twin.take(square)
-                if twin.moves(kind, square not in theirs, square):
+            for square, kind in self.pieces[self.mover].items():  # no piece is in its own way
+                if self.moves(kind, square not in theirs, square):
                     found.append(square)
             return ["L" + name(square) for square in sorted(found, key=lambda s: (s[1], s[0]))]
         assert self.hand
@@ -267,7 +266,8 @@ class Board:
             self.seen[position] = self.seen.get(position, 0) + 1
             if self.idle >= 100 or self.seen[position] == 3:
                 self.outcome = "DRAW"
-        if self.outcome == "RUNNING" and not self.legal():
+        self.choices = self.legal()
+        if self.outcome == "RUNNING" and not self.choices:
             self.outcome = ("SECOND_WINS", "FIRST_WINS")[self.mover]
 
     # ---- text ----

@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from typing import Any
 
 import numpy as np
 import pytest
@@ -258,12 +259,42 @@ def test_a_wrong_or_missing_signature_needs_trust(own: Path, content: bytes | No
     check_data(own)
 
 
-def test_a_signature_belongs_to_a_name_and_a_content() -> None:
-    there = trust.signature_of("manifest.json", b"x")
-    assert there == trust.signature_of("manifest.json", b"x")
-    assert (
-        len({there, trust.signature_of("held_out.safetensors", b"x"), trust.signature_of("manifest.json", b"y")}) == 3
-    )
+def test_a_signature_belongs_to_a_run_a_name_and_a_content(own: Path, tmp_path: Path) -> None:
+    there = trust.signature_of(own, "manifest.json", b"x")
+    assert there == trust.signature_of(own, "manifest.json", b"x")
+    others = [(own, "held_out.safetensors", b"x"), (own, "manifest.json", b"y"), (tmp_path, "manifest.json", b"x")]
+    assert len({there, *(trust.signature_of(run, name, content) for run, name, content in others)}) == 4
+
+
+@pytest.mark.parametrize("changed", [{"game": "chess"}, {"game": "connect_four", "seed": 2}])
+def test_a_checkpoint_of_another_own_run_needs_trust(
+    own: Path, changed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with create(tmp_path / "other", changed) as other:
+        shutil.copytree(own / "checkpoints" / "1", other.path / "checkpoints" / "1")
+    trust_run(own)
+    with pytest.raises(Untrusted, match=r"or checkpoints/1/manifest\.json is of another run\), .* add --trust once"):
+        check_data(other.path)
+    trust_run(other.path)
+    forget(monkeypatch)
+    check_data(other.path)
+
+
+def test_a_run_with_a_later_end_or_a_moved_game_file_is_the_same_run(tmp_path: Path) -> None:
+    with create(tmp_path / "run", {"game": str(EXAMPLE), "seconds": 60.0, "versions": {"numpy": "2"}}) as run:
+        run.save(1, {}, {}, {}, {})
+        run.write("config.toml", to_toml({"game": EXAMPLE.name, "seconds": 120.0}))
+    check_data(run.path)
+
+
+def test_a_signature_of_an_earlier_version_needs_trust_once(own: Path) -> None:
+    manifest = own / "checkpoints" / "1" / "manifest.json"
+    old = trust._signed(trust._hash(b"manifest.json", manifest.read_bytes()))
+    manifest.with_suffix(".signature").write_bytes(old)
+    with pytest.raises(Untrusted, match=r"was signed by an earlier version .* add --trust once"):
+        check_data(own)
+    trust_run(own)
+    check_data(own)
 
 
 def test_an_emptied_cache_folder_costs_trust_and_no_run(own: Path, tmp_path: Path) -> None:

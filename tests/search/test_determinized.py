@@ -1,4 +1,4 @@
-"""The compiled search over determinizations: candidates, common deals, sequential halving, rollouts."""
+"""The compiled search over determinizations: candidates, common determinizations, sequential halving, rollouts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def searcher_of(game: pg.Game, position: pg.Position, simulations: int, leaf: st
 def test_without_a_scorer_every_legal_action_is_a_candidate(duel: pg.Game) -> None:
     position = duel.start(0)
     searcher = searcher_of(duel, position, 10)
-    assert sorted(searcher.trial.candidates["action"][: len(position.legal())]) == position.legal()
+    assert sorted(searcher.search.candidates["action"][: len(position.legal())]) == position.legal()
 
 
 def test_the_candidates_are_those_with_the_highest_scores() -> None:
@@ -39,40 +39,40 @@ def test_the_candidates_are_those_with_the_highest_scores() -> None:
     searcher = searcher_of(game, position, 10, "window")
     score = game.rules.SCORERS["window"]
     scores = {action: score(position.state, action) for action in position.legal()}
-    candidates = searcher.trial.candidates
+    candidates = searcher.search.candidates
     assert len(candidates) == 16 < len(scores)
     assert np.array_equal(candidates["prior"], sorted(scores.values(), reverse=True)[:16])
     assert all(scores[action] == prior for action, prior in zip(candidates["action"], candidates["prior"], strict=True))
 
 
-def test_all_candidates_are_played_in_the_same_deals(duel: pg.Game) -> None:
+def test_all_candidates_are_played_in_the_same_determinizations(duel: pg.Game) -> None:
     searcher = searcher_of(duel, duel.start(0), 300)
-    left = int(searcher.trial.progress["left"][0])
+    left = int(searcher.search.progress["left"][0])
     searcher.simulate(10)
-    assert searcher.trial.progress["deals"][0] == math.ceil(10 / left)
-    assert set(searcher.trial.candidates["visits"][:left]) == {math.ceil(10 / left)}
+    assert searcher.search.progress["determinizations"][0] == math.ceil(10 / left)
+    assert set(searcher.search.candidates["visits"][:left]) == {math.ceil(10 / left)}
 
 
 def test_halving_keeps_the_better_half_and_at_least_two(duel: pg.Game) -> None:
     searcher = searcher_of(duel, duel.start(0), 300)
-    trial = searcher.trial
-    trial.progress["left"] = trial.progress["considered"] = 3
-    trial.candidates["total"][:3], trial.candidates["visits"][:3] = (1.0, 9.0, 5.0), 10
-    first, second, third = trial.candidates["action"][:3].tolist()
-    searcher.kernels.halve(trial)
-    assert trial.progress["left"][0] == 2
-    assert trial.candidates["action"][:3].tolist() == [second, third, first]
-    searcher.kernels.halve(trial)
-    assert trial.progress["left"][0] == 2
+    search = searcher.search
+    search.progress["left"] = search.progress["considered"] = 3
+    search.candidates["total"][:3], search.candidates["visits"][:3] = (1.0, 9.0, 5.0), 10
+    first, second, third = search.candidates["action"][:3].tolist()
+    searcher.kernels.halve(search)
+    assert search.progress["left"][0] == 2
+    assert search.candidates["action"][:3].tolist() == [second, third, first]
+    searcher.kernels.halve(search)
+    assert search.progress["left"][0] == 2
 
 
 def test_equal_results_are_decided_by_the_score_then_by_the_number(duel: pg.Game) -> None:
     searcher = searcher_of(duel, duel.start(0), 300)
-    trial = searcher.trial
-    trial.candidates["action"][:3], trial.candidates["prior"][:3] = (5, 7, 6), (0.1, 0.1, 0.2)
-    trial.progress["left"] = 3
-    searcher.kernels.halve(trial)
-    assert trial.candidates["action"][:3].tolist() == [6, 5, 7]
+    search = searcher.search
+    search.candidates["action"][:3], search.candidates["prior"][:3] = (5, 7, 6), (0.1, 0.1, 0.2)
+    search.progress["left"] = 3
+    searcher.kernels.halve(search)
+    assert search.candidates["action"][:3].tolist() == [6, 5, 7]
 
 
 def test_a_rollout_counts_for_the_side_that_searches(duel: pg.Game) -> None:

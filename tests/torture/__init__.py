@@ -1,14 +1,16 @@
 """Proofs that run for as long as they are given: `make torture SEED=1 SECONDS=3600`.
 
 Each module of PROOFS has one function `run(seed, seconds) -> Report`. `make test` calls the same functions for a few
-seconds each (tests/torture/test_proofs.py).
+seconds each (tests/torture/test_proofs.py). A proof of SHARED has a list of cases that several processes can divide:
+`run(seed, seconds, Share(3, 16))`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
 PROOFS = {
     "games": "the rules of each game against its twin, chess positions against python-chess",
@@ -20,7 +22,9 @@ PROOFS = {
     "resources": "memory stays flat; no process, thread, file or temporary folder is left behind",
 }
 """module in this folder: what it proves"""
+SHARED = ("crashes", "determinism")
 MOST_FINDINGS = 20  # of one proof; more of them say little more
+Case = TypeVar("Case")
 
 
 @dataclass
@@ -46,3 +50,24 @@ class Deadline:
 
     def over(self, share: float = 1.0) -> bool:
         return self.passed >= share * self.seconds
+
+
+class Share(NamedTuple):
+    """One of `parts` parts of a list of cases, counted from 1. All parts together have each case once."""
+
+    part: int
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Share:
+        """3/16 is the third of 16."""
+        part, parts = (int(number) for number in text.split("/"))
+        if not 1 <= part <= parts:
+            raise ValueError(text)
+        return cls(part, parts)
+
+    def of(self, cases: Sequence[Case]) -> Sequence[Case]:
+        return cases[self.part - 1 :: self.parts]
+
+    def __str__(self) -> str:
+        return f"{self.part}/{self.parts}"

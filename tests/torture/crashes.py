@@ -27,7 +27,7 @@ from plyground.learners.training import train
 from plyground.teaching.collect import Collect, collect
 from resumed import after_steps, begin, contents, resume, silent
 from small_runs import ROW, short
-from torture import MOST_FINDINGS, Deadline, Report
+from torture import MOST_FINDINGS, Deadline, Report, Share
 
 Fault = Literal["exit", "torn", "full"]
 CALLS = ("mkdir", "rename", "replace", "unlink", "rmdir", "truncate")  # of `os`, which change folders and files
@@ -263,8 +263,11 @@ class Case:
         return [f"{name} differs" for name in self.end if found.get(name) != self.end[name]] + hidden
 
 
-def run(seed: int, seconds: float) -> Report:
-    """Every call of every learner with every fault, in random order, and power losses between, for so many seconds."""
+def run(seed: int, seconds: float, share: Share | None = None) -> Report:
+    """Every call of every learner with every fault, in random order, and power losses between, for so many seconds.
+
+    With a share, each case of it once.
+    """
     rng, deadline, findings, cases = random.Random(seed), Deadline(seconds), list[str](), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -274,8 +277,12 @@ def run(seed: int, seconds: float) -> Report:
             (kind, fault, at) for kind, case in kinds.items() for fault in faults for at in range(case.calls)
         ]
         rng.shuffle(plan)
+        mine = share.of(plan) if share else plan
+        rng = random.Random(f"{seed} {share}")  # other power losses in each share
         while not cases or (not deadline.over() and len(findings) < MOST_FINDINGS):
-            kind, fault, at = plan[cases % len(plan)]
+            if share and cases == len(mine):
+                break
+            kind, fault, at = mine[cases % len(mine)]
             found = kinds[kind].fail(fault, at)
             other = rng.choice(list(kinds))
             found += [f"({other}) {each}" for each in kinds[other].lose_power(rng)]

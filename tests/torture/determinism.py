@@ -22,7 +22,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from torture import MOST_FINDINGS, Deadline, Report
+from torture import MOST_FINDINGS, Deadline, Report, Share
 
 ROOT = Path(__file__).parents[2]
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -137,13 +137,19 @@ def _learned(case: str, seed: str, folder: Path) -> bytes:
 # ---- the proof ----
 
 
-def run(seed: int, seconds: float) -> Report:
-    """Compare the variants on groups of cases, in an order that the seed determines, until the time is over."""
+def run(seed: int, seconds: float, share: Share | None = None) -> Report:
+    """Compare the variants on groups of cases, in an order that the seed determines, until the time is over.
+
+    With a share, each case of it once.
+    """
     deadline, compared, findings = Deadline(seconds), 0, list[str]()
-    rng, cases, number = random.Random(seed), list[str](), 0
+    rng, cases, number = random.Random(seed), list[str](), -1
     while compared == 0 or (not deadline.over() and len(findings) < MOST_FINDINGS):
         if not cases:
+            if share and number >= 0:
+                break
             cases = list(QUICK) if seconds < SHORT else rng.sample(CASES, len(CASES))
+            cases = list(share.of(cases)) if share else cases
             number = rng.randrange(1000)
         group, cases = cases[:GROUP], cases[GROUP:]
         first: dict[str, str] = {}

@@ -19,7 +19,7 @@ from torture import MOST_FINDINGS, Deadline, Report
 
 GAME = Path(__file__).parents[1] / "tiny_games" / "hops.py"  # a stand-in: any game whose actions have names
 ENGINE = Path(__file__).with_name("wild_engine.py")
-PATIENCE = 0.4  # seconds, so that silent engines cost little
+TIMEOUT = 0.4  # seconds, so that silent engines cost little
 MOST_MEMORY = 64 << 20  # bytes that an engine may cost us
 
 
@@ -52,7 +52,7 @@ def try_engine(game: pg.Game, seed: str) -> tuple[int, int, str]:
     states, moves, faults = np.repeat(game.start().states, 6), 0, 0
     groups: set[int] = set()
     try:
-        agent = uci.Uci(game, [sys.executable, str(ENGINE), seed], options, PATIENCE)
+        agent = uci.Uci(game, [sys.executable, str(ENGINE), seed], options, TIMEOUT)
         groups |= {each.process.pid for each in uci.running()}
         actions = agent.act(states, seeds(0, 6))
         groups |= {each.process.pid for each in uci.running()}

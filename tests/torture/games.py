@@ -1,220 +1,325 @@
 """The rules of each game against a twin: another program that was written from the same rules, and shares no code.
 
-Random games, as many as the time allows, compared at every ply: the legal actions, the state and the outcome.
-`counts` has the games and plies of each.
+Random games, compared at every ply: the state with its outcome and the legal actions, at every TEXTS-th the written
+position and move too. Batches of the compiled games are described as lists, which the twins follow (`twins.py`), in
+this process or in one of their own, by PyPy where that is installed and pays. A number of games of one kind:
+
+    python -m torture.games connect_four --games 1000000 --seed 1
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
-import chess
 import numpy as np
+from numpy.typing import NDArray
 
 import plyground as pg
-from naive import connect_four, paco_sako, sequence
-from plyground.games.chess.text import notation as san
-from plyground.games.paco_sako.text import fen
+from plyground.games.chess.text import notation
+from plyground.games.paco_sako.text import LETTERS, fen
 from plyground.games.sequence import cards
-from plyground.games.sequence.text import rows
-from torture import MOST_FINDINGS, Deadline, Report
+from plyground.games.sequence.text import MARKS, rows
+from torture import Deadline, Report
+from torture.twins import Follower
 
-ROWS = 64  # games side by side
-ROUND = 64  # plies of each before another game has its turn
+ROWS = 256  # games side by side
+TEXTS = 32  # steps from one comparison of texts to the next: they are written in Python, one by one
+BY_PYPY = ("connect_four", "sequence")  # it is slower with the 64-bit integers of python-chess, and with dictionaries
+SHORT = 60.0  # seconds below which the twins are in this process
+OUTCOMES = np.array([str(outcome) for outcome in pg.Outcome], object)
+WORDS = (
+    "connect_four",
+    "chess",
+    "chess:draws=automatic",
+    "paco_sako",
+    "sequence",
+    "sequence:seats=4",
+    "sequence:rules=boxed",
+    "sequence:rules=boxed,seats=4",
+    "sequence:compat_scores=true",
+)
+
+States = NDArray[np.void]  # [N] records of a game
+Integers = NDArray[np.integer[Any]]
+Names = NDArray[np.object_]
+
+
+# ---- what twins say of a state and of actions, for many at once ----
 
 
 class ConnectFour:
-    """The twin of Connect Four."""
+    def __init__(self, game: pg.Game) -> None:
+        self.game = game
+        self.names = names_of(game, range(game.rules.NUM_ACTIONS))
 
-    def __init__(self, game: pg.Game, state: np.void) -> None:
-        self.board = connect_four.Board()
+    def columns(self, states: States) -> list[list[Any]]:
+        """Columns of N values, which together are the `state` of N twins."""
+        bits = np.array([7 * column + row for row in reversed(range(6)) for column in range(7)], np.uint64)
+        stones = (states["stones"][:, :, None] >> bits & np.uint64(1)).astype(int)  # [N, 2, 42]
+        return [drawn(".xo", stones[:, 0] + 2 * stones[:, 1]), outcomes(states)]
 
-    def legal(self) -> list[str]:
-        return [str(column + 1) for column in self.board.legal()]
+    def actions(self, states: States, owners: Integers, actions: Integers) -> Names:
+        """[K] the names of actions, each in the state of its owner [K]."""
+        return self.names[actions]
 
-    def described(self) -> tuple[Any, ...]:
-        return "/".join(self.board.rows()), self.board.outcome
-
-    def play(self, name: str, after: np.void) -> None:
-        self.board.play(int(name) - 1)
-
-    @staticmethod
-    def of(game: pg.Game, state: np.void) -> tuple[Any, ...]:
-        """The state in the same words as `described`."""
-        return game.rules.text(state), str(pg.Outcome(int(state["outcome"])))
+    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
+        """The state as it is written, and the action (None: the game is over), where it is written in another way."""
+        return [self.game.rules.text(state)]
 
 
 class Chess:
-    """python-chess, as the twin of chess."""
+    def __init__(self, game: pg.Game) -> None:
+        self.game = game
+        every = range(game.rules.NUM_ACTIONS)
+        self.names = np.stack([names_of(game, every, to_move=side) for side in range(2)])  # but for queens
+        self.endings = np.array([game.rules.reason(record(game, ending=ending)) for ending in range(6)], object)
 
-    def __init__(self, game: pg.Game, state: np.void) -> None:
-        self.board, self.automatic = chess.Board(), game.settings["draws"] == "automatic"
+    def columns(self, states: States) -> list[list[Any]]:
+        sets = *states["pieces"].T, *states["sides"].T
+        first, last = ("castling", "en_passant", "to_move"), ("repetitions", "clock", "move_number")
+        return [
+            *(each.tolist() for each in sets),
+            *(states[name].tolist() for name in first),
+            (states["checkers"] != 0).tolist(),
+            *(states[name].tolist() for name in last),
+            outcomes(states),
+            self.endings[states["ending"]].tolist(),
+        ]
 
-    def legal(self) -> list[str]:
-        return [] if self.end()[0] != "RUNNING" else sorted(move.uci() for move in self.board.legal_moves)
+    def actions(self, states: States, owners: Integers, actions: Integers) -> Names:
+        names = self.names[states["to_move"][owners], actions]
+        start, rank = actions // 64, actions % 64 // 8
+        pawns = states["pieces"][owners, 0] >> (start % 64).astype(np.uint64) & np.uint64(1)
+        names[(pawns == 1) & np.isin(rank, (0, 7)) & (start < 64)] += "q"
+        return names
 
-    def described(self) -> tuple[Any, ...]:
-        occurred = next(n for n in range(6, 0, -1) if self.board.is_repetition(n))
-        return (self.board.fen(en_passant="legal"), self.board.is_check(), occurred, *self.end())
-
-    def end(self) -> tuple[str, str]:
-        """Outcome and reason."""
-        board, many, clock = self.board, 5 if self.automatic else 3, 150 if self.automatic else 100
-        if board.is_checkmate():
-            return ("SECOND_WINS" if board.turn else "FIRST_WINS"), "checkmate"
-        for holds, reason in (
-            (board.is_stalemate(), "stalemate"),
-            (board.is_insufficient_material(), "insufficient material"),
-            (board.is_repetition(many), f"{'fifth' if self.automatic else 'third'} occurrence"),
-            (board.halfmove_clock >= clock, f"{clock // 2}-move rule"),
-        ):
-            if holds:
-                return "DRAW", reason
-        return "RUNNING", ""
-
-    def play(self, name: str, after: np.void) -> None:
-        self.board.push_uci(name)
-
-    def notation(self, name: str) -> str:
-        return self.board.san(chess.Move.from_uci(name)).rstrip("+#")
-
-    @staticmethod
-    def of(game: pg.Game, state: np.void) -> tuple[Any, ...]:
-        outcome, reason = str(pg.Outcome(int(state["outcome"]))), game.rules.reason(state)
-        return game.rules.text(state), bool(state["checkers"]), int(state["repetitions"]), outcome, reason
+    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
+        return [self.game.rules.text(state), *([notation(state, action, legal)] if action is not None else [])]
 
 
-class PacoSako:
-    """The twin of Paco Ŝako."""
+class PacoSako(ConnectFour):
+    """Here too an action has the same name in every state."""
 
-    def __init__(self, game: pg.Game, state: np.void) -> None:
-        self.board = paco_sako.Board()
+    def columns(self, states: States) -> list[list[Any]]:
+        squares = np.arange(64, dtype=np.uint64)
+        digits = (states["planes"][..., None] >> squares & np.uint64(1)).astype(int)  # [N, 2, 3, 64]
+        kinds = digits[:, :, 0] + 2 * digits[:, :, 1] + 4 * digits[:, :, 2]  # [N, 2, 64]
+        return [
+            *(drawn(LETTERS, kinds[:, side]) for side in range(2)),
+            drawn(LETTERS, states["hand"]),
+            *(states[name].tolist() for name in ("origin", "en_passant", "promoting", "rights")),
+            np.where(states["outcome"] == 0, states["required"], -1).tolist(),
+            *(states[name].tolist() for name in ("idle", "to_move")),
+            outcomes(states),
+        ]
 
-    def legal(self) -> list[str]:
-        return [] if self.board.outcome != "RUNNING" else sorted(self.board.legal())
-
-    def described(self) -> tuple[Any, ...]:
-        return self.board.fen(), self.board.mover, self.board.outcome
-
-    def play(self, name: str, after: np.void) -> None:
-        self.board.play(name)
-
-    @staticmethod
-    def of(game: pg.Game, state: np.void) -> tuple[Any, ...]:
-        return fen(state), int(state["to_move"]), str(pg.Outcome(int(state["outcome"])))
-
-
-class SequenceTable:
-    """The twin of Sequence; it is dealt the same cards, and told what a reshuffle gave."""
-
-    def __init__(self, game: pg.Game, state: np.void) -> None:
-        hands, display, deck, _ = piles(state)
-        boxed, compat = game.settings["rules"] == "boxed", bool(game.settings["compat_scores"])
-        self.table = sequence.Table(boxed, int(state["seats"]), compat, hands, display, deck)
-
-    def legal(self) -> list[str]:
-        return sorted(self.table.legal())
-
-    def described(self) -> tuple[Any, ...]:
-        table = self.table
-        held = table.hands, table.display, table.deck, table.discards
-        return table.rows(), held, table.scores, table.turn, table.traded, table.outcome()
-
-    def play(self, name: str, after: np.void) -> None:
-        table = self.table
-        if after["reshuffles"] > table.reshuffles:
-            drawn = after["hands"][table.turn, after["held"][table.turn] - 1]
-            table.next_deck = [*piles(after)[2], cards.CARDS[drawn]]
-        table.play(name)
-
-    @staticmethod
-    def of(game: pg.Game, state: np.void) -> tuple[Any, ...]:
-        scores = state["sequences"][: int(state["seats"])].tolist()
-        outcome = str(pg.Outcome(int(state["outcome"])))
-        return rows(state), piles(state), scores, int(state["turn"]), bool(state["traded"]), outcome
+    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
+        return [fen(state)]
 
 
-def piles(state: np.void) -> tuple[list[list[str]], list[str], list[str], list[str]]:
-    """The hands, the face-up cards, the deck and the discards, as names."""
-    hands = [[cards.CARDS[card] for card in hand if card >= 0] for hand in state["hands"][: int(state["seats"])]]
-    display, deck, discards = (
-        [cards.CARDS[card] for card in state[pile] if card >= 0] for pile in ("display", "deck", "discards")
-    )
-    return hands, display, deck, discards
+class Sequence:
+    def __init__(self, game: pg.Game) -> None:
+        taken = (*range(cards.KINDS), cards.NO_CARD)
+        self.moves = np.stack([names_of(game, range(cards.MOVES), display=card) for card in taken])
+        self.others = names_of(game, (cards.DECLINE, cards.PASS))
+
+    def columns(self, states: States) -> list[list[Any]]:
+        seats = int(states["seats"][0])
+        hands = [states["hands"][:, seat] for seat in range(seats)]
+        return [
+            drawn(MARKS, states["cells"]),
+            *(stacked(pile) for pile in (states["deck"], states["discards"], states["display"], *hands)),
+            states["sequences"][:, :seats].tolist(),
+            states["turn"].tolist(),
+            (states["traded"] != 0).tolist(),
+            outcomes(states),
+        ]
+
+    def actions(self, states: States, owners: Integers, actions: Integers) -> Names:
+        move = actions < cards.DECLINE
+        names = np.empty(len(actions), object)
+        slots, moves = np.divmod(actions[move], cards.MOVES)
+        names[move] = self.moves[states["display"][owners[move], slots], moves]
+        names[~move] = self.others[actions[~move] - cards.DECLINE]
+        return names
+
+    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
+        return rows(state)
 
 
-TWINS: dict[str, Any] = {
-    "connect_four": ConnectFour,
-    "chess": Chess,
-    "chess:draws=automatic": Chess,
-    "paco_sako": PacoSako,
-    "sequence": SequenceTable,
-    "sequence:seats=4": SequenceTable,
-    "sequence:rules=boxed": SequenceTable,
-    "sequence:rules=boxed,seats=4": SequenceTable,
-    "sequence:compat_scores=true": SequenceTable,
-}
-"""game: the class of its twin"""
+def record(game: pg.Game, **fields: Any) -> np.void:
+    """Zeros but for the settings and these fields."""
+    state = game.blank.copy()
+    for name, value in fields.items():
+        state[name] = value
+    return state[0]
+
+
+def names_of(game: pg.Game, actions: Iterable[int], **fields: Any) -> Names:
+    """[K] names of actions; empty for a promotion of chess that would leave the board."""
+    state, names = record(game, **fields), list[str]()
+    for action in actions:
+        try:
+            names.append(game.rules.action_name(state, action))
+        except IndexError:
+            names.append("")
+    return np.array(names, object)
+
+
+def outcomes(states: States) -> list[str]:
+    return OUTCOMES[states["outcome"]].tolist()
+
+
+def drawn(marks: str, codes: Integers) -> list[str]:
+    """[N] texts of K characters: of each code its mark."""
+    return np.array([ord(mark) for mark in marks], np.uint32)[codes].view(f"U{codes.shape[1]}")[:, 0].tolist()
+
+
+def stacked(pile: Integers) -> list[str]:
+    """[N] the names of the cards of a pile, without a gap; numpy drops the empty places at the end."""
+    names = np.array([*cards.CARDS, ""])
+    return np.ascontiguousarray(names[pile]).view(f"U{2 * pile.shape[1]}")[:, 0].tolist()
+
+
+def reshuffled(before: States, after: States) -> Iterator[tuple[int, str]]:
+    """Rows of Sequence with a reshuffle, and the deck that it gave, with the card that was drawn from it at once."""
+    for row in np.flatnonzero(after["reshuffles"] > before["reshuffles"]):
+        state, seat = after[row], before["turn"][row]
+        drawn = state["hands"][seat, state["held"][seat] - 1]
+        yield int(row), stacked(state["deck"][None])[0] + cards.CARDS[drawn]
+
+
+KINDS: dict[str, Any] = {"connect_four": ConnectFour, "chess": Chess, "paco_sako": PacoSako, "sequence": Sequence}
+
+
+# ---- twins in another process ----
+
+
+class Apart:
+    """A `Follower` in a process of its own. It reads ahead: what it finds is known at the end, or when it stops."""
+
+    def __init__(self, word: str) -> None:
+        pypy = shutil.which("pypy3") if word.startswith(BY_PYPY) else None
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        command = [pypy or sys.executable, "-m", "torture.twins", word]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+        )
+
+    def follow(self, plies: list[Any]) -> list[str]:
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(json.dumps(plies) + "\n")
+        except BrokenPipeError:
+            return ["the twin has stopped"]
+        return []
+
+    def end(self) -> tuple[int, list[str]]:
+        """How many plies it has compared, and what differed."""
+        try:
+            out, _ = self.process.communicate()
+            found = json.loads(out)
+        except (BrokenPipeError, ValueError):
+            return 0, [f"the process of the twin ended with code {self.process.wait()}"]
+        return found["plies"], found["findings"]
+
+
+# ---- the comparison ----
 
 
 class Comparison:
     """Games of one kind side by side with their twins."""
 
-    def __init__(self, word: str, seed: int, games: int = ROWS) -> None:
-        self.word, self.game, self.twin = word, pg.load(word), TWINS[word]
-        self.batch = pg.Batch(self.game, games, seed)
-        self.twins = [self.twin(self.game, state) for state in self.batch.states]
-        self.seed, self.games, self.plies = seed, 0, 0
+    def __init__(self, word: str, seed: int, games: int = ROWS, apart: bool = False) -> None:
+        self.game = pg.load(word)
+        self.word, self.seed, self.kind = word, seed, KINDS[self.game.word](self.game)
+        self.batch = pg.Batch(self.game, games, seed, threads=1)
+        self.follower: Any = Apart(word) if apart else Follower(word)
+        self.games = self.plies = self.steps = 0
 
-    def play(self, deadline: Deadline) -> Iterator[str]:
-        """ROUND plies of every game, or fewer where the time ends; yields what differs."""
-        for _ in range(ROUND):
-            lists, counts = self.batch.legal_list()
-            actions, names = self.batch.random_actions(), list[str]()
-            before = self.batch.states.copy()
-            for state, twin, legal, action in zip(before, self.twins, lists, actions, strict=True):
-                names.append(self.game.rules.action_name(state, int(action)))
-                yield from self._differences(state, twin, legal[: counts[len(names) - 1]].tolist())
-                if self.twin is Chess:
-                    written = san(state, int(action), legal[legal >= 0].tolist())
-                    if written != twin.notation(names[-1]):
-                        yield f"{self.word}: {names[-1]} is {twin.notation(names[-1])}, not {written}"
-            step = self.batch.step(actions)
-            for row, name in enumerate(names):
-                self._follow(row, name)
-                if step.terminated[row]:
-                    yield from self._differences(self.batch.next_states[row], self.twins[row], [])
-                    self.twins[row] = self.twin(self.game, self.batch.states[row])
-                    self.games += 1
-            self.plies += len(names)
-            if deadline.over():
-                return
+    def play(self, over: Callable[[], bool]) -> list[str]:
+        """Play until `over`; what differs."""
+        findings: list[str] = []
+        while not findings:
+            findings = self.follower.follow(self.step())
+            if over():
+                break
+        if isinstance(self.follower, Apart):
+            plies, findings = self.follower.end()
+            if plies != self.plies and not findings:
+                findings = [f"the twin has compared {plies} of {self.plies} plies"]
+        return [f"{finding} (seed {self.seed})" for finding in findings]
 
-    def _follow(self, row: int, name: str) -> None:
-        self.twins[row].play(name, self.batch.next_states[row])
+    def step(self) -> list[Any]:
+        """One ply of every game, and the final positions of those that it ended, as `Follower.follow` reads them."""
+        batch = self.batch
+        before, actions = batch.states.copy(), batch.random_actions()
+        ended = np.flatnonzero(batch.step(actions).terminated)
+        plies = list(self.described(np.arange(len(batch)), before, actions))
+        if self.game.word == "sequence":
+            for row, deck in reshuffled(before, batch.next_states):
+                plies[row][4] = deck
+        self.games += len(ended)
+        self.plies += len(plies)
+        self.steps += 1
+        return plies + list(self.described(ended, batch.next_states[ended], None))
 
-    def _differences(self, state: np.void, twin: Any, legal: Sequence[int]) -> Iterator[str]:
-        ours, theirs = self.twin.of(self.game, state), twin.described()
-        if ours != theirs:
-            yield f"{self.word} (seed {self.seed}): {ours} is {theirs} for the twin"
-        names = sorted(self.game.rules.action_name(state, action) for action in legal)
-        if names != twin.legal():
-            odd = sorted(set(names) ^ set(twin.legal()))
-            yield f"{self.word} (seed {self.seed}): in {self.game.rules.text(state)!r} only one side has {odd}"
+    def described(self, numbers: Integers, states: States, actions: Integers | None) -> Iterator[list[Any]]:
+        """[row, state, legal, action, chance, texts] of each state, `chance` still None."""
+        if not len(states):
+            return
+        lists, counts = self.batch.legal_list(states)
+        names = self.kind.actions(states, np.repeat(np.arange(len(states)), counts), lists[lists >= 0]).tolist()
+        chosen = [None] * len(states) if actions is None else self.kind.actions(states, np.arange(len(states)), actions)
+        columns, end = self.kind.columns(states), np.cumsum(counts).tolist()
+        for k, state in enumerate(zip(*columns, strict=True)):
+            texts = None
+            if self.steps % TEXTS == 0:
+                legal = lists[k, : counts[k]].tolist()
+                texts = self.kind.texts(states[k], None if actions is None else int(actions[k]), legal)
+            yield [int(numbers[k]), list(state), names[end[k] - counts[k] : end[k]], chosen[k], None, texts]
 
 
 def run(seed: int, seconds: float) -> Report:
-    """Compare all games, in turns of equal time, until the time is over or too much differs."""
-    deadline, findings = Deadline(seconds), list[str]()
-    comparisons = [Comparison(word, seed, 4 if seconds < 60 else ROWS) for word in TWINS]
-    spent = dict.fromkeys(TWINS, 0.0)
-    while not findings and (not deadline.over() or 0.0 in spent.values()):
-        turn = min(comparisons, key=lambda each: spent[each.word])
-        begun = deadline.passed
-        findings += itertools.islice(turn.play(deadline), MOST_FINDINGS)
-        spent[turn.word] += max(deadline.passed - begun, 1e-9)
-    figures = {f"games of {each.word}": float(each.games) for each in comparisons}
-    figures |= {f"plies of {each.word}": float(each.plies) for each in comparisons}
-    return Report("games", sum(each.plies for each in comparisons), findings, deadline.passed, figures)
+    """Compare all games for equal times, or until one differs."""
+    begun, findings, figures = Deadline(seconds), list[str](), dict[str, float]()
+    for word in WORDS:
+        comparison = Comparison(word, seed, 4 if seconds < SHORT else ROWS, apart=seconds >= SHORT)
+        findings += comparison.play(Deadline(seconds / len(WORDS)).over)
+        figures |= {f"games of {word}": float(comparison.games), f"plies of {word}": float(comparison.plies)}
+    plies = sum(value for name, value in figures.items() if name.startswith("plies"))
+    return Report("games", int(plies), findings, begun.passed, figures)
+
+
+def main() -> int:
+    """Compare a number of games of one kind, and print a line for each hundredth of them."""
+    parser = argparse.ArgumentParser(prog="torture.games", description=__doc__)
+    parser.add_argument("game", metavar="GAME", choices=WORDS, help=", ".join(WORDS))
+    parser.add_argument("--games", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    clock, comparison, reported = Deadline(0.0), Comparison(given.game, given.seed, apart=True), 0
+
+    def over() -> bool:
+        nonlocal reported
+        if comparison.games * 100 // given.games > reported or comparison.games >= given.games:
+            reported = comparison.games * 100 // given.games
+            figures = f"{comparison.games:,} games, {comparison.plies:,} plies"
+            print(f"{given.game} (seed {given.seed}): {figures} in {clock.passed:.0f} s", flush=True)
+        return comparison.games >= given.games
+
+    findings = comparison.play(over)
+    print("\n".join(findings) or "no finding", flush=True)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-import plyground as pg
 from conftest import JIT
-from torture import Deadline, games
+from torture import games
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(not JIT, reason="too slow without the compiler")]
+
+
+def at_once() -> bool:
+    return True
 
 
 def test_the_rules_agree_with_their_twins_for_some_seconds() -> None:
     report = games.run(seed=0, seconds=4.0)
     assert report.findings == []
-    assert all(report.counts[f"plies of {word}"] > 0 for word in games.TWINS)
+    assert all(report.counts[f"plies of {word}"] > 0 for word in games.WORDS)
 
 
 @pytest.mark.parametrize("word", ["connect_four", "chess", "paco_sako", "sequence:rules=boxed"])
 def test_a_difference_is_found(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     comparison = games.Comparison(word, 0, 2)
-    assert list(comparison.play(Deadline(0.0))) == []
-    monkeypatch.setattr(comparison.twins[1], "legal", list)
-    assert any("only one side has" in finding for finding in comparison.play(Deadline(0.0)))
-    assert isinstance(comparison.game, pg.Game)
+    assert comparison.play(at_once) == []
+    monkeypatch.setattr(comparison.follower.twins[1], "legal", set)
+    assert "only one side has" in comparison.play(at_once)[0]
+
+
+@pytest.mark.parametrize("word", ["connect_four", "chess", "paco_sako", "sequence"])
+def test_another_state_and_another_text_are_found(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in ("state", "texts"):
+        comparison = games.Comparison(word, 0, 2)
+        comparison.follower.follow(comparison.step())
+        comparison.steps = 0  # texts are compared again
+        monkeypatch.setattr(comparison.follower.twins[1], method, lambda *_: ["another"])
+        assert "'another'] for the twin" in comparison.play(at_once)[0]
+
+
+def test_twins_in_a_process_of_their_own_compare_every_ply_and_report_what_differs() -> None:
+    comparison = games.Comparison("connect_four", 0, 4, apart=True)
+    assert comparison.play(lambda: comparison.games >= 8) == []
+    assert comparison.plies > 8 * 7
+
+    broken = games.Comparison("connect_four", 0, 4, apart=True)
+    columns = broken.kind.columns
+
+    def drawn_from_ply_20(states: Any) -> Any:
+        cells, outcomes = columns(states)
+        return [cells, ["DRAW" if broken.steps == 20 else outcome for outcome in outcomes]]
+
+    broken.kind.columns = drawn_from_ply_20
+    (finding,) = broken.play(lambda: broken.steps == 22)
+    assert "'DRAW'] is [" in finding
+    assert finding.endswith("for the twin (seed 0)")
+
+
+def test_a_twin_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = games.Comparison("connect_four", 0, 2, apart=True)
+    monkeypatch.setattr(comparison, "step", lambda: [["no row"]])
+    assert comparison.play(at_once) == ["the process of the twin ended with code 1 (seed 0)"]

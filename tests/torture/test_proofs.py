@@ -19,7 +19,7 @@ import pytest
 import plyground as pg
 import torture
 from conftest import JIT, TESTS
-from torture import PROOFS, Report, determinism, engines, resources, texts
+from torture import PROOFS, Report, Share, crashes, determinism, engines, resources, texts
 from torture.__main__ import main, run_here
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(not JIT, reason="too slow without the compiler")]
@@ -48,6 +48,57 @@ def test_a_finding_is_reported_and_is_an_error(
     (proof,) = json.loads(out.read_text())["proofs"]
     assert proof["findings"] == ["there is no tests/torture/no_such_proof.py"]
     assert run_here("no_such_proof", 0, 1.0).cases == 0
+
+
+# ---- shares ----
+
+
+def test_the_shares_of_determinism_have_each_case_once_in_each_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, int, str]] = []
+
+    def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str]:
+        compared.extend((case, threads, hash_seed) for case in cases)
+        return dict.fromkeys(cases, "equal")
+
+    monkeypatch.setattr(determinism, "variant", variant)
+    parts = len(determinism.CASES) + 1  # one of them is empty
+    total = sum(determinism.run(0, 60.0, Share(part, parts)).cases for part in range(1, parts + 1))
+    every = {(case, *variant) for case in determinism.CASES for variant in determinism.VARIANTS}
+    assert total == len(compared) == len(every)
+    assert set(compared) == every
+
+
+def test_the_shares_of_crashes_have_each_crash_point_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    points: list[tuple[str, str, int]] = []
+
+    class Case:
+        calls = 7
+
+        def __init__(self, folder: Path, config: Any) -> None:
+            self.name = folder.name
+
+        def fail(self, fault: str, at: int) -> list[str]:
+            points.append((self.name, fault, at))
+            return []
+
+        def lose_power(self, rng: Any) -> list[str]:
+            return []
+
+    monkeypatch.setattr(crashes, "Case", Case)
+    monkeypatch.setattr(crashes, "configs", lambda _: {"dqn": None, "ppo": None})
+    reports = [crashes.run(0, 60.0, Share(part, 4)) for part in range(1, 5)]
+    assert [report.cases for report in reports] == [11, 11, 10, 10]
+    assert len(set(points)) == len(points) == 2 * 3 * 7
+
+
+def test_a_share_of_a_proof_without_a_list_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, sentence in (
+        (["texts", "--share", "1/2"], "--share needs a proof with a list of cases, not 'texts'"),
+        (["crashes", "--share", "3/2"], "invalid parse value: '3/2'"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert sentence in capsys.readouterr().err
 
 
 # ---- each proof can fail ----

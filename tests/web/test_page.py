@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plyground.web.page import BURST, MOST_WAITING, PATIENCE, PER_SECOND, Page, Rate
+from plyground.web.page import BURST, MOST_REFUSED, MOST_WAITING, PER_SECOND, Page, Rate
 from served import run_async
 
 
@@ -18,7 +18,7 @@ def test_requests_too_many_are_forgiven_in_time_but_not_by_the_next_one_that_is_
     rate = Rate(0.0)
     for request in range(1000):
         rate.allows(request / 200.0)  # five seconds at 200 a second
-    assert rate.refused > PATIENCE
+    assert rate.refused > MOST_REFUSED
     assert rate.allows(1000.0)
     assert rate.refused == 0.0
 

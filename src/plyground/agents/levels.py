@@ -110,8 +110,8 @@ class LevelAgent:
         actions = np.full(len(states), -1, np.int32)
         if self.number >= SEES_WINS:
             actions = winning_actions(self.game, states, rngs)
-        looks, open_rows = chances < self.level.glances, actions < 0
-        for rows, choose in ((open_rows & looks, self.glance), (open_rows & ~looks, self.think)):
+        glancing, open_rows = chances < self.level.glances, actions < 0
+        for rows, choose in ((open_rows & glancing, self.glance), (open_rows & ~glancing, self.think)):
             if rows.any() or not len(states):  # no states: a call that compiles everything
                 own = rngs[rows]
                 actions[rows] = choose(states[rows], own)

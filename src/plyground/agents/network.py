@@ -89,8 +89,8 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Networ
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
     checkpoint.check(identity(view, word, dueling))
     with torch.device("meta"):  # shapes alone: config.toml may name a network that no memory holds
-        _fitting_weights(make_network(word, view.shape, view.outputs, dueling), checkpoint)
-    network = make_network(word, view.shape, view.outputs, dueling)
+        _fitting_weights(make_network(word, view.shape, view.outputs, dueling, view.parts), checkpoint)
+    network = make_network(word, view.shape, view.outputs, dueling, view.parts)
     load_weights(network, checkpoint)
     return NetworkAgent(view, network)
 

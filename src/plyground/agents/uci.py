@@ -32,7 +32,7 @@ from plyground.game import Game
 from plyground.position import Position
 
 GIVES_UP = -1
-PATIENCE = 5.0  # seconds beyond its thinking time after which an engine counts as dead
+TIMEOUT = 5.0  # seconds beyond its thinking time after which an engine counts as dead
 LONGEST_LINE = 1 << 16  # bytes; the longest lines of engines have a few thousand
 LINES_KEPT = 1000  # read and not yet looked at; beyond them the engine waits
 MOST_OPTIONS = 1000
@@ -54,8 +54,8 @@ class EngineFault(Error):
 class Engine:
     """One running program."""
 
-    def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
-        self.name, self.patience = command[0], patience
+    def __init__(self, command: Sequence[str], timeout: float = TIMEOUT) -> None:
+        self.name, self.timeout = command[0], timeout
         try:
             self.process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, bufsize=0, start_new_session=True)
         except OSError as error:
@@ -76,7 +76,7 @@ class Engine:
 
     def wait_for(self, word: str, seconds: float = 0.0) -> list[str]:
         """The next line that begins with `word`, and before it the lines that begin with `option`."""
-        begun, limit = time.monotonic(), seconds + self.patience
+        begun, limit = time.monotonic(), seconds + self.timeout
         options: list[str] = []
         while (left := begun + limit - time.monotonic()) > 0:
             try:
@@ -187,13 +187,13 @@ class Uci:
     """An engine that searches with limits and, if asked, limited strength: see OPTIONS."""
 
     def __init__(
-        self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, patience: float = PATIENCE
+        self, game: Game, command: Sequence[str], options: Mapping[str, float] | None = None, timeout: float = TIMEOUT
     ) -> None:
         if game.rules.hidden:
             raise InvalidValue(
                 f"an engine is sent whole positions, and {game} hides something: use another agent there"
             )
-        self.game, self.patience, self.options = game, patience, dict(options or {})
+        self.game, self.timeout, self.options = game, timeout, dict(options or {})
         found = find(command[0])
         if found is None:
             raise InvalidValue(f"no engine {shorten(command[0])!r}: there is no such program, or it may not be run")
@@ -232,7 +232,7 @@ class Uci:
     def _started(self) -> Engine:
         """The running engine, set to its strength."""
         if self._engine is None:
-            engine = Engine(self.command, self.patience)
+            engine = Engine(self.command, self.timeout)
             try:
                 self._set_up(engine)
             except Error:

@@ -31,6 +31,7 @@ class View:
             raise InvalidValue(f"a network for {game} has 1 to {game.num_actions} outputs, not {outputs}")
         self.observed = self.encoder.dense or str(self.encoder)
         self.shape = game.encoder(self.observed).shape
+        self.parts = self.encoder.parts() if self.encoder.parts else None  # [A, 3]: see `Encoder`
         slots = game.slots(str(self.encoder))  # [SEATS, A] the output for each action
         self.turned = bool((slots != np.arange(game.num_actions)).any())
         self._slots = torch.from_numpy(slots).to(self.device)

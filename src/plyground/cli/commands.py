@@ -377,8 +377,10 @@ def check(
         raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
+    from plyground.checks.allocations import allocations
     from plyground.checks.laws import check as laws_of
     from plyground.checks.passed import remember
+    from plyground.checks.portrait import portray
 
     stop_at_once()
     rules, kept = pg.load(spec), 0
@@ -390,6 +392,10 @@ def check(
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")
+    portrait = portray(rules, seed=seed)
+    print("\nA portrait of random play:", *portrait.sentences(), sep="\n* ")
+    for warning in (*portrait.warnings, *(allocations(rules) if rules.path else [])):
+        print(f"! {warning}")
 
 
 def profiles(words: Annotated[Words, shown_as("[PROFILE]")] = NO_WORDS) -> None:

@@ -29,16 +29,16 @@ def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
 @functools.cache  # one thread for all commands of a process
 def _listener(kept: str) -> int:
     """The end of a pipe: when SIGINT is written to it, the process ends."""
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
 
     def wait() -> NoReturn:
-        while os.read(heard, 1)[0] != signal.SIGINT:
+        while os.read(reader, 1)[0] != signal.SIGINT:
             pass
         _end(kept)
 
     threading.Thread(target=wait, daemon=True).start()
-    return told
+    return writer
 
 
 @contextmanager
@@ -48,14 +48,14 @@ def second_ends() -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():  # others receive no signals
         yield
         return
-    (heard, told), ended, reacted = os.pipe(), threading.Event(), threading.Event()
-    os.set_blocking(told, False)
-    before, probe = signal.set_wakeup_fd(told), signal.signal(PROBE, lambda number, frame: reacted.set())
+    (reader, writer), ended, reacted = os.pipe(), threading.Event(), threading.Event()
+    os.set_blocking(writer, False)
+    before, probe = signal.set_wakeup_fd(writer), signal.signal(PROBE, lambda number, frame: reacted.set())
 
     def wait() -> None:
         numbers = 0
         while numbers < 2:
-            read = os.read(heard, 1)
+            read = os.read(reader, 1)
             if not read:  # the block has ended
                 return
             numbers += read[0] in (signal.SIGINT, signal.SIGTERM)
@@ -71,13 +71,13 @@ def second_ends() -> Generator[None]:
     try:
         yield
     finally:
-        if (now := signal.set_wakeup_fd(before)) != told:  # `stop_at_once` listens
+        if (now := signal.set_wakeup_fd(before)) != writer:  # `stop_at_once` listens
             signal.set_wakeup_fd(now)
         ended.set()
-        os.close(told)
+        os.close(writer)
         thread.join()
         signal.signal(PROBE, probe)
-        os.close(heard)
+        os.close(reader)
 
 
 @contextmanager

@@ -7,10 +7,11 @@ An encoder has a name and a version, `planes-v1`, which every checkpoint names. 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.errors import unknown
 from plyground.games.interface import Function, Rules
@@ -39,6 +40,9 @@ class Encoder:
     spread: Function | None = field(default=None, repr=False)
     """a compiled function `spread(place, token, tokens) -> (first, cells, hundredths)`: what the token in a place fills
     in the dense observation, from which cell on, and with what; all else is 0, and no two tokens disagree"""
+    parts: Callable[[], NDArray[np.int64]] | None = field(default=None, repr=False)
+    """makes [A, 3] for networks that score actions by their parts (`-parts`): the map that scores an action, the cell
+    of that map, and the plane of the observation whose marked cells add to the score, or -1"""
     bounds: tuple[float, float] = (-math.inf, math.inf)
     """the least and the greatest number that it may write, for the spaces of environments; otherwise unknown"""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numba is imported when the game is loaded
     from plyground.position import Position
 
 GAME, DEFAULT_AGENT = "chess", "minimax:time=1"
-NEWS = 1.0  # seconds after which the number of nodes is told again
+NEWS = 1.0  # seconds after which the number of nodes is reported again
 Write = Callable[[str], None]
 
 
@@ -223,7 +223,7 @@ class Thinking:
         self.begun = time.perf_counter()
         self.stopped, self.released = threading.Event(), threading.Event()  # released: the GUI waits for a move
         self.budget: Budget | None = None
-        self.told = self.begun
+        self.reported = self.begun
         if not (go.ponder or go.infinite):
             self._start_clock()
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -245,8 +245,8 @@ class Thinking:
     def _over(self) -> bool:
         """Whether the search ends now. (It is asked every few milliseconds.)"""
         now = time.perf_counter()
-        if now - self.told > NEWS:
-            self.told = now
+        if now - self.reported > NEWS:
+            self.reported = now
             self.engine.tell(f"info {self._effort(self.thinker.nodes)}")
         if self.stopped.is_set() or self.engine.closed:
             return True
@@ -295,7 +295,7 @@ class Thinking:
         return self.budget is not None and (moves == 1 or time.perf_counter() - self.clock_begun > self.budget.soft)
 
     def _report(self, thought: Thought) -> None:
-        self.told = time.perf_counter()
+        self.reported = time.perf_counter()
         effort = self._effort(thought.nodes)
         for number, line in enumerate(thought.lines, 1):
             names = " ".join(name_line(self.position, line.actions))

@@ -27,7 +27,7 @@ from plyground.search.lines import LineSearch
 from plyground.search.timed import DEEPEST, MOST_NODES, Found, TimedMinimax
 
 FOR_EVER = 1e6  # seconds
-LOOKS = 0.03  # seconds between two looks at a tree
+POLL_INTERVAL = 0.03  # seconds between two readings of a tree
 NEWS = 0.5  # seconds between two thoughts of a tree whose best move stays the same
 COMPILES = 0.001  # seconds of a search that is there to compile
 SUREST = 0.95  # values beyond are shown as this one: 95 pawns
@@ -141,8 +141,8 @@ class TreeThinker:
         limits = [limit for limit in (self.most, request.nodes) if limit]
         seconds = request.seconds or FOR_EVER
         config = dataclasses.replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
-        last, told = Thought([]), 0.0
-        for found in analyse(self.agent.growing(config), position, seeds(0, 1), LOOKS):
+        last, reported = Thought([]), 0.0
+        for found in analyse(self.agent.growing(config), position, seeds(0, 1), POLL_INTERVAL):
             self.nodes = found.simulations
             moves = [move for move in found.moves if move.action in request.actions]
             lines = [_tree_line(position, move) for move in moves[: request.lines]]
@@ -151,8 +151,8 @@ class TreeThinker:
                 yield thought
                 return
             now = time.perf_counter()
-            if not last.lines or last.lines[0].actions[0] != lines[0].actions[0] or now - told > NEWS:
-                told = now
+            if not last.lines or last.lines[0].actions[0] != lines[0].actions[0] or now - reported > NEWS:
+                reported = now
                 yield thought
             last = thought
         yield last

@@ -80,10 +80,10 @@ class Updates(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory for one state. The numbers of an effect or a draw are valid where `seen` equals `looks`."""
+    """Working memory for one state. The numbers of an effect or a draw are valid where `seen` equals `stamp`."""
 
     actions: Ints  # [MAX_LEGAL]
-    looks: NDArray[np.int64]  # [1] number of states seen so far
+    stamp: NDArray[np.int64]  # [1] number of states seen so far
     seen: NDArray[np.int64]  # [2, NUM_ACTIONS] the last look at an effect, at a draw
     rewards: Doubles  # [2, NUM_ACTIONS] of effects, of draws
     words: Words  # [NUM_ACTIONS] the last word of an effect's key

@@ -62,7 +62,7 @@ def choose(
 ) -> tuple[int, float]:
     """The epsilon-greedy action of a state, and the highest value of all its actions."""
     count, key, word = legal(state, scratch.actions, scratch.work[0]), scratch.key, len(scratch.key) - 1
-    scratch.looks[0] += 1
+    scratch.stamp[0] += 1
     state_key(state, seat(state), record, key, scratch.notes)
     anywhere = scratch.anywhere
     key[word] = NOTHING
@@ -71,8 +71,8 @@ def choose(
     for k in range(count):
         action = scratch.actions[k]
         effect, draw = effect_of(action), draw_of(action)
-        if scratch.seen[0, effect] != scratch.looks[0]:
-            scratch.seen[0, effect] = scratch.looks[0]
+        if scratch.seen[0, effect] != scratch.stamp[0]:
+            scratch.seen[0, effect] = scratch.stamp[0]
             done, scratch.words[effect] = action_key(state, effect, scratch.notes)
             scratch.rewards[0, effect] = reward_of(done, rule)
             key[word] = anywhere[word] = scratch.words[effect]
@@ -82,8 +82,8 @@ def choose(
             highest = max(highest, scratch.values[effect])
         score = scratch.rewards[0, effect]
         if draw >= 0:
-            if scratch.seen[1, draw] != scratch.looks[0]:
-                scratch.seen[1, draw] = scratch.looks[0]
+            if scratch.seen[1, draw] != scratch.stamp[0]:
+                scratch.seen[1, draw] = scratch.stamp[0]
                 scratch.rewards[1, draw] = reward_of(draw_reward(state, draw), rule)
             score += rule.draw_weight * scratch.rewards[1, draw]
         score = rule.score_weight * score + rule.value_weight * scratch.values[effect]

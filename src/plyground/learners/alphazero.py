@@ -35,6 +35,7 @@ from plyground.backend.clock import NETWORK, timed
 from plyground.backend.graph import Repeated
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
+from plyground.kernels.replay import RUNS_ON
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.model import Model, to_floats
@@ -49,6 +50,7 @@ from plyground.search.tree_config import SearchConfig
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 MOST_EDGES = 64  # actions of a stored policy, the likeliest ones
+MOST_LONG = 0.05  # of the environments: games that are longer than what the replay buffer holds of them
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,18 @@ class AlphaZeroLearner:
         self.found.ended += counts["plies"] - before
         self.replay.count_row()
         self.state.plies += len(ply.actions)
+        if self.replay.time == len(self.replay.states):
+            self._check_lengths()
+
+    def _check_lengths(self) -> None:
+        """When the buffer is full for the first time: a note if it is too short for the games."""
+        rows, num_envs = self.replay.plies.ended.shape
+        long = float((self.replay.plies.ended == RUNS_ON).all(0).float().mean())  # share of the environments
+        if long > MOST_LONG:
+            held = f"the replay buffer holds {rows} plies of each environment (buffer_size / num_envs)"
+            lost = f"in {long:.0%} of the {num_envs} no game has ended within them"
+            remedy = "give a larger buffer_size or fewer num_envs"
+            self.state.note(f"{held}, and {lost}: earlier plies of such games are never learned from; {remedy}")
 
     def _play_chosen(self) -> Transition:
         """Play what the search chose, and store it with what the search found."""

@@ -209,7 +209,7 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     if not chosen and devices.is_gpu(device):
         chosen = 1
     elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
-        network = make_network(spec, view.shape, view.outputs)
+        network = make_network(spec, view.shape, view.outputs, parts=view.parts)
         chosen = threads.faster(network, view, config.batch_size)
     found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
     return {**found, "network": spec}

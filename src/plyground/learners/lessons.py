@@ -153,7 +153,7 @@ def keep_held_out(folder: Path, examples: Records) -> None:
     chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
     content = safetensors.numpy.save({"records": chosen.view(np.uint8).reshape(len(chosen), -1)})
     files.write_whole(folder / HELD_OUT, content)
-    files.write_whole((folder / HELD_OUT).with_suffix(SIGNATURE), signature_of(HELD_OUT, content))
+    files.write_whole((folder / HELD_OUT).with_suffix(SIGNATURE), signature_of(folder, HELD_OUT, content))
 
 
 def read_held_out(folder: Path, lines: Lines) -> Records:

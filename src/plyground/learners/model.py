@@ -30,8 +30,8 @@ class Model:
         prepare_torch(config.threads or 1)
         torch.manual_seed(config.seed)
         self.config, self.dueling, self.snapshot_agent = config, dueling, agent
-        self.view = View(load(config.game), config.encoder, config.outputs, device)
-        self.network: Network = make_network(config.network, self.view.shape, self.view.outputs, dueling)
+        self.view = view = View(load(config.game), config.encoder, config.outputs, device)
+        self.network: Network = make_network(config.network, view.shape, view.outputs, dueling, view.parts)
         self.network.to(self.view.device)
         if config.init:
             begin_with(self.network, config.init, self.identity)

@@ -52,9 +52,8 @@ def save(learner: Saved, run: Run, step: int) -> Checkpoint:
 
 
 def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
-    """Become what was saved; returns the limits that have changed, in words. Trust, identity and config are checked
+    """Become what was saved; returns the limits that have changed, in words. Identity, config and trust are checked
     first."""
-    checkpoint.check_trusted()
     checkpoint.check(learner.model.identity)
     state = checkpoint.state()
     if "config" not in state:
@@ -64,6 +63,7 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     edited = differences(state["config"], now | ends)
     if edited:
         raise InvalidValue(f"config.toml differs from the config of {checkpoint.path}: {'; '.join(edited)}")
+    checkpoint.check_trusted()
     arrays: Arrays = {}
     for file in checkpoint.manifest["files"]:
         group = file.removesuffix(".safetensors")

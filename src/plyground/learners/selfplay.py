@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from plyground.agents.agent import Agent, ScriptedAgent, make
+from plyground.agents.agent import Agent, Random, ScriptedAgent, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
@@ -170,7 +170,7 @@ class SelfPlay:
     @property
     def on_device(self) -> bool:
         """Whether all opponents act on the device of the games, so that a ply can be captured in a graph."""
-        return all(isinstance(agent, NetworkAgent | ScriptedAgent) for agent in self.agents.values())
+        return all(isinstance(agent, NetworkAgent | ScriptedAgent | Random) for agent in self.agents.values())
 
     def _answer(self, actions: Tensor, snapshots: Sequence[NetworkAgent]) -> Tensor:
         """Fill in the opponents' actions where it is their turn; returns where the learner acts itself [N]."""
@@ -190,14 +190,16 @@ class SelfPlay:
         return (self.side == self.batch.to_move) | ~self.is_other[self.opponent]
 
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
-        """Let an agent act where `turn` [N] is set. On a GPU networks and scripted agents act in all rows, because
-        counting the rows would synchronise; other agents act on the CPU, which costs a copy of their states."""
+        """Let an agent act where `turn` [N] is set. On a GPU networks, scripted agents and `random` act in all rows,
+        because counting the rows would synchronise; other agents act on the CPU, which costs a copy of their states."""
         batch = self.batch
         if isinstance(agent, NetworkAgent):
             numbers = torch.rand(len(turn), generator=self.rng, device=self.device)
             fill_selected(turn, actions, lambda rows: agent.choose(batch.states[rows], numbers[rows]))
         elif isinstance(agent, ScriptedAgent):
             batch.on.choose(agent.function, str(agent), batch.states, turn, batch.rngs, actions)
+        elif isinstance(agent, Random) and is_gpu(batch.on.name):
+            actions.copy_(torch.where(turn, batch.random_actions(), actions))
         else:
             batch.ask(agent.act, turn, actions)
 

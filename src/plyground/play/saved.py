@@ -76,10 +76,10 @@ def _read_record(text: str, game: Game) -> tuple[Position, list[int]]:
     return start, _played(start, names)
 
 
-def write_game(start: Position, actions: Sequence[int], players: tuple[str, str], outcome: Outcome, told: bool) -> str:
+def write_game(start: Position, actions: Sequence[int], players: tuple[str, str], outcome: Outcome, shown: bool) -> str:
     """A game in its own file format (PGN for chess) or, where it has none, one line for each action.
 
-    Where something is hidden and the game not over (`told` is False), the cards are left out, and the seed, from which
+    Where something is hidden and the game not over (`shown` is False), the cards are left out, and the seed, from which
     they follow.
     """
     game, sides = start.game, start.game.rules.SIDES
@@ -92,5 +92,5 @@ def write_game(start: Position, actions: Sequence[int], players: tuple[str, str]
     results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
     reason = f" ({position.reason})" if position.over and position.reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
-    head.append(f"position: {start.text}" if told else "position: not told before the game is over")
+    head.append(f"position: {start.text}" if shown else "position: not told before the game is over")
     return "\n".join([*head, f"result: {results[outcome]}{reason}", "", *lines, ""])

@@ -242,7 +242,7 @@ class Run(AbstractContextManager["Run"]):
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         content = json.dumps({"format": FORMAT, "number": number, **names, "files": entries}, indent=1).encode()
-        manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(MANIFEST, content)}
+        manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(self.path, MANIFEST, content)}
         aside = folder.with_name(f".{folder.name}.partial")
         try:
             aside.mkdir(parents=True)
@@ -368,7 +368,7 @@ def trust_run(run: Path) -> None:
     """Allow what a run names and holds, now and later: its game file, its programs, its positions (`runs/trust.py`)."""
     _trust_names(run)
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
-    trust.remember_data(file for file in held if files.is_file(file))
+    trust.remember_data(run, (file for file in held if files.is_file(file)))
 
 
 def _trust_names(run: Path) -> None:

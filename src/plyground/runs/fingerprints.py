@@ -64,7 +64,8 @@ def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
     encoder = game.encoder(config["encoder"])
     shape = game.encoder(encoder.dense).shape if encoder.dense else encoder.shape
     with torch.device("meta"):  # no memory, no arithmetic
-        network = make_network(config["network"], shape, config["outputs"], config.get("dueling", False))
+        dueling, parts = config.get("dueling", False), encoder.parts() if encoder.parts else None
+        network = make_network(config["network"], shape, config["outputs"], dueling, parts)
     return of_network(game, encoder, network)
 
 

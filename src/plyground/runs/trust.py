@@ -11,14 +11,16 @@ refused until the user trusts it (`--trust`). What is remembered, as hashes in t
 
 Positions in a run's files are bytes that compiled code uses as they are: forged ones would make it write beyond an
 array. So Plyground signs the files that hold them (of a checkpoint the manifest, which has the checksums of the others)
-with a secret of the user: NAME.signature beside each. A file without a valid signature also needs `--trust`; it is
-remembered by its content.
+with a secret of the user: NAME.signature beside each. A signature belongs to a content and to the run's settings, so
+that a file of one run is not accepted in another one. A file without a valid signature also needs `--trust`; it is
+remembered in the same way.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,7 +28,8 @@ from typing import Any, cast
 
 from plyground.errors import Error, InvalidValue
 from plyground.kernels.private import cache_folder, is_ours, secret
-from plyground.runs.files import DamagedFile, read_bytes, write_whole
+from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
+from plyground.runs.settings import read_toml
 
 PROGRAMS = ("uci:", "file:")  # how the specs of agents begin that are programs or code
 OWN_FILES = re.compile(
@@ -36,6 +39,7 @@ OWN_FILES = re.compile(
 )
 """the files of a run that Plyground writes"""
 SIGNATURE = ".signature"
+NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
 ADVICE = "if you trust its author, add --trust once (to resume, evaluate or table)"
 _REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
 
@@ -83,13 +87,25 @@ def _remember(keys: list[str]) -> None:
 # ---- files with positions ----
 
 
-def signature_of(name: str, content: bytes) -> bytes:
-    """The signature of a file that this user's Plyground has written."""
+def signature_of(run: Path, name: str, content: bytes) -> bytes:
+    """The signature of a file of a run that this user's Plyground has written."""
+    return _signed(_hash(identity_of(run), name.encode(), content))
+
+
+def _signed(text: str) -> bytes:
     try:
         key = secret(cache_folder())
     except InvalidValue:
         key = secret(None)
-    return hmac.digest(key, _hash(name.encode(), content).encode(), "sha256").hex().encode() + b"\n"
+    return hmac.digest(key, text.encode(), "sha256").hex().encode() + b"\n"
+
+
+def identity_of(run: Path) -> bytes:
+    """The settings of a run without its end, and without the folder of its game file, which may be moved."""
+    file = run / "config.toml"
+    table = read_toml(file) if is_file(file) else {}
+    kept = {name: value for name, value in table.items() if name not in NOT_IDENTITY}
+    return json.dumps({**kept, "game": Path(str(kept.get("game", ""))).name}, sort_keys=True, default=str).encode()
 
 
 def read_signed(run: Path, file: Path) -> bytes:
@@ -99,20 +115,24 @@ def read_signed(run: Path, file: Path) -> bytes:
         given = read_bytes(file.with_suffix(SIGNATURE))
     except DamagedFile:  # there is none
         given = b""
-    if hmac.compare_digest(given, signature_of(file.name, content)) or _known(_of_data(file, content)):
+    signed = hmac.compare_digest(given, signature_of(run, file.name, content))
+    if signed or _known(_of_data(run, file, content)):
         return content
-    why = f"{run} was not trained here by you (or your cache folder was emptied since)"
-    what = f"{file.relative_to(run)} would give compiled code positions that it uses unchecked"
-    raise Untrusted(f"{why}, and {what}: {ADVICE}")
+    name = file.relative_to(run)
+    if hmac.compare_digest(given, _signed(_hash(file.name.encode(), content))):
+        why = f"{run} was signed by an earlier version of Plyground, whose signatures belong to no run"
+    else:
+        why = f"{run} was not trained here by you (or your cache folder was emptied since, or {name} is of another run)"
+    raise Untrusted(f"{why}, and {name} would give compiled code positions that it uses unchecked: {ADVICE}")
 
 
-def remember_data(files: Iterable[Path]) -> None:
-    """Trust files that hold positions, as they are."""
-    _remember([_of_data(file, read_bytes(file)) for file in files])
+def remember_data(run: Path, files: Iterable[Path]) -> None:
+    """Trust files of a run that hold positions, as they are."""
+    _remember([_of_data(run, file, read_bytes(file)) for file in files])
 
 
-def _of_data(file: Path, content: bytes) -> str:
-    return _hash(b"data", file.name.encode(), content)
+def _of_data(run: Path, file: Path, content: bytes) -> str:
+    return _hash(b"data", identity_of(run), file.name.encode(), content)
 
 
 # ---- keys ----

@@ -22,7 +22,7 @@ from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving
 from plyground.search.tree_memory import new_result, new_trees, words_of
 from plyground.search.tree_search import FIRST_ROUND, TreeSearch
 
-PATIENCE = 0.05  # seconds of search between two looks at the clock; Ctrl-C waits no longer
+CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
 LONGEST_LINE = 20  # plies of a principal variation
 RESULTS = {OPEN: "", LOST: "loss", DRAWN: "draw", WON: "win"}
@@ -150,7 +150,7 @@ def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVE
         done, found = int(found.simulations[0]), growing.finish()
         now = time.perf_counter()
         rate = (int(found.simulations[0]) - done) / max(now - before, 1e-6)
-        chunk = max(1, min(4 * chunk, int(rate * min(PATIENCE, (config.seconds or math.inf) / 10))))
+        chunk = max(1, min(4 * chunk, int(rate * min(CLOCK_INTERVAL, (config.seconds or math.inf) / 10))))
         if now >= end:
             break
         if now >= due:

@@ -1,11 +1,12 @@
 """Template: search over determinizations, for games with hidden information or chance.
 
-The actions of the root are compared by games that the rollout agent plays against itself. Each determinization (deal)
-is drawn from what the seat to act may know, and all candidates are played in the same deals with the same random
-numbers, so that luck is the same for all. Sequential halving drops the worse half of the candidates again and again.
+The actions of the root are compared by games that the rollout agent plays against itself (flat Monte Carlo). Each
+determinization is drawn from what the seat to act may know, and all candidates are played in the same determinizations
+with the same random numbers, so that luck is the same for all. Sequential halving drops the worse half of the
+candidates again and again.
 
-Nothing below the root is stored: an action is judged by its mean over all deals, never by what would be best in a deal
-that the player cannot tell from others.
+Nothing below the root is stored: an action is judged by its mean over all determinizations, never by what would be best
+in one that the player cannot tell from others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix, next_bits
 from plyground.kernels.slots import STATE, choose, determinize, evaluate, legal, play, score, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
-from plyground.search.determinized_arrays import DEAL, ROLLOUT, ROOT, Trial
+from plyground.search.determinized_arrays import DETERMINIZED, ROLLOUT, ROOT, FlatSearch
 from plyground.search.tree_arrays import OPEN, SCRIPTED, Records, Result, Rngs, Settings
 
 Words = NDArray[np.generic]
@@ -27,71 +28,71 @@ SIZE = STATE.itemsize // STATE.alignment  # of a record, in words
 
 
 @uncounted_body
-def copy_state(trial: Trial, source: int, target: int) -> None:
+def copy_state(search: FlatSearch, source: int, target: int) -> None:
     for k in range(SIZE):
-        trial.words[target, k] = trial.words[source, k]
+        search.words[target, k] = search.words[source, k]
 
 
 # ---- begin ----
 
 
 @uncounted_loop
-def begin_trial(trial: Trial, root: Words, rngs: Rngs, work: Records) -> None:
+def begin_search(search: FlatSearch, root: Words, rngs: Rngs, work: Records) -> None:
     """Begin a search of the position root [SIZE]; its legal actions with the highest scores are candidates. A scorer
-    sees a deal too: it cannot read what is hidden."""
+    sees a determinization too: it cannot read what is hidden."""
     for k in range(SIZE):
-        trial.words[ROOT, k] = root[k]
-    progress = trial.progress[0]
+        search.words[ROOT, k] = root[k]
+    progress = search.progress[0]
     progress["seed"] = next_bits(rngs)
-    draw_deal(trial, 0)
-    count = legal(trial.states[ROOT], trial.actions, work[0])
-    considered = min(count, len(trial.candidates))
+    draw_determinization(search, 0)
+    count = legal(search.states[ROOT], search.actions, work[0])
+    considered = min(count, len(search.candidates))
     for k in range(count):
-        trial.scores[k] = score(trial.states[DEAL], trial.actions[k])
+        search.scores[k] = score(search.states[DETERMINIZED], search.actions[k])
     for rank in range(considered):
         best = rank
         for k in range(rank + 1, count):
-            best = k if trial.scores[k] > trial.scores[best] else best
-        candidate = trial.candidates[rank]
-        candidate["action"], candidate["prior"] = trial.actions[best], trial.scores[best]
+            best = k if search.scores[k] > search.scores[best] else best
+        candidate = search.candidates[rank]
+        candidate["action"], candidate["prior"] = search.actions[best], search.scores[best]
         candidate["total"], candidate["visits"] = 0.0, 0
-        trial.actions[best], trial.scores[best] = trial.actions[rank], trial.scores[rank]
+        search.actions[best], search.scores[best] = search.actions[rank], search.scores[rank]
     progress["count"], progress["considered"], progress["left"] = count, considered, considered
-    progress["deals"], progress["simulations"] = 0, 0
+    progress["determinizations"], progress["simulations"] = 0, 0
 
 
 @uncounted_body
-def draw_deal(trial: Trial, number: int) -> None:
+def draw_determinization(search: FlatSearch, number: int) -> None:
     """Draw the determinization of that number from what the seat to act may know; the generator follows it."""
-    copy_state(trial, ROOT, DEAL)
-    trial.rng[0] = mix(trial.progress[0]["seed"] + np.uint64(number) * STEP)
-    determinize(trial.states[DEAL], seat(trial.states[ROOT]), trial.rng)
+    copy_state(search, ROOT, DETERMINIZED)
+    search.rng[0] = mix(search.progress[0]["seed"] + np.uint64(number) * STEP)
+    determinize(search.states[DETERMINIZED], seat(search.states[ROOT]), search.rng)
 
 
 # ---- simulate ----
 
 
 @uncounted_loop
-def play_deals(trial: Trial, simulations: int, settings: Settings, work: Records) -> None:
-    """Play the candidates that are left in new deals, until there were so many simulations in all."""
-    progress, rng, side = trial.progress[0], trial.rng, trial.states[ROOT]["to_move"]
+def play_determinizations(search: FlatSearch, simulations: int, settings: Settings, work: Records) -> None:
+    """Play the candidates that are left in new determinizations, until there were so many simulations in all."""
+    progress, rng, side = search.progress[0], search.rng, search.states[ROOT]["to_move"]
     while progress["simulations"] < simulations:
-        draw_deal(trial, progress["deals"])
+        draw_determinization(search, progress["determinizations"])
         after = rng[0]  # all candidates meet the same chances
         for rank in range(progress["left"]):
-            candidate, rng[0] = trial.candidates[rank], after
-            candidate["total"] += play_out(trial, candidate["action"], side, settings, work[0])
+            candidate, rng[0] = search.candidates[rank], after
+            candidate["total"] += play_out(search, candidate["action"], side, settings, work[0])
             candidate["visits"] += 1
-        progress["deals"] += 1
+        progress["determinizations"] += 1
         progress["simulations"] += progress["left"]
 
 
 @uncounted_body
-def play_out(trial: Trial, action: int, side: int, settings: Settings, work: State) -> float:
-    """The result for `side` of an action in the current deal: the rollout agent plays on, to the end or for
+def play_out(search: FlatSearch, action: int, side: int, settings: Settings, work: State) -> float:
+    """The result for `side` of an action in the current determinization: the rollout agent plays on, to the end or for
     `rollout_plies`, after which `evaluate` decides."""
-    copy_state(trial, DEAL, ROLLOUT)
-    state, rng, left, chosen = trial.states[ROLLOUT], trial.rng, settings.rollout_plies, int(action)
+    copy_state(search, DETERMINIZED, ROLLOUT)
+    state, rng, left, chosen = search.states[ROLLOUT], search.rng, settings.rollout_plies, int(action)
     while True:
         play(state, chosen, rng, work)
         if state["outcome"] != RUNNING or left == 0:
@@ -99,7 +100,7 @@ def play_out(trial: Trial, action: int, side: int, settings: Settings, work: Sta
         if settings.leaf == SCRIPTED:
             chosen = int(choose(state, rng, work))
         else:
-            chosen = int(trial.actions[below(rng, legal(state, trial.actions, work))])
+            chosen = int(search.actions[below(rng, legal(state, search.actions, work))])
         left -= 1
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)
@@ -108,42 +109,44 @@ def play_out(trial: Trial, action: int, side: int, settings: Settings, work: Sta
 
 
 @uncounted_loop
-def halve(trial: Trial) -> None:
+def halve(search: FlatSearch) -> None:
     """Sort the candidates that are left by their mean result and keep the better half, but at least two."""
-    progress = trial.progress[0]
-    sort_candidates(trial)
+    progress = search.progress[0]
+    sort_candidates(search)
     progress["left"] = min(progress["left"], max(2, (progress["left"] + 1) // 2))
 
 
 @uncounted_body
-def sort_candidates(trial: Trial) -> None:
+def sort_candidates(search: FlatSearch) -> None:
     """The best of those that are left first."""
-    for k in range(1, trial.progress[0]["left"]):
+    for k in range(1, search.progress[0]["left"]):
         place = k
-        while place > 0 and is_better(trial, place, place - 1):
-            swap(trial, place)
+        while place > 0 and is_better(search, place, place - 1):
+            swap(search, place)
             place -= 1
 
 
 @uncounted_body
-def is_better(trial: Trial, rank: int, other: int) -> bool:
-    """By the mean result; of equal ones by the score, then by the number of the action."""
-    one, two, difference = trial.candidates[rank], trial.candidates[other], mean_of(trial, rank) - mean_of(trial, other)
+def is_better(search: FlatSearch, rank: int, other: int) -> bool:
+    """By the mean result, with a network also by the prior; of equal ones by the prior, then by the action's number."""
+    one, two = search.candidates[rank], search.candidates[other]
+    difference = mean_of(search, rank) - mean_of(search, other)
+    difference += search.progress[0]["prior_weight"] * (one["prior"] - two["prior"])
     if difference != 0.0:
         return difference > 0.0
     return one["prior"] > two["prior"] or (one["prior"] == two["prior"] and one["action"] < two["action"])
 
 
 @uncounted_body
-def mean_of(trial: Trial, rank: int) -> float:
-    candidate = trial.candidates[rank]
+def mean_of(search: FlatSearch, rank: int) -> float:
+    candidate = search.candidates[rank]
     return candidate["total"] / max(1, candidate["visits"])
 
 
 @uncounted_body
-def swap(trial: Trial, rank: int) -> None:
+def swap(search: FlatSearch, rank: int) -> None:
     """Exchange a candidate with the one before it."""
-    one, other = trial.candidates[rank - 1], trial.candidates[rank]
+    one, other = search.candidates[rank - 1], search.candidates[rank]
     one["total"], other["total"] = other["total"], one["total"]
     one["prior"], other["prior"] = other["prior"], one["prior"]
     one["action"], other["action"] = other["action"], one["action"]
@@ -154,21 +157,21 @@ def swap(trial: Trial, rank: int) -> None:
 
 
 @uncounted_loop
-def finish_trial(trial: Trial, row: int, result: Result, work: Records) -> None:
+def finish_search(search: FlatSearch, row: int, result: Result, work: Records) -> None:
     """Write what was found so far into a row of the result; the search may go on."""
-    progress = trial.progress[0]
-    sort_candidates(trial)
-    count = legal(trial.states[ROOT], trial.actions, work[0])
+    progress = search.progress[0]
+    sort_candidates(search)
+    count = legal(search.states[ROOT], search.actions, work[0])
     for k in range(result.actions.shape[1]):
-        result.actions[row, k] = trial.actions[k] if k < count else -1
+        result.actions[row, k] = search.actions[k] if k < count else -1
         result.visits[row, k], result.priors[row, k], result.action_values[row, k] = 0, 0.0, 0.0
         result.action_proven[row, k], result.distances[row, k], result.policy[row, k] = OPEN, 0, 0.0
     for rank in range(progress["considered"]):
-        candidate, k = trial.candidates[rank], 0
-        while trial.actions[k] != candidate["action"]:
+        candidate, k = search.candidates[rank], 0
+        while search.actions[k] != candidate["action"]:
             k += 1
-        result.visits[row, k], result.action_values[row, k] = candidate["visits"], mean_of(trial, rank)
+        result.visits[row, k], result.action_values[row, k] = candidate["visits"], mean_of(search, rank)
         result.priors[row, k] = 1.0 / progress["considered"]
         result.policy[row, k] = candidate["visits"] / max(1, progress["simulations"])
-    result.chosen[row], result.values[row] = trial.candidates[0]["action"], mean_of(trial, 0)
+    result.chosen[row], result.values[row] = search.candidates[0]["action"], mean_of(search, 0)
     result.proven[row], result.simulations[row] = OPEN, progress["simulations"]

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-ROOT, DEAL, ROLLOUT = range(3)  # rows of `states`: the position, a determinization of it, a game played from there
+ROOT, DETERMINIZED, ROLLOUT = range(3)  # rows of `states`: the position, a determinization, a game played from there
 
 CANDIDATE = np.dtype(
     [
         ("total", np.float64),  # sum of the results, for the side to move
-        ("prior", np.float64),  # the scorer's score; 0 without one
+        ("prior", np.float64),  # the scorer's score, or the network's log-probability; 0 without one
         ("action", np.int32),
         ("visits", np.int32),
     ],
@@ -22,19 +22,20 @@ CANDIDATE = np.dtype(
 )
 PROGRESS = np.dtype(
     [
-        ("seed", np.uint64),  # deal k follows from it and from k
+        ("prior_weight", np.float64),  # how much a prior counts beside the mean result
+        ("seed", np.uint64),  # determinization k follows from it and from k
         ("count", np.int32),  # legal actions
         ("considered", np.int32),  # candidates
         ("left", np.int32),  # of them, those that are still compared: the first ones
-        ("deals", np.int32),  # determinizations drawn
+        ("determinizations", np.int32),  # determinizations drawn
         ("simulations", np.int32),  # games played
     ],
     align=True,
 )
 
 
-class Trial(NamedTuple):
-    """A search of one position."""
+class FlatSearch(NamedTuple):
+    """A search of one position by flat Monte Carlo."""
 
     states: Any  # [3] of STATE
     words: Any  # [3, SIZE] the same as unsigned integers of STATE's alignment

@@ -36,7 +36,7 @@ from plyground.search.timed import (
 )
 
 Flags = NDArray[np.uint8]
-HELPERS_NODES = 4096  # that a further thread searches between two looks at the signal to stop
+HELPERS_NODES = 4096  # that a further thread searches between two readings of the signal to stop
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ from plyground.search.tree_search import FIRST_ROUND, KEPT, TEMPLATE
 Evaluator = Callable[[Tensor], tuple[Tensor, Tensor]]
 """states [N, bytes] -> logits [N, outputs] and values [N] for the side to move, float32 and contiguous"""
 Q_TEMPERATURE = 0.1  # of the softmax over action values that stands for a policy
-LOOKS = 16  # simulations between two looks at the clock and at what is proven
+CLOCK_INTERVAL = 16  # simulations between two readings of the clock and of what is proven
+FEW = 64  # trees that may all be proven early; asking costs a GPU a wait
 ROOM = 4096  # nodes of a tree whose search is limited by time alone
 
 
@@ -139,7 +140,7 @@ class NetworkSearch:
 
     def _repeat(self, simulations: int) -> None:
         for done in range(simulations):
-            if done % LOOKS == 0 and self._all_proven():
+            if done % CLOCK_INTERVAL == 0 and self._all_proven():
                 break
             self.advance(done)
 
@@ -147,12 +148,14 @@ class NetworkSearch:
         """Rounds of sequential halving in the same trees, until the time is over."""
         done = 0
         while done < most and not self._all_proven() and (not done or time.perf_counter() < end):
-            for k in range(LOOKS):
+            for k in range(CLOCK_INTERVAL):
                 self.advance(done + k)
-            done += LOOKS
+            done += CLOCK_INTERVAL
 
     def _all_proven(self) -> bool:
-        """Whether every root is proven. On a GPU this synchronises."""
+        """Whether every root is proven; not asked of many trees on a GPU, where the answer synchronises."""
+        if self.n > FEW and is_gpu(self.on.name):
+            return False
         offset = (NODE.fields or {})["proven"][1]
         return bool((self._memory["nodes"][:, 0, offset] != 0).all())
 

@@ -24,8 +24,8 @@ SEEN = 1 << 16  # marks of positions within turns
 LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
 QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
-BETWEEN_LOOKS = 0.002  # seconds of searching between two looks at the clock
-FIRST_NODES, LEAST_NODES = 256, 32  # between the first two looks, and between any two
+CLOCK_INTERVAL = 0.002  # seconds of searching between two readings of the clock
+FIRST_NODES, LEAST_NODES = 256, 32  # between the first two readings, and between any two
 PLANS = 10_000  # remembered turns
 NO_LIMIT = 1e9  # seconds
 MOST_NODES, LEAST_TABLE = 10**15, 12
@@ -119,15 +119,15 @@ class TimedMinimax:
 
         Without `selective`, the value is that of a plain search of `depth` turns, without quiescence.
         """
-        told: list[Found] = []
+        results: list[Found] = []
         try:
             for found in self.deepen(state, seconds, depth, selective):
-                told.append(found)
+                results.append(found)
         except KeyboardInterrupt:
-            if not told:
+            if not results:
                 raise
-            return replace(told[-1], stopped=True)
-        return told[-1]
+            return replace(results[-1], stopped=True)
+        return results[-1]
 
     def deepen(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
@@ -140,7 +140,7 @@ class TimedMinimax:
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
         if self.nodes:
             self.forget()
-        run, nodes, start, told = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
+        run, nodes, start, reported = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
         end, most = start + (self.seconds if seconds is None else seconds), self.nodes or MOST_NODES
         self.kernels.begin_search(state, own.stack, own.memory)
         while not run["finished"] and ((start < end and run["nodes"] < most) or run["action"] < 0):
@@ -148,11 +148,11 @@ class TimedMinimax:
             self.kernels.search_on(nodes, limits, own.stack, own.memory)
             now = time.perf_counter()
             rate = nodes / max(now - start, 1e-6)
-            nodes, start = max(LEAST_NODES, int(rate * min(BETWEEN_LOOKS, end - now))), now
+            nodes, start = max(LEAST_NODES, int(rate * min(CLOCK_INTERVAL, end - now))), now
             news = (int(run["completed"]), int(run["action"]))
-            if news != told and news[1] >= 0:
+            if news != reported and news[1] >= 0:
                 yield own.found()
-            told = news
+            reported = news
         yield own.found()
 
     def forget(self) -> None:

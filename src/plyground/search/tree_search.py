@@ -28,7 +28,7 @@ from plyground.search.tree_memory import (
 TEMPLATE = "plyground.search.tree"
 TOGETHER = 4096  # simulations of searches whose trees are handed to a kernel together
 FIRST_ROUND = 64  # simulations of the first round of a search that is limited by time
-PATIENCE = 0.002  # seconds between two looks at the clock
+CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
 FASTEST = 4_000_000  # simulations per second that a tree has room for
 MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by time alone
 KEPT = 3  # a tree that is reused has room for so many searches
@@ -159,7 +159,7 @@ class TreeSearch:
             self.kernels.simulate_all(trees, count, wanted, self.settings, work)
             done += count
             rate = count / (time.perf_counter() - start)
-            chunk = max(1, int(rate * min(PATIENCE, config.seconds / 10)))
+            chunk = max(1, int(rate * min(CLOCK_INTERVAL, config.seconds / 10)))
 
     def _schedule(self, simulations: int) -> Ints:
         """Sequential halving's, which PUCT does not read."""

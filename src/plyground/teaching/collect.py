@@ -41,7 +41,7 @@ from plyground.teaching.lines import Fault, Lines
 BLOCK = 2000  # lines that are written together
 TASK = 32  # games that a process plays at a time
 ENOUGH = 4  # tasks for each process from which several processes are started: a start takes two seconds
-POLL = 0.1  # seconds between two looks at `stop`
+POLL = 0.1  # seconds between two readings of `stop`
 CUT, STOPPED = "CUT", "STOPPED"  # results of games that the rules did not end: repeated positions, limit of plies
 Records = NDArray[np.void]
 Report = Callable[[int, int, float], None]

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from plyground.web import requests
 from plyground.web.house import House
-from plyground.web.page import PATIENCE, Page
+from plyground.web.page import MOST_REFUSED, Page
 from plyground.web.trust import COOKIE, HEADERS, Trust
 
 STATIC = Path(__file__).parent / "static"
@@ -109,7 +109,7 @@ class Sockets:
                 return
             data = message.get("text") or message.get("bytes") or ""
             if not page.rate.allows(time.monotonic()):
-                if page.rate.refused > PATIENCE:
+                if page.rate.refused > MOST_REFUSED:
                     page.disconnect()
                 elif page.rate.refused == 1.0:  # the first one of late
                     page.refuse(0, "that was too fast: wait a moment", "busy")

@@ -10,7 +10,7 @@ from plyground.web.messages import Sent
 
 PER_SECOND, BURST = 40.0, 120.0  # requests
 MOST_WAITING = 400  # messages that a page has not read; then it is disconnected
-PATIENCE = 500  # requests too many; then it is disconnected
+MOST_REFUSED = 500  # requests too many; then it is disconnected
 FORGIVEN = 10.0  # of these in a second
 
 

@@ -390,8 +390,8 @@ class Table:
         """The game in its own file format, or as a list of moves; hidden cards are never told, for a game that is over
         may be taken up again."""
         (first, _), (second, _) = self._sides()
-        told = not self.game.rules.hidden
-        return write_game(self.positions[0], self.saved.actions, (first, second), self.outcome, told)
+        shown = not self.game.rules.hidden
+        return write_game(self.positions[0], self.saved.actions, (first, second), self.outcome, shown)
 
 
 def choices_of(position: Position) -> list[messages.Choice]:

@@ -11,7 +11,7 @@ import plyground as pg
 from conftest import JIT
 from plyground.checks import laws
 from plyground.games.sequence import encoders as planes
-from plyground.games.sequence.cards import CARDS, LAYOUT
+from plyground.games.sequence.cards import CARDS, CELL_OF, DECLINE, LAYOUT, MOVES, SQUARES, WINDOWS
 from plyground.games.sequence.text import known_hand, pool, rows
 
 NAMES = np.array(LAYOUT.split()).reshape(10, 10)
@@ -69,3 +69,51 @@ def test_the_last_moves_of_the_others_are_shown() -> None:
     position = position.play(name)
     assert np.argwhere(position.encode("planes")[planes.LAST]).tolist() == [[1, 4]]
     assert not position.encode("planes", seat=0)[planes.LAST].any()
+
+
+@pytest.mark.parametrize("word", ["sequence", "sequence:rules=boxed,seats=4"])
+def test_line_planes_count_what_a_chip_would_do(word: str) -> None:
+    game = pg.load(word)
+    for state in laws.sample(game, 12 if JIT else 1, seed=4, most=60 if JIT else 5).states:
+        seat = int(state["turn"])
+        seen = pg.Position(game, np.array([state])).encode("lines", seat).reshape(-1, 100)
+        assert np.array_equal(
+            seen[: planes.PLANES], pg.Position(game, np.array([state])).encode("planes").reshape(-1, 100)
+        )
+        marks = "".join(rows(state))
+        for first, own, other in ((planes.BUILD, "rX", "bO"), (planes.BLOCK, "bO", "rX")):
+            for cell in range(100):
+                counts = _lines_through(marks, cell, *((own, other) if seat % 2 == 0 else (other, own)))
+                assert seen[first : first + 5, cell].tolist() == [min(1, counts[k] / 4) for k in range(5)]
+        for slot in range(5):
+            name = CARDS[state["display"][slot]] if slot < state["display_size"] else ""
+            cells = [0, 9][name in ("jh", "js")] if name[:1] == "j" else np.flatnonzero(NAMES.ravel() == name)
+            expected = np.zeros(100)
+            expected[cells] = 1 if name[:1] == "j" else 0.5
+            assert np.array_equal(seen[planes.SLOT + slot], expected)
+
+
+def _lines_through(marks: str, cell: int, own: str, other: str) -> Counter[int]:
+    """How many lines of five through a cell hold so many own chips and corners, and can still be completed."""
+    found = Counter[int]()
+    for line in WINDOWS.tolist():
+        if cell in line and marks[cell] not in "#XO":
+            rest = "".join(marks[place] for place in line if place != cell)
+            locked = sum(marks[place] == own[1] for place in line)
+            if not set(rest) & set(other) and locked <= 1:
+                found[sum(mark in own + "#" for mark in rest)] += 1
+    return found
+
+
+def test_parts_of_an_action_are_its_cell_and_the_card_that_it_takes() -> None:
+    game = pg.load("sequence")
+    parts, played = planes.parts_of_actions(), set[tuple[int, ...]]()
+    assert len(parts) == game.num_actions
+    for action, (kind, cell, plane) in enumerate(parts.tolist()):
+        slot, move = divmod(action, MOVES)
+        assert plane == (planes.SLOT + slot if action < DECLINE else -1)
+        if action < DECLINE and move < 5 * SQUARES:
+            assert cell == CELL_OF[move % SQUARES]
+            assert kind == (0, 1, 1, 2, 2)[move // SQUARES]
+        played.add((kind, cell, plane))
+    assert len(played) == game.num_actions - 2 * 5 * SQUARES, "only jacks of one kind share their parts"
