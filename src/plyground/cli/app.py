@@ -141,7 +141,7 @@ def _run(arguments: list[str]) -> None:
         print(texts.examples(arguments[0]))
     if for_help and arguments[0] == "train":
         _show_train_help(arguments[1:])
-        return
+        sys.exit(0)
     commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
