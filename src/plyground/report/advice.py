@@ -9,7 +9,7 @@ from plyground.learners.selfplay import opponent_shares
 
 Numbers = Mapping[str, Any]
 LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
-CLEARLY = 0.03  # points, of means over several evaluations
+LEAST_RISE = 0.03  # points, of means over several evaluations
 ENOUGH = 4  # evaluations from which a fall can be told from chance
 
 
@@ -56,7 +56,7 @@ def _rise(evaluations: Sequence[Numbers]) -> str:
         if not quarter or None in scores:
             continue
         before, last = (sum(part) / quarter for part in (scores[-2 * quarter : -quarter], scores[-quarter:]))
-        if last > before + CLEARLY:
+        if last > before + LEAST_RISE:
             return f"against {spec} it scored {last:.0%} in the last quarter of the run, {before:.0%} in the one before"
     return ""
 
