@@ -74,7 +74,9 @@ def test_a_run_plays_as_an_agent(trained: Path, command) -> None:
     code, out, _ = command("match", ROW, f"run:{trained}", "random", "--games", "10", "--json")
     assert code == 0
     assert json.loads(out)["games"] == 10
-    code, _, err = command("match", f"run:{trained}", "random", "--games", "10")
+    code, out, _ = command("match", str(trained), "random", "--games", "10", "--json")
+    assert (code, json.loads(out)["game"]) == (0, ROW), "a run knows its game"
+    code, _, err = command("match", "connect_four", f"run:{trained}", "random", "--games", "10")
     assert code == 2
     assert "has learned" in err
 
@@ -312,7 +314,7 @@ def test_profiles_name_their_game_and_fit() -> None:
         (["train", "ppo", "--profile", "connect_four_demo"], "is for dqn: plyground train --profile connect_four_demo"),
         (["train", "chess", "--profile", "connect_four_demo"], "is for connect_four, not for chess"),
         (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
-        (["train", "sarsa"], "no learner 'sarsa'"),
+        (["train", "sorsa"], "no learner 'sorsa'"),
         (["resume", "nowhere"], "is no run"),
         (["evaluate", "nowhere"], "is no run"),
         (["plot", "nowhere"], "is no run"),

@@ -141,13 +141,13 @@ def _run(arguments: list[str]) -> None:
         print(texts.examples(arguments[0]))
     if for_help and arguments[0] == "train":
         _show_train_help(arguments[1:])
-        return
+        sys.exit(0)
     commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
         rest = ["--help"] if for_help else rest  # tyro hides the words that were given already
         registry = ConstructorRegistry()
-        registry.primitive_rule(plain_metavar)
+        registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
         tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
     elif for_help or name == "--help":

@@ -100,6 +100,7 @@ COMMANDS_MEANT = {
 
 # ---- options ----
 
+Meant = dict[str, str]  # what people type: the words here
 WORD, NOTHING = "{}", "-"  # a value that is a word of its own; a word that is left out
 SETTINGS_OF_AGENTS = {
     "--depth": "minimax:depth={}",
@@ -109,18 +110,26 @@ SETTINGS_OF_AGENTS = {
     "--simulations": "search:sims={}",
     "--elo": "uci:stockfish,elo={}",
 }
-AGENTS = dict.fromkeys(
+AGENTS: Meant = dict.fromkeys(
     ("--against", "--opponent", "--opponents", "--vs", "--versus", "--agent", "--agents", "--player", "--enemy"), WORD
 )
-BOTH = dict.fromkeys(
+BOTH: Meant = dict.fromkeys(
     ("--a", "--b", "--p1", "--p2", "--player1", "--player2", "--first", "--second", "--white", "--black"), WORD
 )
-GAMES_TO_PLAY = dict.fromkeys(("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}")
-GAME_MEANT = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
-RUN_MEANT = dict.fromkeys(("--run", "--path", "--model"), WORD)
-TIME = {"--time": "--seconds {}", "--minutes": "--seconds {*60}", "--hours": "--seconds {*3600}"}
-TIME |= {"--duration": "--seconds {}", "--timeout": "--seconds {}", "--budget": "--seconds {}"}
-DEVICES = dict.fromkeys(("--gpu", "--cuda", "--use-cuda"), "--device cuda") | {"--cpu": "--device cpu"}
+GAMES_TO_PLAY: Meant = dict.fromkeys(
+    ("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
+)
+GAME_MEANT: Meant = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
+RUN_MEANT: Meant = dict.fromkeys(("--run", "--path", "--model"), WORD)
+TIME = {
+    "--time": "--seconds {}",
+    "--minutes": "--seconds {*60}",
+    "--hours": "--seconds {*3600}",
+    "--duration": "--seconds {}",
+    "--timeout": "--seconds {}",
+    "--budget": "--seconds {}",
+}
+DEVICES: Meant = dict.fromkeys(("--gpu", "--cuda", "--use-cuda"), "--device cuda") | {"--cpu": "--device cpu"}
 OF_TRAIN = {
     **dict.fromkeys(("--learner", "--algo", "--algorithm", "--agent"), WORD),
     **dict.fromkeys(("--episodes", "--games", "--num-games", "--num-episodes", "--n-games"), "--cycles {/2000}"),

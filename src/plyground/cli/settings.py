@@ -10,7 +10,7 @@ import importlib.util
 import re
 import shutil
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,7 @@ OF_TRAIN = {
     "trust": "use the game file and the programs that a profile names which is a run of somebody else; remembered",
 }
 """the options of `train` beside the settings, with their sentences"""
+KINDS: dict[type, str] = {int: "INT", float: "FLOAT", str: "TEXT"}
 FLAG_WIDTH, NARROWEST, WIDEST = 30, 60, 120  # characters
 
 
@@ -51,7 +52,7 @@ class Setting:
         flag = self.name.replace("_", "-")
         if isinstance(value, bool):
             return f"--no-{flag}" if value else f"--{flag}"
-        kind = "|".join(self.choices) or {int: "INT", float: "FLOAT", str: "TEXT"}.get(type(value), "TEXT ...")
+        kind = "|".join(self.choices) or KINDS.get(type(value), "TEXT ...")  # pyright: ignore
         return f"--{flag} {kind}"
 
 
@@ -71,11 +72,11 @@ def _own_settings(module: str, name: str) -> list[Setting]:
     """The settings that a class states itself, each followed by its sentence."""
     body, found = _classes(module)[name].body, list[Setting]()
     for node, following in zip(body, [*body[1:], None], strict=True):
-        told = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value and told:
-            sentence = " ".join(str(following.value.value).split())
+        told = following.value if isinstance(following, ast.Expr) else None
+        if isinstance(node, ast.AnnAssign) and node.value and isinstance(told, ast.Constant):
+            sentence = " ".join(str(told.value).split())
             choices = re.findall(r"'([^']+)'", ast.unparse(node.annotation)) if "Literal" in ast.unparse(node) else []
-            found.append(Setting(node.target.id, _value(node.value), tuple(choices), sentence))
+            found.append(Setting(ast.unparse(node.target), _value(node.value), tuple(choices), sentence))
     return found
 
 
@@ -138,11 +139,12 @@ def train_help(learner: str, chosen: str = "") -> str:
     shared = _whose("RunConfig")
     lines += ["", f"Options {shared}:", *_explained(settings_of("tabular")[shared], {})]
     for whose, names in _names_by_owner().items():
-        lines += ["", f"Options {whose}:", *textwrap.wrap(", ".join(names), _width(), initial_indent="  ", **INDENT)]
+        lines += ["", f"Options {whose}:", *_wrapped(", ".join(names))]
     return "\n".join([*lines, "", f"Their meanings and defaults: {command('train', 'ppo', '--help')}"])
 
 
-INDENT = {"subsequent_indent": "  ", "break_on_hyphens": False}
+def _wrapped(text: str) -> list[str]:
+    return [f"  {line}" for line in textwrap.wrap(text, _width() - 2, break_on_hyphens=False)]
 
 
 def _names_by_owner() -> dict[str, list[str]]:
@@ -163,7 +165,7 @@ def _explained(part: Mapping[str, Setting], given: Mapping[str, Any]) -> list[st
     return _rows(rows)
 
 
-def _rows(rows: Any) -> list[str]:
+def _rows(rows: Iterable[tuple[str, str]]) -> list[str]:
     """Options at the left, sentences at the right, as wide as the terminal."""
     found: list[str] = []
     for flag, told in rows:
@@ -232,4 +234,4 @@ def show_profile(name: str) -> Sequence[str]:
 
 
 def _like(default: Any, value: Any) -> Any:
-    return tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value
+    return tuple(value) if isinstance(default, tuple) else value
