@@ -22,7 +22,7 @@ from plyground.search.arrays import WIN, Records
 from plyground.search.deepening_arrays import Limits
 from plyground.search.minimax import check_searchable
 from plyground.search.timed import (
-    BETWEEN_LOOKS,
+    CLOCK_INTERVAL,
     DEEPEST,
     FIRST_NODES,
     LEAST_NODES,
@@ -144,7 +144,7 @@ class LineSearch:
             chunk = max(1, min(chunk, nodes - self.nodes)) if stoppable else LEAST_NODES
             self.kernels.search_on(chunk, limits, self.own.stack, self.own.memory)
             now = time.perf_counter()
-            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * BETWEEN_LOOKS)), now
+            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * CLOCK_INTERVAL)), now
             stoppable = stoppable or run["action"] >= 0
             if stoppable and not run["finished"] and self._over(nodes, stop):
                 return False
