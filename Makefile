@@ -5,9 +5,10 @@ BIN := .venv/bin
 BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
 FILES := rules board text evaluate hidden patterns cards
-RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) tests/checks/test_laws.py # rule functions
+CHECKS := $(patsubst %,tests/checks/test_%.py,laws portrait places)
+RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(CHECKS) # rule functions
 
-.PHONY: demo web test test-peers test-web test-slow torture lint audit bench bench-gpu clean help
+.PHONY: demo web test test-peers test-web test-slow torture lint audit docs docs-serve bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +45,12 @@ lint: .venv/.lint  ## format, rules and strict types
 
 audit: .venv/.test  ## versions, pins and licences of what is installed
 	$(BIN)/python tools/audit.py
+
+docs: .venv/.docs  ## the documentation as a site, into build/site
+	$(BIN)/python tools/build_site.py
+
+docs-serve: docs  ## the same on http://127.0.0.1:8004, with search, until Ctrl-C
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8004
 
 bench: .venv/.bench  ## speed beside the peers', as ratios from one run
 	$(BIN)/python benchmarks/rules.py

@@ -184,4 +184,4 @@ def test_a_row_as_a_position_has_the_rows_chance() -> None:
 def test_a_name_stands_for_a_game_and_a_batch_says_what_it_is() -> None:
     batch = pg.Batch("connect_four", 1200)
     assert batch.game == pg.load(batch.game) == pg.load("connect_four")
-    assert repr(batch) == "<1,200 games of connect_four>"
+    assert repr(batch) == "<1,200 games of connect_four: 7 actions, 2 seats, planes-v1 2x6x7 and 5 more>"

@@ -31,17 +31,6 @@ def test_profiles_that_pages_name_exist() -> None:
         assert [name for name in named if name not in profiles()] == [], page.name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files_and_headings(page: Path) -> None:
-    for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
-        path, _, heading = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        assert target.exists(), link
-        if heading:
-            titles = re.findall(r"^#+ (.*)", target.read_text(encoding="utf-8"), re.MULTILINE)
-            assert heading in [title.lower().replace(" ", "-") for title in titles], link
-
-
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
 def test_a_page_has_names_differences_and_claims(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

@@ -103,3 +103,12 @@ def test_a_game_is_loaded_as_it_is_or_with_other_settings() -> None:
     game = pg.load("sequence:seats=4")
     assert pg.load(game) is game
     assert pg.load(game, rules="boxed") == pg.load("sequence", seats=4, rules="boxed")
+
+
+def test_a_game_is_shown_by_its_sizes() -> None:
+    assert repr(pg.load("chess")) == "<game chess: 4,168 actions, 2 seats, planes-v1 20x8x8 and 2 more>"
+
+
+def test_a_folder_is_no_game(tmp_path: Path) -> None:
+    with pytest.raises(pg.InvalidValue, match=f"is a folder, not a game; .* an agent, run:{tmp_path}"):
+        pg.load(tmp_path)

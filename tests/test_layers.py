@@ -36,7 +36,7 @@ LAYERS = [
 """a file imports only from its own layer and from those above it"""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OUTERMOST = ("cli", "web")
-LAZY = {("game", "position"), ("batch", "backend")}
+LAZY = {("game", "position"), ("batch", "backend"), ("position", "agents")}
 """(room, room it imports when a function is called)"""
 
 CONTRACT = {

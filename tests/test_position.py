@@ -89,3 +89,15 @@ def test_a_refusal_does_not_tell_what_is_hidden() -> None:
         position.play("card9")
     assert position.text not in str(caught.value)
     assert "legal: card" in str(caught.value)
+
+
+def test_an_agent_is_asked_by_its_spec(connect_four: pg.Game) -> None:
+    p = connect_four.position("4453")
+    assert p.ask("greedy") == p.ask(pg.agent("greedy", "connect_four")) == p.ask(pg.agent("greedy", connect_four))
+
+
+def test_an_evaluation_is_for_the_side_to_move(connect_four: pg.Game) -> None:
+    p = connect_four.position("4152")  # the first side has the centre
+    assert p.evaluate() > 0 > p.play("7").evaluate()
+    with pytest.raises(pg.InvalidValue, match="sequence has no `evaluate`"):
+        pg.load("sequence").start().evaluate()

@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +19,29 @@ from plyground.cli.grammar import is_game
 from plyground.errors import install
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-GUIDE = ROOT / "docs" / "adding_a_game.md"
+GUIDE, OWN, TUTORIAL = (ROOT / "docs" / f"{name}.md" for name in ("adding_a_game", "own_agents", "tutorial"))
 NEEDS_PEERS = ROOT / "docs" / "interop.md"
+SHORTER = {r"\bseconds=\d+(?![\d.])": "seconds=0.2", r"\bgames=\d{2,}": "games=20", r"\bpositions=\d+": "positions=30"}
+"""what the pages take more time for, and what the tests do"""
 
 
 def blocks_of(page: Path, language: str) -> list[str]:
+    """The blocks of code without a title."""
     text = page.read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def files_of(page: Path) -> dict[str, str]:
+    """{file name: text} of the blocks whose title is a file."""
+    found = re.findall(r'^```python title="([\w.]+)"\n(.*?)^```', page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+def shorter(code: str) -> str:
+    """The same with less training and fewer games."""
+    for long, short in SHORTER.items():
+        code = re.sub(long, short, code)
+    return code
 
 
 def pieces_of_a_game() -> list[str]:
@@ -41,17 +58,26 @@ def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, st
     if page == NEEDS_PEERS:
         for package in ("pettingzoo", "pyspiel", "onnx", "sb3_contrib"):
             pytest.importorskip(package)
-    (steady_path / "my_game.py").write_text(pieces_of_a_game()[0])
-    monkeypatch.chdir(steady_path if page == GUIDE else ROOT)
-    blocks = blocks_of(page, "python")
+    files = {"my_game.py": pieces_of_a_game()[0]} | files_of(page)
+    for name, text in files.items():
+        (steady_path / name).write_text(text)
+    monkeypatch.chdir(steady_path if page in (GUIDE, OWN, TUTORIAL) else ROOT)
+    monkeypatch.syspath_prepend(steady_path)
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for number, block in enumerate(blocks):
+    names: dict[str, Any] = {"__name__": "page"}  # of the blocks without a prompt
+    for number, block in enumerate(blocks_of(page, "python")):
         test = parser.get_doctest(block, {}, f"{page.name}[{number}]", str(page), 0)
         if test.examples:
             runner.run(test)
+        elif page != GUIDE:  # whose blocks are a game
+            exec(compile(shorter(block), f"{page.name}[{number}]", "exec"), names)  # noqa: S102 (our own page)
     assert runner.summarize(verbose=False).failed == 0
     if page.name == "README.md":
         assert runner.tries > 5
+    if page == OWN:
+        score = pg.match("connect_four", pg.agent(names["network"], "connect_four"), "random", games=100).score
+        assert score > 0.65, "the learner of the page learns"
+        assert all(len(text.splitlines()) < 45 for text in files_of(OWN).values())
 
 
 def test_the_game_of_the_guide_is_the_example(steady_path: Path) -> None:

@@ -55,7 +55,7 @@ class Batch:
         return len(self.states)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} games of {self.game}>"
+        return f"<{len(self):,} games of {self.game}: {self.game.sizes}>"
 
     def reset(self) -> None:
         """Begin a new game in every row."""

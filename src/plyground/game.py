@@ -54,6 +54,8 @@ def _module(word: str) -> ModuleType:
     """The module of a built-in game, or of a game file."""
     if word in GAMES:
         return importlib.import_module(f"plyground.games.{word}.rules")
+    if word and specs.exists(word) and Path(word).is_dir():
+        raise InvalidValue(f"{shorten(word)!r} is a folder, not a game; what a run has learned is an agent, run:{word}")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
     return module_of_file(word, "game file")
@@ -118,7 +120,15 @@ class Game:
         return str(Path(self.rules.module.__file__ or "").resolve()) if self.word.endswith(".py") else ""
 
     def __repr__(self) -> str:
-        return f"<game {self}>"
+        return f"<game {self}: {self.sizes}>"
+
+    @property
+    def sizes(self) -> str:
+        """What arrays of this game look like, in words."""
+        each = dict.fromkeys(self.encoders.values())
+        first = next((f"{encoder} {'x'.join(map(str, encoder.shape))}" for encoder in each), "no encoder")
+        others = f" and {len(each) - 1} more" if len(each) > 1 else ""
+        return f"{self.num_actions:,} actions, {self.rules.SEATS} seats, {first}{others}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and self.full == other.full and self.rules.module is other.rules.module

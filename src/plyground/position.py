@@ -143,8 +143,20 @@ class Position:
         return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
-        """The action that an agent (`plyground.agent`) chooses here; `seed` determines its random numbers."""
+        """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
+        if isinstance(agent, str):
+            from plyground.agents.agent import make
+
+            agent = make(agent, self.game)
         return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
+
+    def evaluate(self) -> float:
+        """The game's own evaluation, from -1 (the side to move loses) to 1 (it wins)."""
+        if "evaluate" not in self.game.rules.compiled:
+            raise InvalidValue(f"{self.game} has no `evaluate`: add it, as docs/adding_a_game.md says")
+        values = np.empty(1, np.float32)
+        self.game.kernels("evaluate").evaluate_all(self.states, values)
+        return float(values[0])
 
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""

@@ -103,3 +103,9 @@ def test_a_ladder_of_names_is_printed_best_first() -> None:
     first, second = str(ladder).splitlines()
     assert [line.split()[1] for line in (first, second)] == ["greedy", "random"]
     assert float(first.split()[0]) > float(second.split()[0])
+
+
+def test_the_file_may_be_named_by_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.json"
+    ladder = pg.ladder("connect_four", ["random", "greedy"], games=2, path=str(path))
+    assert read(path) == ladder

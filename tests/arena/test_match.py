@@ -115,3 +115,10 @@ def test_names_stand_for_a_game_and_agents() -> None:
     low, high = one.interval
     counts = f"{one.wins} wins, {one.draws} draws, {one.losses} losses"
     assert str(one) == f"{one.score:.1%} [{low:.1%}, {high:.1%}] of 20 games: {counts}"
+
+
+def test_a_match_is_shown_by_its_score_and_interval() -> None:
+    match = pg.match("connect_four", "greedy", "random", games=20)
+    low, high = match.interval
+    assert str(match).startswith(f"{match.score:.1%} [{low:.1%}, {high:.1%}] of 20 games: {match.wins} wins")
+    assert repr(match) == f"<match: {match}>"

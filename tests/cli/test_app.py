@@ -80,12 +80,16 @@ def test_check_runs_the_laws(command, steady_path: Path) -> None:
     code, out, _ = command("check", str(example))
     assert code == 0
     assert "keeps all" in out
+    assert "A portrait of random play:\n* 200 random games: 7.6 plies on average (5 to 9)" in out
+    assert "* greedy against random: " in out
+    assert "\n!" not in out, "a warning"
     assert has_passed(example)
     broken = steady_path / "broken.py"
     broken.write_text(Path(TINY[1]).read_text().replace('("left", "right", "rest")', '("left", "left", "rest")'))
     code, out, err = command("check", str(broken))
     assert code == 2
-    assert "names that do not tell actions apart" in err
+    assert "`action_name` does not tell actions apart" in err
+    assert f"; see {broken}, line " in err
 
 
 @pytest.mark.parametrize(
@@ -140,12 +144,15 @@ def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Pat
     assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
 
 
+WRITE_PLANES = ": `write_planes` is not compiled: write @njit above it; see {}, line 52"
+
+
 def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
     source = (ROOT / "examples" / "three_in_a_row.py").read_text()
     for number, (right, wrong, message) in enumerate(
         (
-            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it"),
-            ("@njit\ndef write_planes", "def write_planes", ": `write_planes` is not compiled: write @njit above it"),
+            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it; see {}, line 24"),
+            ("@njit\ndef write_planes", "def write_planes", WRITE_PLANES),
             ("def legal", "def leegal", " does not define legal"),
         )
     ):
@@ -153,7 +160,7 @@ def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: 
         path.write_text(source.replace(right, wrong))
         code, _, err = command("games", str(path))
         assert code == 2
-        assert err == f"plyground: the game in {path}{message}\n"
+        assert err == f"plyground: the game in {path}{message.format(path)}\n"
 
 
 @pytest.mark.parametrize(

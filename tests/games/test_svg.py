@@ -9,8 +9,8 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.games import GAMES
-from plyground.games.scene import Cell, Item, Scene, Zone
-from plyground.games.svg import PIECES, to_svg
+from plyground.games.scene import Cell, Item, Scene, Zone, row
+from plyground.games.svg import MARK, PIECES, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -49,3 +49,9 @@ def test_hidden_cards_are_not_in_the_picture() -> None:
     position = pg.load("sequence").start(seed=5)
     assert to_svg(position.scene(0)) != to_svg(position.scene(1))
     assert "?" in to_svg(position.scene(0))
+
+
+def test_a_mark_is_seen_on_a_card_too() -> None:
+    plain, marked = (Cell("a1", (Item("card:2s"),), marks) for marks in ((), ("locked",)))
+    assert MARK not in to_svg(Scene((row("board", [plain]),), ""))
+    assert f"stroke:{MARK}" in to_svg(Scene((row("board", [marked]),), ""))

@@ -19,7 +19,7 @@ SHORT = {**SMALL, "games_per_cycle": 4, "eval_games": 2, "eval_opponents": ("ran
 
 def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
     events: list[Event] = []
-    agent = pg.train("ppo", tmp_path / "run", events.append, **SHORT)
+    agent = pg.train("ppo", tmp_path / "run", events.append, **{**SHORT, "game": pg.load(ROW)})
     assert read_config(tmp_path / "run")["learner"] == "ppo"
     assert {event["event"] for event in events} >= {"cycle", "evaluation"}
     assert pg.match(ROW, agent, "random", games=4).games == 4

@@ -221,3 +221,8 @@ def test_a_session_neither_prints_nor_reads_nor_knows_a_terminal() -> None:
         names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
         assert not names & {"print", "input", "open"}, path
         assert "rich" not in path.read_text(), path
+
+
+def test_an_agent_may_be_named_by_its_spec() -> None:
+    session = Session(pg.load("connect_four").start(), "random", "random", side=1, seed=0)
+    assert session.reply()[0].name == "random"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import from_file, search, uci
 from plyground.errors import InvalidValue, command, shorten, unknown
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
@@ -251,12 +251,13 @@ def entries(game: Game) -> dict[str, Entry]:
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 
-def make(spec: str | Any, game: Game, encoder: str = "") -> Agent:
-    """The agent of a spec, or of a torch module.
+def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
+    """The agent of a spec, or of a torch module: `make("minimax:depth=3", "chess")`.
 
     A module maps the observations of `encoder`, or of the encoder that its attribute `encoder` names, to one number for
     each action, and plays the legal action with the highest; see `agents/from_file.py`.
     """
+    game = load(game)
     if not isinstance(spec, str):
         return from_file.agent_of(spec, game, encoder)
     name, _, rest = spec.partition(":")

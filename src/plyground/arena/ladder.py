@@ -109,14 +109,14 @@ def climb(
     agents: Sequence[str],
     games: int = 100,
     seed: int = 0,
-    path: Path | None = None,
+    path: str | Path | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, words: None,
 ) -> Ladder:
     """Play the missing matches between `agents` and those in the file; write the file after every match.
 
     `progress` is called before each match with the number of matches done, their total and the next two agents.
     """
-    game = load(game)
+    game, path = load(game), Path(path) if path else None
     ladder = Ladder(str(game), games, seed)
     if path and path.exists():
         ladder = read(path)

@@ -24,11 +24,11 @@ Rngs = NDArray[np.uint64]
 Progress = Callable[[int], None] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Match:
     """The result from the first agent's point of view."""
 
-    scores: NDArray[np.float64] = field(repr=False)  # [pairs, 2]: 1, 1/2 or 0, as first side and as second side
+    scores: NDArray[np.float64]  # [pairs, 2]: 1, 1/2 or 0, as first side and as second side
     plies: float
     """mean length of a game, including its opening"""
     unfinished: int
@@ -70,6 +70,9 @@ class Match:
         low, high = self.interval
         counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
         return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {self.games} games: {counts}"
+
+    def __repr__(self) -> str:
+        return f"<match: {self}>"
 
     @property
     def elo(self) -> float:

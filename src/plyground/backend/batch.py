@@ -79,7 +79,7 @@ class TensorBatch:
         return len(self.states)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} games of {self.game} on {self.on.name}>"
+        return f"<{len(self):,} games of {self.game} on {self.on.name}: {self.game.sizes}>"
 
     @property
     def device(self) -> torch.device:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from plyground.agents.agent import ScriptedAgent
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
+from plyground.checks.places import place_in_python, place_of, place_of_error
 from plyground.errors import BrokenGame, Error, InvalidText, shorten
 from plyground.game import Game
 from plyground.games.encoder import Encoder
@@ -84,7 +85,7 @@ def _room_suffices(game: Game, states: Records) -> None:
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
     """Run every law; yields the sentence of each law that holds and whether the game defines the names it is about;
     raises `BrokenGame` at the first that fails."""
-    samples = _told(game, "playing random games", lambda: sample(game, games, seed))
+    samples = _told(game, "`play` of random games", lambda: sample(game, games, seed))
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
@@ -92,13 +93,17 @@ def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, boo
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
-    """Run `work`; an exception of the game's functions becomes `BrokenGame` with one sentence."""
+    """Run `work`; what fails becomes `BrokenGame` with one sentence that names file and line."""
     try:
         return work()
+    except BrokenGame as error:
+        raise BrokenGame(f"{error}; see {place_of(game, str(error).removeprefix(str(game)), what)}") from error
     except (Error, NumbaError):
         raise
     except Exception as error:
-        raise BrokenGame(f"{game}: {what} fails with {type(error).__name__}: {error}") from error
+        fault = f"{game}: {what} fails with {type(error).__name__}: {error}"
+        where = place_of_error(game, error) or place_in_python(game) or place_of(game, what)
+        raise BrokenGame(f"{fault}; see {where}") from error
 
 
 # ---- the laws ----
@@ -122,23 +127,23 @@ def masks(s: Sample) -> None:
     actions, counts = Batch(s.game, 1).legal_list(s.every)
     expected = np.zeros((len(counts), s.game.num_actions), np.bool_)
     expected[np.repeat(np.arange(len(counts)), counts), actions[actions >= 0]] = True
-    s.need((expected == s.game.legal_mask(s.every)).all(), "mask and list differ")
+    s.need((expected == s.game.legal_mask(s.every)).all(), "`mask` and `legal` differ")
 
 
 def fields(s: Sample) -> None:
     """`to_move` is 0 or 1, `outcome` one of four, and the seat that acts is on the side to move."""
     side, outcome = s.every["to_move"], s.every["outcome"]
-    s.need(np.isin(side, (0, 1)).all(), f"`to_move` takes the values {np.unique(side)}")
-    s.need(((outcome >= RUNNING) & (outcome <= SECOND_WINS)).all(), f"`outcome` is {np.unique(outcome)}")
+    s.need(np.isin(side, (0, 1)).all(), f"after `play` `to_move` takes the values {np.unique(side)}")
+    s.need(((outcome >= RUNNING) & (outcome <= SECOND_WINS)).all(), f"after `play` `outcome` is {np.unique(outcome)}")
     seats = _acting(s)
     fine = (seats % 2 == s.states["to_move"]).all() and (seats >= 0).all() and (seats < s.game.rules.SEATS).all()
-    s.need(fine, "the seat to act is not of the side to move")
+    s.need(fine, "the `seat` to act is not of the side to move")
 
 
 def rewards(s: Sample) -> None:
     """A step's reward is +1, -1 or 0 as the outcome is for the side that acted."""
     expected = [value_for(int(o), int(side)) for o, side in zip(s.after["outcome"], s.states["to_move"], strict=True)]
-    s.need((s.rewards == expected).all(), "a step's reward is not the acting side's")
+    s.need((s.rewards == expected).all(), "after `play` a step's reward is not the acting side's")
 
 
 def texts(s: Sample) -> None:
@@ -148,11 +153,13 @@ def texts(s: Sample) -> None:
         try:
             again = s.game.position(position.text, strict=True)
         except Error as error:
-            raise BrokenGame(f"{s.game}: its own text {position.text!r} is refused: {error}") from error
+            raise BrokenGame(f"{s.game}: `parse` refuses its own text {position.text!r}: {error}") from error
         names = [name for name in s.game.rules.HEAD.names or () if name not in s.game.rules.UNCOUNTED]
         was, now = position.state, again.state
         wrong = [f"`{name}` was {was[name]} and is {now[name]}" for name in names if np.any(was[name] != now[name])]
-        s.need(again == position, f"the text {position.text!r} reads back as another state: {'; '.join(wrong)}")
+        s.need(
+            again == position, f"by `parse` the text {position.text!r} reads back as another state: {'; '.join(wrong)}"
+        )
 
 
 def nonsense(s: Sample) -> None:
@@ -165,7 +172,7 @@ def nonsense(s: Sample) -> None:
         except InvalidText:
             continue
         except Exception as error:
-            fault = f"{s.game}: reading {shorten(text)!r} raises {type(error).__name__} ({error})"
+            fault = f"{s.game}: `parse` of {shorten(text)!r} raises {type(error).__name__} ({error})"
             raise BrokenGame(f"{fault} instead of InvalidText") from error
 
 
@@ -178,16 +185,20 @@ def names(s: Sample) -> None:
     for state in _some(s.states):
         position = Position(s.game, state)
         legal, called = position.legal(), position.names()
-        s.need(len(set(called)) == len(legal), f"names that do not tell actions apart: {called}", state)
+        s.need(len(set(called)) == len(legal), f"`action_name` does not tell actions apart: {called}", state)
         for k in range(0, len(legal), len(legal) // 10 + 1):  # of a thousand, some
-            s.need(position.action(called[k]) == legal[k], f"{called[k]!r} does not find its action", state)
+            s.need(
+                position.action(called[k]) == legal[k],
+                f"`action_name` gives {called[k]!r}, which does not find its action",
+                state,
+            )
 
 
 def fresh_start(s: Sample) -> None:
     """`reset` gives a running game whatever was there before, and keeps the settings."""
     states = s.every.copy()
     s.game.kernels().reset_all(states, s.game.blank, seeds(1, len(states)))
-    s.need((states["outcome"] == RUNNING).all(), "a fresh game is not running")
+    s.need((states["outcome"] == RUNNING).all(), "after `reset` a game is not running")
     for name in s.game.rules.SETTINGS:
         s.need((states[name] == s.game.blank[name]).all(), f"`reset` changes the setting {name}")
 
@@ -208,7 +219,7 @@ def rows_are_alone(s: Sample) -> None:
     whole, part = Batch(s.game, 40, seed=3, threads=1), Batch(s.game, 7, seed=3)
     for batch in (whole, part):
         batch.random_play(20)
-    s.need(_equal(s.game, whole.states[:7], part.states), "a game's course depends on the other games")
+    s.need(_equal(s.game, whole.states[:7], part.states), "in `play` a game's course depends on the other games")
 
 
 def heads_suffice(s: Sample) -> None:
@@ -239,7 +250,9 @@ def bytes_are_fields(s: Sample) -> None:
         same = np.zeros(len(states), states.dtype)
         for name in meaning(states.dtype):
             same[name] = states[name]
-        s.need(np.array_equal(same.view(np.uint8), states.view(np.uint8)), "a state's bytes hold more than its fields")
+        s.need(
+            np.array_equal(same.view(np.uint8), states.view(np.uint8)), "the bytes of a STATE hold more than its fields"
+        )
 
 
 def encoders_fill(s: Sample) -> None:
@@ -373,13 +386,18 @@ def symmetries(s: Sample) -> None:
         before, after = s.states.copy(), s.after.copy()
         for states in (before, after):
             game.kernels().transform_all(states, np.full(n, k, np.int32))
-        s.need(k > 0 or _equal(game, before, s.states), "symmetry 0 is not the identity")
+        s.need(k > 0 or _equal(game, before, s.states), "`transform` by symmetry 0 is not the identity")
         mapped = game.images[k].astype(np.int32)
-        s.need((np.sort(mapped) == np.arange(game.num_actions)).all(), f"symmetry {k} is no permutation of the actions")
+        s.need(
+            (np.sort(mapped) == np.arange(game.num_actions)).all(),
+            f"`transform_action` by symmetry {k} is no permutation of the actions",
+        )
         same = np.array_equal(game.legal_mask(before)[:, mapped], game.legal_mask(s.states))
-        s.need(same, f"symmetry {k} changes what is legal")
+        s.need(same, f"`transform` by symmetry {k} changes what is legal")
         before = _played(game, before, mapped[s.actions], seeds(0, n))
-        s.need(game.rules.CHANCE or _equal(game, before, after), f"symmetry {k} and playing do not commute")
+        s.need(
+            game.rules.CHANCE or _equal(game, before, after), f"`transform` by symmetry {k} and playing do not commute"
+        )
 
 
 def heads_play_on(s: Sample) -> None:

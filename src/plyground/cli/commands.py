@@ -377,8 +377,10 @@ def check(
         raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
+    from plyground.checks.allocations import allocations
     from plyground.checks.laws import check as laws_of
     from plyground.checks.passed import remember
+    from plyground.checks.portrait import portray
 
     stop_at_once()
     rules, kept = pg.load(spec), 0
@@ -390,6 +392,27 @@ def check(
     print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")
+    portrait = portray(rules, seed=seed)
+    print("\nA portrait of random play:", *portrait.sentences(), sep="\n* ")
+    for warning in (*portrait.warnings, *(allocations(rules) if rules.path else [])):
+        print(f"! {warning}")
+
+
+def profiles(words: Annotated[Words, shown_as("[PROFILE]")] = NO_WORDS) -> None:
+    """List the profiles of `train` with their durations, or show the settings of one.
+
+    Args:
+        words: the profile to show
+    """
+    from plyground.cli.settings import profile_rows, show_profile
+    from plyground.cli.terminal import say, show_rows
+
+    if words:
+        say("\n".join(show_profile(words[0])))
+        return
+    show_rows(("profile", "learner", "game", "takes"), profile_rows())
+    say(f"Train with one: {command('train', '--profile', 'connect_four_demo')}")
+    say(f"Its settings beside the defaults: {command('profiles', 'connect_four_demo')}")
 
 
 def _check_picture(picture: Path | None) -> None:
@@ -401,5 +424,5 @@ def _check_picture(picture: Path | None) -> None:
 
 COMMANDS = {
     each.__name__: each
-    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
+    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor, profiles)
 }

@@ -25,9 +25,11 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -384,6 +386,18 @@ class Rules:
         entry = TABLE[name] if isinstance(name, str) else name
         return getattr(self.home(entry.file), entry.name, None)
 
+    def place(self, *names: str) -> str:
+        """`my_game.py, line 12`: where the game defines the first of these that it does; otherwise its file."""
+        for name in names:
+            home = self.home(TABLE[name].file) if name in TABLE else self.module
+            if home is None or home.__file__ is None or not hasattr(home, name):
+                continue
+            beginning = re.compile(rf"def {name}\b|(?:\w+ = )*{name}(?::[^=]+)? =")
+            for number, line in enumerate(Path(home.__file__).read_text(encoding="utf-8").splitlines(), start=1):
+                if beginning.match(line):
+                    return f"{home.__file__}, line {number}"
+        return str(self.module.__file__)
+
     @functools.cached_property
     def compiled(self) -> Mapping[str, Function]:
         """The compiled functions that the game defines, by name."""
@@ -414,7 +428,8 @@ def read(module: ModuleType) -> Rules:
     here = [entry for entry in TABLE.values() if entry.file == "rules" or not rules.folder]  # others later
     faults = [fault for entry in here for fault in entry.faults(rules.defined(entry))] or list(_faults(rules))
     if faults:
-        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}")
+        where = rules.place(*re.findall(r"\w+", faults[0]))
+        raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}; see {where}")
     return rules
 
 

@@ -24,7 +24,8 @@ def to_svg(scene: Scene) -> str:
     parts.append(_text(width / 2, top + LINE / 2, scene.status, 14))
     size = f'width="{width}" height="{top + LINE}" viewBox="0 0 {width} {top + LINE}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" role="img">'
-    return "\n".join([head, f"<title>{escape(scene.status)}</title>", *parts, "</svg>"])
+    paper = f'<rect width="{width}" height="{top + LINE}" fill="{EMPTY}"/>'  # also where the page is dark
+    return "\n".join([head, f"<title>{escape(scene.status)}</title>", paper, *parts, "</svg>"])
 
 
 def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
@@ -43,6 +44,8 @@ def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
             parts.append(_circle(x, y, 0.42 * CELL, EMPTY))
         for number, item in enumerate(cell.items):
             parts += _item(x, y, item, number, len(cell.items))
+        if cell.marks and any(item.kind.startswith("card") for item in cell.items):  # a card covers the cell's colour
+            parts.append(f'{_square(x, y, CELL - 4, "none")[:-2]} style="stroke:{MARK};stroke-width:4"/>')
     parts += [_text(EDGE / 2, top + CELL * (y + 0.5), name, 11) for y, name in enumerate(zone.row_labels)]
     below = top + height + LINE / 2
     parts += [_text(EDGE + CELL * (x + 0.5), below, name, 11) for x, name in enumerate(zone.column_labels)]

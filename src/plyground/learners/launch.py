@@ -19,14 +19,15 @@ import torch
 import plyground
 from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
+from plyground.game import Game
 from plyground.learners import find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
 from plyground.runs import directory
 from plyground.runs.directory import Run
+from plyground.runs.groups import RUNS
 from plyground.runs.settings import build
 
-RUNS = Path("runs")  # where runs are kept
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 
 
@@ -43,6 +44,8 @@ def train(
     """
     path = Path(out) if out else next_free(RUNS, learner)
     entry = find_learner(learner)
+    if isinstance(settings.get("game"), Game):
+        settings["game"] = settings["game"].full
     config = resolve(build(entry.config, settings, f"the settings of {learner}"))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
         training.train(begin(entry.learner, config, path), run, progress)

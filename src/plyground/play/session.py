@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import RUNNING, Outcome
 from plyground.games.rng import seeds
@@ -52,8 +52,9 @@ class Event:
 class Session:
     """One game after another between a person and an agent."""
 
-    def __init__(self, start: Position, agent: Agent, name: str, side: int, seed: int) -> None:
-        self.agent, self.name, self.side, self.seed = agent, name, side, seed
+    def __init__(self, start: Position, agent: Agent | str, name: str, side: int, seed: int) -> None:
+        self.agent: Agent = make(agent, start.game) if isinstance(agent, str) else agent
+        self.name, self.side, self.seed = name, side, seed
         self.rngs = seeds(seed, 1)
         self._begin(start)
 

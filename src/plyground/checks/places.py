@@ -1,0 +1,75 @@
+"""Where a fault of a game is: by a name that a sentence mentions, by a traceback, or by playing in plain Python."""
+
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+import re
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+
+from plyground.game import Game
+from plyground.games.rng import Rng, draw, seeds
+
+
+def place_of(game: Game, *sentences: str) -> str:
+    """`my_game.py, line 12`: where the first name of the contract that the sentences mention is defined."""
+    encoder = re.search(r"the encoder (\S+-v\d+)", " ".join(sentences))
+    if encoder and encoder[1] in game.encoders:
+        write: Any = game.encoder(encoder[1]).write
+        code = getattr(write, "py_func", write).__code__
+        return f"{code.co_filename}, line {code.co_firstlineno}"
+    return game.rules.place(*(name for sentence in sentences for name in re.findall(r"\w+", sentence)))
+
+
+def place_of_error(game: Game, error: BaseException) -> str:
+    """The line of the game's file that raised an error; empty where compiled code did, which does not tell."""
+    path = str(game.rules.module.__file__)
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+    return f"{path}, line {frames[-1].lineno}" if frames else ""
+
+
+def place_in_python(game: Game, games: int = 20) -> str:
+    """The line that raises when random games of a game file are played as plain Python; empty where none does."""
+    if not game.path or numba.config.DISABLE_JIT:  # pyright: ignore
+        return ""
+    numba.config.DISABLE_JIT = 1  # pyright: ignore (`njit` then leaves functions as they are)
+    try:
+        module = _run(game.path)
+        for rng in seeds(0, games):
+            _play(module, game, np.array([rng]))
+    except Exception as error:
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == game.path]
+        return f"{game.path}, line {frames[-1].lineno} ({type(error).__name__}: {error})" if frames else ""
+    finally:
+        numba.config.DISABLE_JIT = 0  # pyright: ignore
+    return ""
+
+
+def _run(path: str) -> Any:
+    """The file as a module of its own, which nobody else sees."""
+    module = ModuleType("plyground_in_python")
+    exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))  # noqa: S102 (the game that is checked)
+    return module
+
+
+def _play(module: Any, game: Game, rng: Rng) -> None:
+    """One random game by the functions of a module."""
+    state, actions, work = game.blank.copy()[0], np.zeros(game.rules.MAX_LEGAL, np.int32), game.work()[0]
+    extra = [work] if game.rules.defined("WORK") is not None else []
+    module.reset(state, rng)
+    for _ in range(game.rules.MAX_PLIES):
+        count = module.legal(state, actions, *extra)
+        if count == 0:
+            return
+        module.play(state, int(actions[draw(rng, np.array([count]))[0]]), rng, *extra)
+        if "evaluate" in game.rules.compiled:
+            module.evaluate(state)
+        for encoder in getattr(module, "ENCODERS", ()):
+            encoder.write(state, int(state["to_move"]), np.zeros(math.prod(encoder.shape), encoder.dtype))
