@@ -21,7 +21,7 @@ from typing import Any
 import plyground as pg
 from plyground import cli
 from plyground.agents.agent import AGENTS, entries
-from plyground.cli.app import LEARNING
+from plyground.cli.app import OF_RUNS, SAVE_FIRST
 from plyground.cli.commands import COMMANDS
 from plyground.games import GAMES
 from plyground.learners import LEARNERS
@@ -150,7 +150,7 @@ def one_line(text: str | None) -> str:
 def commands_page() -> str:
     """The help of every command."""
     text = "# Commands\n\nWhat `plyground COMMAND --help` prints.\n"
-    for name in sorted({*COMMANDS, *LEARNING}):
+    for name in sorted({*COMMANDS, *OF_RUNS, *SAVE_FIRST}):
         text += f"\n## plyground {name}\n\n```text\n{help_of(name)}\n```\n"
     return text
 
