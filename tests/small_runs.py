@@ -16,6 +16,7 @@ ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SHORT: dict[str, Any] = {
     "game": ROW, "network": "16+value", "cycles": 3, "games_per_cycle": 60, "num_envs": 8, "rollout_length": 6,
     "batch_size": 16, "eval_games": 4, "threads": 1, "eval_opponents": ("random",), "target_kl": 0.0,
+    "opponents": ("1 self",), "opening_plies": 0, "epochs": 3,
 }  # fmt: skip
 EVERYTHING: dict[str, Any] = {
     "opponents": ("0.4 self", "0.3 snapshot", "0.3 greedy"), "snapshot_interval": 1, "snapshots": 2,

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import plyground as pg
-from conftest import ROOT
+from conftest import ROOT, TINY
 from plyground.backend.device import problem
 from plyground.errors import Error
 from plyground.learners import LEARNERS, find_learner
 from plyground.learners.config import DEFAULT_CYCLES, Bounds, RunConfig, check_bounds, resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
+from plyground.learners.ppo import PPO
 from plyground.learners.tabular import Tabular
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -54,6 +56,38 @@ def test_a_timed_run_has_no_limit_of_cycles_and_measures_threads_later() -> None
     assert (found.cycles, found.threads) == (0, 0)
     assert resolve(DQN(game=ROW, seconds=5.0, cycles=3, threads=1)).cycles == 3
     assert resolve(DQN(game=ROW)).threads >= 1, "measured"
+
+
+@pytest.mark.parametrize(
+    ("name", "plies"), [("connect_four", range(18, 25)), (ROW, range(6, 9)), ("chess", [60]), ("sequence", [60])]
+)
+def test_games_begin_in_the_middle_of_random_games_by_default(name: str, plies: Any) -> None:
+    config = resolve(DQN(game=name, threads=1))
+    assert config.opening_plies in plies
+    assert config == resolve(DQN(game=name, threads=1)), "the same each time"
+    assert resolve(DQN(game=name, threads=1, opening_plies=0)).opening_plies == 0, "what is named is kept"
+
+
+def test_a_cycle_of_a_timed_run_is_a_twentieth_of_its_time() -> None:
+    timed = resolve(DQN(game=ROW, seconds=60.0))
+    assert (timed.games_per_cycle, timed.seconds_per_cycle) == (0, 3.0)
+    assert resolve(timed) == timed
+    by_games = resolve(DQN(game=ROW, threads=1))
+    assert (by_games.games_per_cycle, by_games.seconds_per_cycle) == (2000, 0.0)
+    named = resolve(DQN(game=ROW, seconds=60.0, games_per_cycle=7))
+    assert (named.games_per_cycle, named.seconds_per_cycle) == (7, 0.0)
+
+
+def test_a_book_is_played_to_its_end_by_default(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("1 2\n")
+    assert resolve(Tabular(game=ROW, openings=str(tmp_path / "book.txt"))).opening_plies == 0
+
+
+def test_policy_gradients_have_a_scripted_opponent_by_default_where_the_game_has_one() -> None:
+    assert resolve(PPO(game=ROW, threads=1)).opponents == ("0.7 self", "0.3 greedy")
+    assert resolve(PPO(game=TINY[0], threads=1)).opponents == ("1 self",)
+    assert resolve(PPO(game=ROW, threads=1, opponents=("1 random",))).opponents == ("1 random",)
+    assert resolve(DQN(game=ROW, threads=1)).opponents == ("1 self",)
 
 
 def test_an_epoch_is_the_cycle_of_imitation() -> None:

@@ -184,7 +184,6 @@ def test_a_network_trained_on_connect_four_with_other_rules_settings_is_another_
         ({"eval_games": 5}, "eval_games is even, not 5"),
         ({"opponents": ("greedy",)}, "an opponent is a weight and an agent spec, such as '0.2 greedy', not 'greedy'"),
         ({"opponents": ("x greedy",)}, "an opponent is a weight and an agent spec"),
-        ({"opponents": ()}, "no opponent"),
         ({"snapshots": 0}, "snapshots is a number of at least 1"),
         ({"buffer_size": 39, "learning_starts": 40}, "buffer_size holds 32 plies, but updates begin with 40"),
         ({"decided_share": 0.8, "recent_share": 0.8}, "together"),

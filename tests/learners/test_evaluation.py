@@ -9,7 +9,14 @@ from typing import Any
 import plyground as pg
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
-from plyground.learners.evaluation import OPENINGS_SEED, evaluate, evaluate_in_matches, notation, summary
+from plyground.learners.evaluation import (
+    OPENINGS_SEED,
+    cycle_progress,
+    evaluate,
+    evaluate_in_matches,
+    notation,
+    summary,
+)
 from plyground.learners.state import TrainingState
 from small_runs import EVERYTHING, ROW, learner_of
 
@@ -145,3 +152,9 @@ def test_a_snapshot_is_kept_only_where_snapshots_play() -> None:
 def test_a_summary_says_how_full_the_buffer_is() -> None:
     learner = played(games_per_cycle=10)
     assert learner.cycle.summary() == "replay buffer 48"
+
+
+def test_a_cycle_of_seconds_ends_with_the_runs_clock() -> None:
+    config = SimpleNamespace(games_per_cycle=0, seconds_per_cycle=4.0)
+    assert cycle_progress(config, TrainingState(cycle=2, seconds=11.0), games=0) == 0.75
+    assert cycle_progress(SimpleNamespace(games_per_cycle=50, seconds_per_cycle=4.0), TrainingState(), games=20) == 0.4

@@ -44,8 +44,7 @@ def test_shares_add_up_to_1_and_wrong_ones_are_refused() -> None:
     for mix in (("self",), ("0 self",), ("-1 self",), ("nan self",), ("inf self",), ("1 ",), ("1",)):
         with pytest.raises(Error, match="an opponent is a weight and an agent spec"):
             opponent_shares(mix)
-    with pytest.raises(Error, match="there is no opponent; '1 self' is the usual one"):
-        opponent_shares(())
+    assert opponent_shares(()) == {"self": 1.0}
 
 
 def test_opponents_are_drawn_by_their_shares_and_the_learner_plays_both_sides() -> None:

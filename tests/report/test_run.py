@@ -120,25 +120,6 @@ def test_runs_of_one_name_get_different_labels() -> None:
     assert report.labels_of([Path("a/run"), Path("a/run")]) == ["run (1)", "run (2)"]
 
 
-@pytest.mark.parametrize(
-    ("config", "last", "scores", "wanted"),
-    [
-        ({"network": "16"}, {}, {"random": 0.5}, "wider network"),
-        ({}, {}, {"random": 0.5}, "a higher alpha, or another key"),
-        ({}, {"truncated": 0.6}, {"random": 0.95}, "raise max_plies"),
-        ({}, {"distinct": 0.4}, {"random": 0.95}, "raise opening_plies"),
-        ({}, {}, {"random": 0.99, "greedy": 0.98}, "name harder ones"),
-        ({"network": "16"}, {}, {"random": 0.95}, "a wider network than 16"),
-    ],
-)
-def test_advice_follows_from_the_numbers(config: Any, last: Any, scores: dict[str, float], wanted: str) -> None:
-    found = report.advice(config, [cycle(1, **last)], {spec: score(value) for spec, value in scores.items()})
-    assert len(found) == 1
-    assert wanted in found[0]
-    improving = [evaluation(1) | {"against_best": score(0.7)}]
-    assert report.advice({}, improving, {"random": score(0.95)})[0].startswith("train longer: it still scored 70%")
-
-
 def test_every_run_is_listed_and_a_damaged_one_with_its_fault(tmp_path: Path) -> None:
     config = {"learner": "dqn", "game": "/x/three.py", "cycles": 4}
     write_run(tmp_path / "a", config, [cycle(1), cycle(2), evaluation(2, random=0.8)])

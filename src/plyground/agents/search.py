@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.search.analysis import Growing, GrowingTree
-from plyground.search.determinized_search import DeterminizedSearch, Searcher
+from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
@@ -36,7 +36,7 @@ OPTIONS = {
     "device": "cuda: the network and the trees are on a GPU, for matches of many games (cpu)",
 }
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
-TREE_OPTIONS = ("net", "run", "rollouts", "select", "c", "lookahead", "reuse", "device")
+TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
@@ -46,13 +46,17 @@ def can_search_trees(game: Game) -> bool:
 
 
 class SearchAgent:
-    """Plays what a search without a network chooses: a tree search, or one over determinizations in games with hidden
-    information or chance."""
+    """Plays what a search by compiled code chooses: a tree search, or one over determinizations in games with hidden
+    information or chance, where a network's policy may name the candidates."""
 
-    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
-        self.game, self.config, self.interruptible = game, config, config.seconds > 0
-        kind = TreeSearch if can_search_trees(game) else DeterminizedSearch
-        self.searcher = kind(game, config, threads)
+    def __init__(
+        self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
+    ) -> None:
+        self.game, self.config, self.prior, self.interruptible = game, config, prior, config.seconds > 0
+        if can_search_trees(game):
+            self.searcher = TreeSearch(game, config, threads)
+        else:
+            self.searcher = DeterminizedSearch(game, config, threads, prior)
 
     def __str__(self) -> str:
         return f"search:{describe(self.config)}"
@@ -67,7 +71,9 @@ class SearchAgent:
 
     def growing(self, config: SearchConfig | None = None) -> Growing:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
-        return (GrowingTree if can_search_trees(self.game) else Searcher)(self.game, config or self.config)
+        if can_search_trees(self.game):
+            return GrowingTree(self.game, config or self.config)
+        return Searcher(self.game, config or self.config, self.prior)
 
 
 class ReusingSearchAgent(SearchAgent):
@@ -213,7 +219,8 @@ def default_leaf(game: Game) -> str:
 
 def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
     """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one."""
-    config = read_config(game, options, network is not None)
+    in_trees = network is not None and can_search_trees(game)
+    config = read_config(game, options, in_trees)
     if network is not None:
         if not hasattr(network, "network"):
             raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
@@ -221,10 +228,31 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
             from plyground.backend.device import choose
 
             network = network.to(choose(options["device"])[0])
+        if not in_trees:
+            return SearchAgent(game, config, prior=prior_of(network))
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
         return SearchAgent(game, config)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
+
+
+def prior_of(network: Any) -> Prior:
+    """The policy of a network's agent, for searches that consider its likeliest actions."""
+    import torch
+
+    from plyground.networks import log_probabilities
+
+    view = network.view
+
+    def prior(states: NDArray[np.void]) -> NDArray[np.float64]:
+        rows = view.rows(states.copy())
+        with torch.no_grad():
+            log_probs = log_probabilities(network.network(view.observe(rows)), view.legal(rows))[0].cpu().numpy()
+        outputs = view.action_outputs[int(view.on.seats(rows)[0])].cpu().numpy()  # [A]
+        known = np.append(log_probs, -np.inf)  # an action that the network has no output for
+        return known[np.minimum(outputs, view.outputs)].astype(np.float64)
+
+    return prior
 
 
 def _number(name: str, text: str) -> float | int:

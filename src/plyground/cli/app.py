@@ -11,36 +11,22 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import make_dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import tyro
-from tyro.conf import FlagCreatePairsOff
-
 import plyground
-from plyground.cli.commands import COMMANDS
+from plyground.cli import help as texts
 from plyground.cli.ctrl_c import say_stopped, second_ends
-from plyground.cli.grammar import game_files, refuse_old_forms
-from plyground.errors import Error, command, install, shorten
+from plyground.cli.guesses import correct, game_files, option
+from plyground.errors import Error, command, install, shorten, unknown
 
-LEARNING = {
-    "train": "Train an agent: LEARNER [GAME], or --profile alone.",
-    "resume": "Continue a run exactly where it stopped.",
-    "runs": "List the runs; or pack, unpack, publish or inspect one, or export its metrics.",
-    "evaluate": "Evaluate a run in paired matches: RUN AGENT...",
-    "export": "Export a run's network: onnx RUN FILE.",
-    "plot": "Draw the learning curves of one or several runs.",
-    "teach": "Datasets of a teacher: collect, inspect, convert, verify (plyground teach --help).",
-    "table": "Print the entries of a run's table in words.",
-}
+OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
 EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
     **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
 }
 """package: the extra that installs it"""
-MEANING = "Teach machines to play board games; watch, measure and play them."
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
@@ -48,11 +34,10 @@ def main() -> None:
     """Run a command; an error of ours is one line and exit code 2."""
     arguments, unchecked = sys.argv[1:], ""
     _replace_unknown_characters()
-    if arguments in (["--version"], ["-V"]):
-        print(f"plyground {plyground.__version__}")
+    if _is_about_the_program(arguments):
         return
     try:
-        refuse_old_forms(arguments)
+        arguments = correct(arguments, tuple(texts.HELP))
         unchecked = _check_bounds_of_unchecked_games(arguments)
         with second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
             _run(arguments)
@@ -77,6 +62,20 @@ def main() -> None:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
         _explain_fault_of_game(error, unchecked)
         raise
+
+
+def _is_about_the_program(arguments: Sequence[str]) -> bool:
+    """Answer what is about the whole program: its version, its help, and no command at all."""
+    if arguments in (["--version"], ["-V"], ["version"]):
+        print(f"plyground {plyground.__version__}")
+    elif arguments in (["--help"], ["-h"], ["help"]):
+        print(texts.page())
+    elif not arguments:
+        print(texts.page())
+        sys.exit(2)
+    else:
+        return False
+    return True
 
 
 def _explain_fault_of_game(error: Exception, unchecked: str) -> None:
@@ -106,8 +105,8 @@ def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
 
 
 def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
-    """All commands; those that need torch are imported only if one of them is called."""
-    name = arguments[0] if arguments else ""
+    """The commands beside the named one; what needs torch is imported only if it is called."""
+    name = arguments[0]
     if name == "teach":
         from plyground.cli import teach
 
@@ -120,26 +119,51 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
         from plyground.cli import export
 
         return {name: export.export}
-    if name in LEARNING:
+    if name in OF_RUNS:
         from plyground.cli import runs
 
         return runs.COMMANDS
+    from plyground.cli.commands import COMMANDS
+
     return COMMANDS
 
 
 def _run(arguments: list[str]) -> None:
-    """Run the named command, or show help. tyro gets one command only: it analyses all it gets, which takes time."""
-    commands, of_teach = _commands(arguments), arguments[:1] == ["teach"]  # it has commands of its own
-    program, words = ("plyground teach", arguments[1:]) if of_teach else ("plyground", arguments)
-    name, *rest = words or [""]
-    if name in commands:
-        rest = ["--help"] if {"-h", "--help"} & set(rest) else rest  # tyro hides the words that were given already
-        tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=(FlagCreatePairsOff,))
+    """Run the named command, or show its help. tyro gets one command only: it analyses all it gets."""
+    import tyro
+    from tyro.conf import FlagCreatePairsOff
+    from tyro.constructors import ConstructorRegistry
+
+    from plyground.cli.grammar import plain_metavar
+
+    for_help = not {"-h", "--help"}.isdisjoint(arguments)
+    if for_help:
+        print(texts.examples(arguments[0]))
+    if for_help and arguments[0] == "train":
+        _show_train_help(arguments[1:])
         return
-    meanings = {each: it.__doc__ for each, it in commands.items()} | ({} if of_teach else LEARNING)
-    named = {each: make_dataclass(each, [], namespace={"__doc__": meaning}) for each, meaning in meanings.items()}
-    title = LEARNING["teach"] if of_teach else MEANING
-    tyro.extras.subcommand_cli_from_dict(named, prog=program, description=title, args=words)
+    commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
+    program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
+    if name in commands:
+        rest = ["--help"] if for_help else rest  # tyro hides the words that were given already
+        registry = ConstructorRegistry()
+        registry.primitive_rule(plain_metavar)
+        plain = (FlagCreatePairsOff,)
+        tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
+    elif for_help or name == "--help":
+        print(
+            "\n".join(f"{program} {each}: {it.__doc__.splitlines()[0]}" for each, it in commands.items() if it.__doc__)
+        )
+    else:
+        raise unknown(f"command of {program}", name, commands)
+
+
+def _show_train_help(words: list[str]) -> None:
+    """The options of the learner that is named, or that a profile names."""
+    from plyground.cli.settings import learner_of, train_help
+
+    chosen = option(words, "--profile") or ""
+    print(train_help(learner_of(words, chosen), chosen))
 
 
 def _replace_unknown_characters() -> None:

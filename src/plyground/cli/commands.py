@@ -398,6 +398,23 @@ def check(
         print(f"! {warning}")
 
 
+def profiles(words: Annotated[Words, shown_as("[PROFILE]")] = NO_WORDS) -> None:
+    """List the profiles of `train` with their durations, or show the settings of one.
+
+    Args:
+        words: the profile to show
+    """
+    from plyground.cli.settings import profile_rows, show_profile
+    from plyground.cli.terminal import say, show_rows
+
+    if words:
+        say("\n".join(show_profile(words[0])))
+        return
+    show_rows(("profile", "learner", "game", "takes"), profile_rows())
+    say(f"Train with one: {command('train', '--profile', 'connect_four_demo')}")
+    say(f"Its settings beside the defaults: {command('profiles', 'connect_four_demo')}")
+
+
 def _check_picture(picture: Path | None) -> None:
     if picture:
         from plyground.report.figures import check_picture
@@ -407,5 +424,5 @@ def _check_picture(picture: Path | None) -> None:
 
 COMMANDS = {
     each.__name__: each
-    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor)
+    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor, profiles)
 }

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 GRACE = 2.0  # seconds in which Python must react after a second Ctrl-C
 PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
@@ -78,6 +78,24 @@ def second_ends() -> Generator[None]:
         thread.join()
         signal.signal(PROBE, probe)
         os.close(reader)
+
+
+@contextmanager
+def stop_on_signal() -> Generator[list[int]]:
+    """A list that receives the first Ctrl-C or SIGTERM; the second one raises KeyboardInterrupt."""
+    found: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if found:
+            raise KeyboardInterrupt
+        found.append(number)
+
+    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield found
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
 
 
 def _end(kept: str) -> NoReturn:

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+from plyground.cli.grammar import RunPath
 from plyground.cli.terminal import say
-from plyground.cli.training import RunPath
 from plyground.runs.directory import trust_run
 
 

@@ -13,12 +13,14 @@ from typing import Annotated, Any
 
 from plyground.cli import teach, training
 from plyground.cli.grammar import hint
+from plyground.cli.guesses import option
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
-from plyground.learners.launch import RUNS, next_free
+from plyground.learners.launch import next_free
 from plyground.runs.directory import steps_of
 from plyground.runs.files import is_file
+from plyground.runs.groups import RUNS
 from plyground.runs.settings import build
 from plyground.runs.tensorboard import summary_writer
 from plyground.teaching.collect import Collect
@@ -36,7 +38,7 @@ class Verify:
 
 def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     """The command `train`: of one learner or, where the profile has stages, of all of them."""
-    name = training.option(arguments, "--profile")
+    name = option(arguments, "--profile")
     table = training.read_profile(name) if name else {}
     if name and COLLECT in table:
         if is_file(training.run_of(name) / "config.toml"):

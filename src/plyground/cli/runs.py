@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,19 +15,23 @@ from tyro.conf import Positional
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.ctrl_c import stop_at_once
-from plyground.cli.grammar import NO_WORDS, Words, shown_as
+from plyground.cli.display import show_report
+from plyground.cli.grammar import NO_WORDS, RunPath, Words, shown_as
+from plyground.cli.guesses import is_game, is_run, newest_run, run_path
 from plyground.cli.terminal import console, progress, say, show_match, titled
-from plyground.cli.training import RunPath
 from plyground.errors import InvalidValue, command, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.report import publish as publishing
+from plyground.report import run as run_report
 from plyground.report import table as table_report
 from plyground.report.compare import compare_runs
 from plyground.report.figures import check_picture
 from plyground.report.inspect import inspect_run
 from plyground.report.run import save_curves, table_of
+from plyground.report.seeds import spread_record, spread_table
 from plyground.runs import pack as packing
 from plyground.runs.directory import find_checkpoint, read_config, trust_run
+from plyground.runs.groups import runs_of
 from plyground.runs.tensorboard import export
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
@@ -59,7 +64,7 @@ def runs(
     if len(names) != wanted[action]:
         how = command("runs", "--help")
         raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
-    source, target = Path(names[0]), Path(names[-1])
+    source, target = (run_path(name) for name in (names[0], names[-1]))
     if action == "pack":
         say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
     elif action == "unpack":
@@ -123,24 +128,57 @@ def _number(value: Any, form: str) -> str:
 
 
 def evaluate(
-    run: Positional[RunPath],
-    agents: Annotated[Words, shown_as("[AGENT ...]")] = NO_WORDS,
+    words: Annotated[Words, shown_as("RUN ... [AGENT ...]")] = NO_WORDS,
     games: int = 1000,
     checkpoint: str = "best",
     seed: int = OPENINGS_SEED,
     json: bool = False,
     trust: bool = False,
 ) -> None:
-    """Evaluate a run in paired matches against agents.
+    """Evaluate a run in paired matches against agents; of several seeds, also the mean with its interval.
 
     Args:
-        agents: the opponents (default: random, greedy)
+        words: runs, or the folder of several seeds; then the opponents (default: random, greedy)
         games: number of games against each
         checkpoint: best, last, or a step
         seed: seed of the openings
         json: print one JSON object instead
         trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
+    runs, agents = _runs_and_agents(words)
+    found = [_evaluate_run(run, agents, games, checkpoint, seed, json, trust) for run in runs]
+    scores = {spec: [one["against"][spec]["score"] for one in found] for spec in found[0]["against"]}
+    if json and len(found) == 1:
+        print(json_module.dumps(found[0]))
+    elif json:
+        mean = {spec: spread_record(each) for spec, each in scores.items()}
+        print(json_module.dumps({"runs": found, "mean": mean}))
+    elif len(found) > 1:
+        show_report(f"Over {len(found)} runs, with Student's interval of their mean:\n\n{spread_table(scores)}\n")
+
+
+def _runs_and_agents(words: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The runs that a command line names first, seeds one by one, and the agents after them."""
+    if not words:
+        how = command("evaluate", newest_run())
+        raise InvalidValue(f"evaluate takes RUN ... [AGENT ...]; nothing was given; for example: {how}")
+    if is_game(words[0]):
+        raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
+    if not is_run(run_path(words[0])) and not Path(words[0]).exists() and "/" not in words[0] and len(words) < 3:
+        how = command("match", *words, *(["random"] if len(words) < 2 else []))
+        raise InvalidValue(f"{words[0]!r} is no run directory, and evaluate begins with a run; of agents: {how}")
+    count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
+    runs = [run for word in words[:count] for run in runs_of(run_path(word))]
+    games = {read_config(run).get("game", "") for run in runs}
+    if len(games) > 1:
+        raise InvalidValue(f"these runs have learned {' and '.join(sorted(games))}: evaluate the runs of one game")
+    return runs, list(words[count:])
+
+
+def _evaluate_run(
+    run: Path, agents: Sequence[str], games: int, checkpoint: str, seed: int, quiet: bool, trust: bool
+) -> dict[str, Any]:
+    """The results of one run against each agent, shown unless `quiet`."""
     if trust:
         trust_run(run)
     agent, config = load_run(str(run), None, checkpoint), read_config(run)
@@ -148,30 +186,42 @@ def evaluate(
     opponents = {spec: make(spec, game) for spec in agents or usual(game)}
     stop_at_once(agent, *opponents.values())
     for spec, opponent in opponents.items():
-        with progress(games, f"{run.name} against {spec}", hide=json) as advance:
+        with progress(games, f"{run.name} against {spec}", hide=quiet) as advance:
             match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
         results[spec] = summary(match)
-        if not json:
+        if not quiet:
             show_match(match, run.name, spec, game, as_json=False)
-    if json:
-        step = find_checkpoint(run, checkpoint).step
-        print(json_module.dumps({"run": str(run), "checkpoint": step, "against": results}))
+    return {"run": str(run), "checkpoint": find_checkpoint(run, checkpoint).step, "against": results}
 
 
-def plot(runs: Positional[tuple[Path, ...]], out: Path = Path("curves.png")) -> None:
-    """Draw the learning curves of one or several runs.
+def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Path("curves.png")) -> None:
+    """Draw the learning curves of runs: seeds of one experiment as their mean and a band, each game in a row.
 
     Args:
-        runs: run directories
+        runs: run directories, or folders of several seeds
         out: the picture
     """
     if not runs:
-        raise InvalidValue("plot needs at least one run")
-    for path in runs:
+        raise InvalidValue(f"plot needs at least one run: {command('plot', newest_run())}")
+    paths = [path for word in runs for path in runs_of(run_path(word))]
+    for path in paths:
         read_config(path)
     check_picture(out)
-    save_curves(out, runs)
+    save_curves(out, paths)
     print(f"wrote {out}", file=sys.stderr)
+
+
+def report(run: Positional[RunPath], games: int = run_report.GAMES, trust: bool = False) -> None:
+    """Write the report of a run again and print it; of several seeds, their mean, interval and range.
+
+    Args:
+        games: number of games against each evaluation opponent; of several seeds, those of their evaluations count
+        trust: trust its game file, programs and positions, although it was not trained here; remembered
+    """
+    seeds = runs_of(run)
+    for path in seeds if trust else ():
+        trust_run(path)
+    show_report(run_report.write_seeds_report(run, seeds) if len(seeds) > 1 else run_report.write_report(run, games))
 
 
 def table(
@@ -207,4 +257,4 @@ def table(
             console.print(shown)
 
 
-COMMANDS = {"runs": runs, "evaluate": evaluate, "plot": plot, "table": table}
+COMMANDS = {"runs": runs, "evaluate": evaluate, "plot": plot, "report": report, "table": table}

@@ -9,11 +9,10 @@ from typing import Annotated
 from rich.text import Text
 from tyro.conf import Positional, arg
 
-from plyground.cli.ctrl_c import stop_at_once
+from plyground.cli.ctrl_c import stop_at_once, stop_on_signal
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
-from plyground.cli.training import stop_on_signal
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.report.verify import verify as verify_run
@@ -90,8 +89,8 @@ def convert(
 
 def verify(
     run: Positional[RunPath],
-    tuned: Path | None = None,
-    data: Path | None = None,
+    tuned: Annotated[Path | None, hint("RUN", "none")] = None,
+    data: Annotated[Path | None, hint("FILE", "those that the run held out")] = None,
     games: int = 100,
     depth: int = 2,
     quiescence: int = 4,
@@ -101,7 +100,7 @@ def verify(
 
     Args:
         tuned: a run that was initialised with this one (`train dqn --init RUN`)
-        data: positions to compare on (default: those that the run held out)
+        data: positions to compare on
         games: games against each opponent, in pairs
         depth: of the teacher
         quiescence: of the teacher

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,11 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
 from plyground.backend.device import explain_out_of_memory
+from plyground.cli import seeds as several
+from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
-from plyground.cli.grammar import NO_WORDS, Words, hint, is_game, shown_as
+from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
+from plyground.cli.guesses import game_name, is_game, one_run, option
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.game import load
@@ -25,16 +27,16 @@ from plyground.learners.launch import SMALLER, begin, new_run, next_free, versio
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
-from plyground.runs.directory import Run
+from plyground.runs.directory import Run, steps_of
 from plyground.runs.files import is_file
-from plyground.runs.settings import build, profile, profiles, to_toml
+from plyground.runs.groups import RUNS, runs_of
+from plyground.runs.settings import build, profile, to_toml
 from plyground.runs.tensorboard import record_events, summary_writer
 from plyground.runs.trust import check_programs
 
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 LIVE = "write the metrics for TensorBoard too, while the run goes on"
-RunPath = Annotated[Path, arg(metavar="RUN", help="a run's directory")]
 
 
 # ---- train ----
@@ -50,14 +52,17 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
 
     def train(
-        words: Annotated[Words, shown_as("LEARNER [GAME]", f"the learner: {', '.join(LEARNERS)}")] = NO_WORDS,
+        words: Annotated[Words, shown_as("LEARNER [GAME]")] = NO_WORDS,
         *,
         config: Annotated[Any, arg(name="")] = defaults,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
+        seeds: int = 1,
+        parallel: int = 1,
         tensorboard: bool = False,
         trust: bool = False,
     ) -> None:
+        several.check_counts(seeds, parallel)
         _check_profile(profile, trust)
         if tensorboard:
             summary_writer()  # before anything is made
@@ -66,19 +71,20 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         others = words[1:] if name in words[:1] else words
         config = _with_game(config, others, entry.config.game, table.get("game"), profile)
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
-        path = out or next_free(Path("runs"), f"{load(full.game).label}-{name}")
-        with _new_run(path, name, full) as run:
-            _train(begin(entry.learner, full, path), run, tensorboard)
+        path = out or next_free(RUNS, f"{load(full.game).label}-{name}")
+        if seeds == 1:
+            _train_new(name, full, path, tensorboard)
+            return
+
+        def train_one(seed: int, run: Path) -> bool:
+            if steps_of(run):
+                return resume_run(run, tensorboard=tensorboard, alone=False)
+            return _train_new(name, replace(full, seed=seed), run, tensorboard, alone=False)
+
+        several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, arguments)
 
     train.__annotations__["config"] = Annotated[entry.config, arg(name="")]
-    train.__doc__ = f"""Train an agent with a learner on a game. The options below are those of {name}.
-
-    Args:
-        profile: settings to begin with: {", ".join(profiles())}; a .toml file; or a run, to repeat it
-        out: the run's directory
-        tensorboard: {LIVE}
-        trust: {TRUST}, where the profile is a run
-    """
+    train.__doc__ = "Train an agent with a learner on a game."  # `settings.train_help` explains the options
     return train
 
 
@@ -129,8 +135,8 @@ def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:
 
 def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str | None, profile: str) -> Any:
     """The config with the game that was given as a word."""
-    games = [word for word in words if is_game(word)]
-    odd = [word for word in words if word not in games]
+    odd = [word for word in words if not is_game(word)]
+    games, config = [game_name(word) for word in words if is_game(word)], replace(config, game=game_name(config.game))
     if odd or len(games) > 1:
         raise InvalidValue(f"train takes LEARNER [GAME]; {' '.join(odd or games)!r} is neither")
     if games and config.game not in (games[0], of_profile or default):
@@ -147,16 +153,6 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
     return replace(config, **{name: 0 for name in limits if name not in named}) if named else config
 
 
-def option(arguments: Sequence[str], option: str) -> str | None:
-    """The value of an option, before the arguments are read in full."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
-        if argument.startswith(f"{option}="):
-            return argument.removeprefix(f"{option}=")
-        if argument == option:
-            return following
-    return None
-
-
 @contextmanager
 def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
     """A new run directory; says so if one was begun there before."""
@@ -169,14 +165,18 @@ def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
 
 def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, tensorboard: bool = False) -> bool:
     """Train a learner with settings from a table into a new directory; returns whether it finished."""
-    entry = find_learner(name)
-    full = resolve(build(entry.config, settings, where), say)
-    with _new_run(path, name, full) as run:
-        return _train(begin(entry.learner, full, path), run, tensorboard)
+    return _train_new(name, resolve(build(find_learner(name).config, settings, where), say), path, tensorboard)
 
 
-def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
-    """Train to the end or until a signal; then print a report. Returns whether it finished."""
+def _train_new(name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True) -> bool:
+    """Train a learner into a new directory; returns whether it finished."""
+    with _new_run(path, name, config) as run:
+        return _train(begin(find_learner(name).learner, config, path), run, tensorboard, alone)
+
+
+def _train(learner: Learner, run: Run, tensorboard: bool = False, alone: bool = True) -> bool:
+    """Train to the end or until a signal; then print a report and, if it is not one of several seeds, how to go on.
+    Returns whether it finished."""
     with (
         _live_events(run, tensorboard) as show,
         stop_on_signal() as stop,
@@ -193,6 +193,12 @@ def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
         say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
         return False
     show_report(write_report(run.path))
+    if alone:
+        _say_what_next(learner, run)
+    return True
+
+
+def _say_what_next(learner: Learner, run: Run) -> None:
     if (run.path / "curves.png").exists():
         say(f"The curves as a picture: {run.path / 'curves.png'}")
     ended = next(iter(_reached(learner)), learner.limits[0])
@@ -201,7 +207,6 @@ def _train(learner: Learner, run: Run, tensorboard: bool = False) -> bool:
     if (run.path / directory.HELD_OUT).exists():
         say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
     say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
-    return True
 
 
 @contextmanager
@@ -225,41 +230,24 @@ def _reached(learner: Learner) -> list[str]:
     return [name for name, done in _done(learner).items() if 0 < getattr(learner.config, name) <= done]
 
 
-@contextmanager
-def stop_on_signal() -> Generator[list[int]]:
-    """A list that receives the first Ctrl-C or SIGTERM; the second one raises KeyboardInterrupt."""
-    found: list[int] = []
-
-    def note(number: int, _: Any) -> None:
-        if found:
-            raise KeyboardInterrupt
-        found.append(number)
-
-    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield found
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-
-
 # ---- resume ----
 
 
 def resume(
-    run: Positional[RunPath],
-    cycles: int | None = None,
-    seconds: float | None = None,
-    epochs: int | None = None,
+    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
+    cycles: Annotated[int | None, hint("INT", "as it was")] = None,
+    seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
+    epochs: Annotated[int | None, hint("INT", "as it was")] = None,
     force: bool = False,
     tensorboard: bool = False,
     trust: bool = False,
 ) -> None:
-    """Continue a run exactly where it stopped; a finished one needs a later end.
+    """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
 
     Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
 
     Args:
+        words: a run's directory, or the folder of several seeds
         cycles: a later end, counted from the beginning of the run
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
@@ -267,16 +255,27 @@ def resume(
         tensorboard: write the metrics for TensorBoard too, while the run goes on
         trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
-    if trust:
-        directory.trust_run(run)
-    given = {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    limits = {name: value for name, value in given.items() if value is not None}
     if tensorboard:
         summary_writer()
-    resume_run(run, {name: value for name, value in given.items() if value is not None}, force, tensorboard)
+    seeds = runs_of(run)
+    for path in seeds if trust else ():
+        directory.trust_run(path)
+    if seeds == [run]:
+        resume_run(run, limits, force, tensorboard)
+        return
+    unfinished = [path for path in seeds if limits or not several.is_finished(path)]
+    if all(resume_run(path, limits, force, tensorboard, alone=False) for path in unfinished):
+        several.show_seeds(run)
 
 
 def resume_run(
-    run: Path, limits: Mapping[str, float] | None = None, force: bool = False, tensorboard: bool = False
+    run: Path,
+    limits: Mapping[str, float] | None = None,
+    force: bool = False,
+    tensorboard: bool = False,
+    alone: bool = True,
 ) -> bool:
     """Continue a run, to a later end if one is given; returns whether it finished."""
     limits = limits or {}
@@ -294,7 +293,7 @@ def resume_run(
             raise
         set_limits(held, limits)
         held.rewind(checkpoint)
-        return _train(learner, held, tensorboard)
+        return _train(learner, held, tensorboard, alone)
 
 
 def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:

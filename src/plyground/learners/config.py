@@ -11,17 +11,22 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_type_hints
 
+import numpy as np
+
 from plyground.agents.agent import make, usual
 from plyground.backend import device as devices
 from plyground.backend.view import View
+from plyground.batch import Batch
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.learners import threads
+from plyground.learners.evaluation import GAMES_PER_CYCLE
 from plyground.learners.selfplay import make_opponents, opponent_shares
 from plyground.networks import make_network, suitable
 from plyground.tables import Table
 
-DEFAULT_CYCLES = 10
+DEFAULT_CYCLES, CYCLES_OF_TIMED_RUN = 10, 20
+MOST_OPENING_PLIES, RANDOM_GAMES = 60, 64
 Notify = Callable[[str], None]
 
 
@@ -34,7 +39,7 @@ class Bounds(NamedTuple):
 
 Share = Annotated[float, Bounds(0, 1)]
 Count = Annotated[int, Bounds(1)]
-Plies = Annotated[int, Bounds(0, 10_000)]
+OpeningPlies = Annotated[int, Bounds(-1, 10_000)]
 UNBOUNDED = Bounds(0, 1e30)  # of a number that states no bounds: what the network's numbers can hold
 
 
@@ -52,8 +57,10 @@ class RunConfig:
     """cycles of play, updates and evaluation (0: no limit if `seconds` is set, else 10)"""
     seconds: float = 0.0
     """stop after this many seconds of play and updates (0: no limit); such a run cannot be repeated exactly"""
-    games_per_cycle: Count = 2000
-    """finished games in a cycle"""
+    games_per_cycle: int = 0
+    """finished games in a cycle (0: 2000, or as many as `seconds_per_cycle` allow)"""
+    seconds_per_cycle: float = 0.0
+    """seconds of play and updates in a cycle, if `games_per_cycle` is 0 (0: a twentieth of `seconds`)"""
     max_plies: int = 0
     """truncate a game after this many plies; its last position keeps its value (0: never)"""
     openings: str = ""
@@ -93,8 +100,9 @@ class NetworkConfig:
     measured again during the run)"""
     num_envs: Count = 512
     """environments: games that are played in parallel"""
-    opening_plies: Plies = 0
-    """games begin after a random number of random plies, up to this many"""
+    opening_plies: OpeningPlies = -1
+    """games begin after a random number of random plies, up to this many (-1: as many as random games of this game
+    usually have, at most 60)"""
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent; also self, and snapshot (an earlier version of the network)"""
     snapshots: Count = 3
@@ -155,13 +163,41 @@ def resolve(config: C, notify: Notify = lambda text: None) -> C:
             make(spec, game)  # an unknown spec is an error now, not after the first cycle
     if names.get("cycles", 1) == 0 and not given.seconds:
         found["cycles"] = DEFAULT_CYCLES
+    if not names.get("games_per_cycle", 1):
+        found |= _resolve_cycle(given)
+    if names.get("opening_plies", 0) < 0:
+        found["opening_plies"] = 0 if given.openings else usual_length(game, MOST_OPENING_PLIES)
     if "opponents" in names:
-        make_opponents(given.opponents, game)
+        found["opponents"] = given.opponents or _sparring_partners(game)
+        make_opponents(found["opponents"], game)
     if "key" in names:
         found["key"] = str(Table(game, given.key).key)
     if "network" in names:
         found |= _resolve_network(given, game, notify)
     return replace(given, **found)
+
+
+def _resolve_cycle(config: Any) -> dict[str, Any]:
+    """The length of a cycle: by time where a clock ends the run, else by games."""
+    if config.seconds_per_cycle or config.seconds:
+        return {"seconds_per_cycle": config.seconds_per_cycle or config.seconds / CYCLES_OF_TIMED_RUN}
+    return {"games_per_cycle": GAMES_PER_CYCLE}
+
+
+def _sparring_partners(game: Game) -> tuple[str, ...]:
+    """The network itself and, where the game has it, a scripted agent that punishes mistakes from the first game on."""
+    return ("0.7 self", "0.3 greedy") if "greedy" in usual(game) else ("1 self",)
+
+
+def usual_length(game: Game, most: int) -> int:
+    """The plies after which half of some random games have ended; at most `most`."""
+    batch, running = Batch(game, RANDOM_GAMES, seed=0), np.ones(RANDOM_GAMES, bool)
+    for ply in range(1, most):
+        step = batch.step(batch.random_actions())
+        running &= ~(step.terminated | step.truncated)
+        if 2 * running.sum() <= RANDOM_GAMES:
+            return ply
+    return most
 
 
 def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:

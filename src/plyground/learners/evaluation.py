@@ -20,6 +20,7 @@ from plyground.position import Position
 
 Event = dict[str, Any]
 OPENINGS_SEED = 1_000_003  # the same openings in every evaluation of every run
+GAMES_PER_CYCLE = 2000  # where a config names neither games nor seconds
 
 
 class Versions(Protocol):
@@ -109,7 +110,7 @@ class Cycle(Protocol):
 
 @dataclass
 class SelfPlayCycle:
-    """A cycle of `games_per_cycle` games, played with a network."""
+    """A cycle of games, or seconds, of play with a network."""
 
     config: Any
     state: TrainingState
@@ -121,7 +122,7 @@ class SelfPlayCycle:
         return []
 
     def progress(self) -> float:
-        return self.results.games / self.config.games_per_cycle
+        return cycle_progress(self.config, self.state, self.results.games)
 
     def end(self) -> list[Event]:
         state, model = self.state, self.model
@@ -134,6 +135,13 @@ class SelfPlayCycle:
 
     def summary(self) -> str:
         return f"replay buffer {len(self.replay):,}"
+
+
+def cycle_progress(config: Any, state: TrainingState, games: int) -> float:
+    """The share of the present cycle that is done, after `games` finished games: by games, or by the run's seconds."""
+    if config.seconds_per_cycle and not config.games_per_cycle:
+        return state.seconds / config.seconds_per_cycle - state.cycle
+    return games / (config.games_per_cycle or GAMES_PER_CYCLE)
 
 
 def cycle_events(

@@ -25,9 +25,9 @@ from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
 from plyground.runs import directory
 from plyground.runs.directory import Run
+from plyground.runs.groups import RUNS
 from plyground.runs.settings import build
 
-RUNS = Path("runs")  # where runs are kept
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 
 

@@ -28,13 +28,13 @@ from plyground.learners.state import Metrics, TrainingState
 class PPO(PolicyConfig, NetworkConfig, RunConfig):
     """Train a policy with proximal policy optimization."""
 
-    gae_lambda: Share = 0.9
+    gae_lambda: Share = 0.7
     """λ of generalised advantage estimation: 0 trusts the value of the next ply, 1 only the end of the game"""
     clip_range: Share = 0.2
     """limit of the change of an action's probability, as a ratio"""
-    epochs: Count = 3
+    epochs: Count = 5
     """passes over a rollout"""
-    target_kl: float = 0.03
+    target_kl: float = 0.1
     """end the passes once the policy has moved further than this (0: never)"""
 
 

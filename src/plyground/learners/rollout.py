@@ -46,17 +46,20 @@ PolicyLoss = Callable[[Tensor, Tensor, Tensor], Tensor]  # log_probs [B], old_lo
 class PolicyConfig:
     """The settings of every policy-gradient learner."""
 
-    network: str = "512-256+value"
+    network: str = "256-128+value"
     """hidden sizes of an MLP, a residual net such as b4c64, or connect_zero; each with a value head: +value"""
-    rollout_length: Annotated[int, Bounds(2)] = 32
+    opponents: tuple[str, ...] = ()
+    """weight and agent spec of each opponent; also self, and snapshot (an earlier version of the network)
+    (none: 0.7 self and 0.3 greedy, where the game has it)"""
+    rollout_length: Annotated[int, Bounds(2)] = 16
     """plies of every environment between two updates"""
     batch_size: Annotated[int, Bounds(1)] = 1024
     """plies that the network processes at once"""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """learning rate of Adam"""
-    entropy_coef: float = 0.01
+    entropy_coef: float = 0.03
     """initial coefficient of the entropy bonus in the loss"""
-    entropy_coef_final: Share = 1.0
+    entropy_coef_final: Share = 0.1
     """final entropy_coef as a share of the initial one; it falls linearly"""
     value_coef: float = 0.5
     """coefficient of the value loss"""

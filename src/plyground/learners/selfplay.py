@@ -47,7 +47,7 @@ class Transition(NamedTuple):
 
 
 def opponent_shares(mix: tuple[str, ...]) -> dict[str, float]:
-    """{agent spec: share} of the opponents, from texts such as `0.2 greedy`."""
+    """{agent spec: share} of the opponents, from texts such as `0.2 greedy`; the learner itself if none is named."""
     found: dict[str, float] = {}
     for item in mix:
         weight, _, spec = item.partition(" ")
@@ -60,7 +60,7 @@ def opponent_shares(mix: tuple[str, ...]) -> dict[str, float]:
                 f"an opponent is a weight and an agent spec, such as '0.2 greedy', not {shorten(item)!r}"
             )
     if not found:
-        raise InvalidValue("there is no opponent; '1 self' is the usual one")
+        return {LEARNER: 1.0}
     return {spec: weight / sum(found.values()) for spec, weight in found.items()}
 
 
@@ -113,7 +113,7 @@ class SelfPlay:
         if self.book is not None:
             drawn = self.book[self._integers(len(self.book), n).long()]
             self.batch.states.copy_(torch.where(begins[:, None], drawn, self.batch.states))
-        elif config.opening_plies:
+        elif config.opening_plies > 0:
             self.batch.begin_games(begins, self._opening_plies(n))
         if self.specs != [LEARNER]:
             drawn = torch.bucketize(torch.rand(n, generator=self.rng, device=self.device), self.limits)
@@ -132,7 +132,7 @@ class SelfPlay:
         """[openings, bytes] the positions that games begin with, where the config names a file of them."""
         if not self.config.openings:
             return None
-        found = read_openings(Path(self.config.openings), self.game, self.config.opening_plies)
+        found = read_openings(Path(self.config.openings), self.game, max(0, self.config.opening_plies))
         rows = torch.from_numpy(found.view("u1").reshape(len(found), -1).copy())
         return rows.to(self.device)
 

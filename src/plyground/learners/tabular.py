@@ -24,8 +24,8 @@ from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
-from plyground.learners.config import Count, NetworkConfig, Plies, RunConfig, Share
-from plyground.learners.evaluation import Event, cycle_events
+from plyground.learners.config import Count, NetworkConfig, OpeningPlies, RunConfig, Share
+from plyground.learners.evaluation import Event, cycle_events, cycle_progress
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
 from plyground.tables import Table
@@ -43,8 +43,9 @@ class Tabular(RunConfig):
     """what the table distinguishes of a state and an action (empty: the game's first key)"""
     num_envs: Count = 256
     """environments: games that are played in parallel"""
-    opening_plies: Plies = 0
-    """games begin after a random number of random plies, up to this many"""
+    opening_plies: OpeningPlies = -1
+    """games begin after a random number of random plies, up to this many (-1: as many as random games of this game
+    usually have, at most 60)"""
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent, or self"""
     alpha: Share = 0.1
@@ -170,7 +171,7 @@ class TableVersions:
 
 
 class TableCycle:
-    """A cycle of `games_per_cycle` games, played with a table."""
+    """A cycle of games, or seconds, of play with a table."""
 
     def __init__(self, learner: TabularLearner) -> None:
         self.learner = learner
@@ -179,7 +180,7 @@ class TableCycle:
         return []
 
     def progress(self) -> float:
-        return self.learner.games.results.games / self.learner.config.games_per_cycle
+        return cycle_progress(self.learner.config, self.learner.state, self.learner.games.results.games)
 
     def end(self) -> list[Event]:
         learner, results = self.learner, self.learner.games.results

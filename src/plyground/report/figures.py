@@ -25,6 +25,7 @@ COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")
 """colours of Okabe and Ito, which people with any kind of colour vision can tell apart"""
 STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 DPI, SMALL = 100, 8  # dots per inch; font size of legends and ticks
+MOST_MARKED = 40  # points of a curve that has a mark at each of them
 
 
 def new_figure(width: float, height: float, title: str = "", layout: Any = "tight") -> Figure:
@@ -65,7 +66,8 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> Non
     styles = dict(zip(names, itertools.cycle(STYLES), strict=False)) if len(runs) > 1 else {}
     for curve in curves:
         colour, style = colours[curve.run if len(runs) > 1 else curve.name], styles.get(curve.name, "-")
-        axes.plot(curve.times, curve.values, ls=style, marker="o", ms=3, color=colour)
+        marker = "o" if len(curve.times) <= MOST_MARKED else ""
+        axes.plot(curve.times, curve.values, ls=style, marker=marker, ms=3, color=colour)
         if curve.band:
             axes.fill_between(curve.times, *curve.band, color=colour, alpha=0.12)
     label(axes)

@@ -14,10 +14,15 @@ from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.errors import plain_os_errors
 from plyground.learners.evaluation import evaluate
+from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
+from plyground.report.advice import advice
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
+from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
 from plyground.runs import files
 from plyground.runs.directory import best_of, read_config, read_metrics
+from plyground.runs.files import is_file
+from plyground.runs.groups import runs_of
 
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
@@ -35,9 +40,11 @@ def write_report(path: Path, games: int = GAMES) -> str:
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
+    trained_against = opponent_shares(tuple(config.get("opponents", ())))
     for spec, one in scores.items():
         score, results = f"{one['score']:.1%}", f"{one['wins']}, {one['draws']}, {one['losses']}"
-        table.append(f"| `{spec}` | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
+        name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
+        table.append(f"| {name} | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
@@ -54,6 +61,15 @@ def write_report(path: Path, games: int = GAMES) -> str:
         files.write_whole(path / "report.md", text.encode())
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
+    return text
+
+
+def write_seeds_report(folder: Path, runs: Sequence[Path]) -> str:
+    """Write report.md and curves.png of several seeds into their folder, and return the report."""
+    text = "\n".join(report_of(each) for each in experiments(runs, labels_of(runs)))
+    with plain_os_errors(f"write {folder / 'report.md'}"):
+        files.write_whole(folder / "report.md", text.encode())
+    save_curves(folder / "curves.png", runs)
     return text
 
 
@@ -116,45 +132,47 @@ def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}."]
 
 
-def advice(
-    config: Mapping[str, Any], records: Sequence[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]
-) -> list[str]:
-    """What the numbers suggest to try next."""
-    cycles, found = events(records, "cycle"), list[str]()
-    last: Mapping[str, Any] = cycles[-1] if cycles else {}
-    curve = [e["against_best"]["score"] for e in events(records, "evaluation")]
-    if curve and curve[-1] > 0.55:
-        found.append(f"train longer: it still scored {curve[-1]:.0%} against its former best")
-    if last.get("truncated", 0) > 0.5:
-        found.append("most games are truncated: raise max_plies, or add shaping or random openings")
-    if last.get("distinct", 1) < 0.5:
-        found.append("positions repeat: raise opening_plies or the exploration")
-    if all(score["score"] > 0.97 for score in scores.values()):
-        found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
-    if scores.get("random", {}).get("score", 1) < 0.9:
-        other = "learning_rate, or a wider network" if "network" in config else "alpha, or another key"
-        found.append(f"it still loses points to random: more cycles, a higher {other}")
-    more = f"a wider network than {config['network']}" if "network" in config else "another key or a prior"
-    return found or [f"{more}, more cycles, or another seed to see how much chance matters"]
-
-
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
-    """Scores and metrics over time, of one run or several; of one run with a table, pictures of the table."""
+    """Scores and metrics over time: a row for each game; seeds of one experiment as their mean and a band. Of one run
+    with a table, pictures of the table."""
     labels = labels_of(runs)
     cycles = events(read_metrics(runs[0]), "cycle")
     whole = [cycle for cycle in cycles if cycle.keys() >= table.PICTURED]
     if len(runs) == 1 and whole and read_config(runs[0]).get("learner") == "tabular":
         table.save_pictures(target, labels[0], list(_curves(runs[0], labels[0], table.DRAWN)), whole)
         return
-    curves = [curve for path, label in zip(runs, labels, strict=True) for curve in _curves(path, label)]
-    title = ", ".join(labels) if len(runs) < 4 else f"{len(runs)} runs"
-    figure = new_figure(11, 5, title, layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for axes in (left, right):
-        draw_curves(axes, [curve for curve in curves if curve.right == (axes is right)], labels)
-    left.set(xlabel="seconds of play and updates", ylabel="score", ylim=(0, 1.02), title="Wins and half the draws")
-    right.set(xlabel="seconds of play and updates", title="Learning", yscale="log")
+    found = experiments(runs, labels)
+    games = list(dict.fromkeys(each.game for each in found))
+    figure = new_figure(11, 5 * len(games), _title(found), layout="constrained")
+    for game, pair in zip(games, figure.subplots(len(games), 2, squeeze=False), strict=True):
+        _draw_game(pair, [each for each in found if each.game == game], Path(game).name if len(games) > 1 else "")
     save_figure(target, figure)
+
+
+def _title(found: Sequence[Experiment]) -> str:
+    names = (
+        ", ".join(each.name for each in found) if len(found) < 4 else f"{sum(len(each.runs) for each in found)} runs"
+    )
+    several = any(len(each.runs) > 1 for each in found)
+    return f"{names}\nlines: mean over seeds; bands: from the lowest to the highest seed" if several else names
+
+
+def _draw_game(pair: Any, found: Sequence[Experiment], game: str) -> None:
+    """The scores and the metrics of the experiments on one game, in two axes."""
+    curves = [curve for each in found for curve in _experiment_curves(each)]
+    names = [each.name for each in found]
+    for axes, right in zip(pair, (False, True), strict=True):
+        draw_curves(axes, [curve for curve in curves if curve.right == right], names)
+        axes.set(xlabel="seconds of play and updates")
+    pair[0].set(
+        ylabel="score", ylim=(0, 1.02), title=f"{game}: wins and half the draws" if game else "Wins and half the draws"
+    )
+    pair[1].set(title=f"{game}: learning" if game else "Learning", yscale="log")
+
+
+def _experiment_curves(each: Experiment) -> list[Curve]:
+    found = [list(_curves(run, each.name)) for run in each.runs]
+    return mean_curves(found, each.name) if len(found) > 1 else found[0]
 
 
 def labels_of(runs: Sequence[Path]) -> list[str]:
@@ -189,11 +207,12 @@ def _curves(path: Path, name: str, drawn: Sequence[str] = DRAWN) -> Generator[Cu
 def table_of(folder: Path) -> list[list[str]]:
     """One row for each run in a folder: name, learner, game, progress, best, scores; or what is wrong with it."""
     rows: list[list[str]] = []
-    for path in sorted(each.parent for each in folder.glob("*/config.toml")):
+    for path in (run for each in sorted(folder.glob("*")) for run in runs_of(each) if is_file(run / "config.toml")):
+        name = str(path.relative_to(folder))
         try:
-            rows.append([path.name, *_row_of(path)])
+            rows.append([name, *_row_of(path)])
         except Exception as error:  # whatever one run holds, the others are listed
-            rows.append([path.name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/") or type(error).__name__])
+            rows.append([name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/") or type(error).__name__])
     return rows
 
 

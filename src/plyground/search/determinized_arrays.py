@@ -14,7 +14,7 @@ ROOT, DETERMINIZED, ROLLOUT = range(3)  # rows of `states`: the position, a dete
 CANDIDATE = np.dtype(
     [
         ("total", np.float64),  # sum of the results, for the side to move
-        ("prior", np.float64),  # the scorer's score; 0 without one
+        ("prior", np.float64),  # the scorer's score, or the network's log-probability; 0 without one
         ("action", np.int32),
         ("visits", np.int32),
     ],
@@ -22,6 +22,7 @@ CANDIDATE = np.dtype(
 )
 PROGRESS = np.dtype(
     [
+        ("prior_weight", np.float64),  # how much a prior counts beside the mean result
         ("seed", np.uint64),  # determinization k follows from it and from k
         ("count", np.int32),  # legal actions
         ("considered", np.int32),  # candidates

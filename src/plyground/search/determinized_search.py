@@ -1,15 +1,17 @@
-"""`DeterminizedSearch`: search without a network for games with hidden information or chance, on the CPU."""
+"""`DeterminizedSearch`: search for games with hidden information or chance, on the CPU. A network may say which actions
+are worth considering; games played by the rollout agent judge them."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
@@ -26,6 +28,10 @@ from plyground.search.tree_memory import new_result, words_of
 TEMPLATE = "plyground.search.determinized"
 CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
 FIRST = 16  # simulations before the first reading
+PRIOR_WEIGHT = 0.05  # of a network's log-probabilities beside mean results
+
+Prior = Callable[[Records], NDArray[np.float64]]
+"""states [1] -> [A] log-probabilities of the actions, as the seat to act sees them; minus infinity where not legal"""
 
 
 def load_determinized_kernels(game: Game, leaf: str) -> Any:
@@ -43,19 +49,26 @@ class Searcher:
     """The search of one position, step by step. Sequential halving has rounds of equal length: in simulations, or in
     time where that is the limit."""
 
-    def __init__(self, game: Game, config: SearchConfig) -> None:
-        self.game, self.config = game, config
+    def __init__(self, game: Game, config: SearchConfig, prior: Prior | None = None) -> None:
+        self.game, self.config, self.prior = game, config, prior
         self.kernels, self.settings = load_determinized_kernels(game, config.leaf), config.settings(game)
         self.most = config.simulations or MOST_SIMULATIONS
-        ranked = config.leaf in game.rules.SCORERS
+        ranked = prior is not None or config.leaf in game.rules.SCORERS
         self.search = new_search(game, config.considered if ranked else game.rules.MAX_LEGAL)
         self.work, self.begun, self.rounds, self.round = game.work(), 0.0, 1, 0
 
     def begin(self, states: Records, rngs: Rngs) -> None:
         """Begin a search of states [1]."""
-        self.kernels.begin_search(self.search, words_of(states)[0], rngs, self.work)
-        self.rounds = max(1, math.ceil(math.log2(self.search.progress["considered"][0])))
         self.begun, self.round = time.perf_counter(), 0
+        self.kernels.begin_search(self.search, words_of(states)[0], rngs, self.work)
+        considered = int(self.search.progress["considered"][0])
+        if self.prior is not None:
+            log_probs = self.prior(states)
+            best = np.argsort(-log_probs, kind="stable")[:considered]
+            self.search.candidates["action"][:considered] = best
+            self.search.candidates["prior"][:considered] = log_probs[best]
+            self.search.progress["prior_weight"] = PRIOR_WEIGHT
+        self.rounds = max(1, math.ceil(math.log2(considered)))
 
     def simulate(self, count: int) -> None:
         """About `count` simulations; each determinization is played by all candidates."""
@@ -121,7 +134,9 @@ def new_search(game: Game, considered: int) -> FlatSearch:
 class DeterminizedSearch:
     """Searches positions one by one, several at once in threads."""
 
-    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+    def __init__(
+        self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
+    ) -> None:
         if config.leaf in LEAVES and config.leaf != "random":
             raise InvalidValue(
                 f"a search of {game}, where something is hidden or left to chance, plays to the end by random or by"
@@ -129,9 +144,9 @@ class DeterminizedSearch:
             )
         if config.rollout_plies and "evaluate" not in game.rules.compiled:
             raise InvalidValue(f"{game} has no evaluate, so rollouts end with the game: leave plies out")
-        self.game, self.config, self.threads = game, config, threads or available()
+        self.game, self.config, self.prior, self.threads = game, config, prior, threads or available()
         self._own = threading.local()
-        self._own.searcher = Searcher(game, config)
+        self._own.searcher = Searcher(game, config, prior)
 
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
@@ -141,7 +156,7 @@ class DeterminizedSearch:
 
         def run(rows: slice) -> None:
             if not hasattr(self._own, "searcher"):
-                self._own.searcher = Searcher(self.game, self.config)
+                self._own.searcher = Searcher(self.game, self.config, self.prior)
             for row in range(rows.start, rows.stop):
                 try:
                     self._own.searcher.run(states[row : row + 1], rngs[row : row + 1])

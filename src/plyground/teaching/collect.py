@@ -68,7 +68,7 @@ class Collect:
     temperature: float = 1.0
     """temperature of the softmax over them; at 1 a pawn of difference matters, see docs/teacher.md"""
     temperature_final: float | None = None
-    """temperature in the last game; it moves linearly from `temperature` (default: constant)"""
+    """temperature in the last game; it moves linearly from `temperature` (none: constant)"""
     max_plies: int = 160
     """truncate a game after this many plies, not counting its random opening"""
     opening_plies: int = 12

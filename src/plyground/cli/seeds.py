@@ -1,0 +1,168 @@
+"""Several seeds of one experiment: `train --seeds 5` trains them in turn, or some side by side, into one folder.
+
+The same command with the same `--out` goes on where it stopped; seeds that are finished are not repeated.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from plyground.cli.ctrl_c import stop_on_signal
+from plyground.cli.display import show_report
+from plyground.cli.terminal import console, say
+from plyground.errors import InvalidValue, command
+from plyground.report.run import write_seeds_report
+from plyground.report.seeds import NOT_COMPARED
+from plyground.runs.directory import read_config, steps_of
+from plyground.runs.files import is_file
+from plyground.runs.groups import seed_path, seed_runs
+from plyground.runs.settings import differences, to_toml
+
+MOST = 1000  # seeds
+REPORT = "report.md"  # a run has one when it is finished
+POLL_INTERVAL = 0.1  # seconds
+OWN = ("--seeds", "--parallel", "--seed", "--out")  # options that a seed's own process is not given
+
+
+class Counts(NamedTuple):
+    """How many seeds there are, and how many are trained at a time."""
+
+    seeds: int
+    parallel: int
+
+
+def check_counts(seeds: int, parallel: int) -> None:
+    for name, value in (("seeds", seeds), ("parallel", parallel)):
+        if not 1 <= value <= MOST:
+            raise InvalidValue(f"{name} is from 1 to {MOST}, not {value}")
+    if parallel > seeds:
+        raise InvalidValue(f"--parallel {parallel} is about several seeds, at most all of them: not of --seeds {seeds}")
+
+
+def train_seeds(
+    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], arguments: Sequence[str]
+) -> None:
+    """Train several seeds into one folder, from the config's own seed on; then report their mean and spread.
+
+    `train` trains or continues a seed in its directory; `arguments` are those of the whole command.
+    """
+    seeds = range(config.seed, config.seed + counts.seeds)
+    _check_folder(folder, seeds, asdict(config))
+    words = without_own_options(arguments)
+    if counts.parallel == 1:
+        finished = train_in_turn(folder, seeds, train)
+    else:  # seeds that are trained side by side would wait for each other's threads
+        alone = ["--threads", "1"] if hasattr(config, "threads") and "--threads" not in words else []
+        finished = train_side_by_side(folder, seeds, counts.parallel, [*words, *alone])
+    if finished:
+        show_seeds(folder)
+        return
+    others = ["--parallel", counts.parallel] if counts.parallel > 1 else []
+    again = command(*words, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
+    say(f"Not all seeds are finished. Continue with: {again}")
+
+
+def _check_folder(folder: Path, seeds: Sequence[int], settings: Mapping[str, Any]) -> None:
+    """Refuse a folder that is a run, or whose runs have other settings than those that shall be trained now."""
+    if is_file(folder / "config.toml"):
+        raise InvalidValue(f"{folder} is one run: the runs of several seeds need another --out")
+    wanted = tomllib.loads(to_toml(settings))  # as config.toml holds them
+    for path in (seed_path(folder, seed) for seed in seeds):
+        there = read_config(path) if steps_of(path) else wanted
+        if found := differences(*(_compared(each, wanted) for each in (there, wanted))):
+            raise InvalidValue(f"{path} was begun with other settings ({'; '.join(found)}): choose another --out")
+
+
+def _compared(settings: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name in known and name not in NOT_COMPARED}
+
+
+def is_finished(run: Path) -> bool:
+    return is_file(run / REPORT)
+
+
+def train_in_turn(folder: Path, seeds: Sequence[int], train: Callable[[int, Path], bool]) -> bool:
+    """One after another; returns whether all are finished."""
+    for place, seed in enumerate(seeds, 1):
+        path = seed_path(folder, seed)
+        if is_finished(path):
+            say(f"── seed {seed} ({place} of {len(seeds)}) is finished: {path}")
+            continue
+        say(f"── seed {seed} ({place} of {len(seeds)}): {path}")
+        if not train(seed, path):
+            return False
+    return True
+
+
+def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, arguments: Sequence[str]) -> bool:
+    """Each in a process of its own, `at_once` at a time; its lines begin with the seed. Ctrl-C stops and saves all."""
+    waiting = [seed for seed in seeds if not is_finished(seed_path(folder, seed))]
+    running: list[subprocess.Popen[str]] = []
+    with stop_on_signal() as stop:
+        told = False
+        try:
+            while (waiting and not stop) or running:
+                while waiting and len(running) < at_once and not stop:
+                    running.append(_begin(waiting[0], seed_path(folder, waiting.pop(0)), arguments))
+                if stop and not told:
+                    told = True
+                    _signal(running)
+                time.sleep(POLL_INTERVAL)
+                running = [process for process in running if process.poll() is None]
+        except KeyboardInterrupt:  # a second Ctrl-C: they end at once, too
+            _signal(running)
+            raise
+    return all(is_finished(seed_path(folder, seed)) for seed in seeds)
+
+
+def _begin(seed: int, path: Path, arguments: Sequence[str]) -> subprocess.Popen[str]:
+    """Start or continue one seed; a thread prints its lines."""
+    words = ["resume", str(path)] if steps_of(path) else [*arguments, "--seed", str(seed), "--out", str(path)]
+    process = subprocess.Popen(  # noqa: S603 (this program, with the words of its own command line)
+        [sys.executable, "-m", "plyground", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches it through us, once
+    )
+
+    def show() -> None:
+        for line in process.stdout or ():
+            console.print(f"seed {seed}: {line.rstrip()}", soft_wrap=True)
+
+    threading.Thread(target=show, daemon=True).start()
+    return process
+
+
+def _signal(running: Sequence[subprocess.Popen[str]]) -> None:
+    for process in running:
+        process.send_signal(signal.SIGINT)
+
+
+def without_own_options(arguments: Sequence[str]) -> list[str]:
+    """The command line of one seed: without the options about several seeds, and without seed and directory."""
+    found, skip = list[str](), False
+    for word in arguments:
+        if not skip and word.partition("=")[0] not in OWN:
+            found.append(word)
+        skip = not skip and word in OWN
+    return found
+
+
+def show_seeds(folder: Path) -> None:
+    """The report of all seeds, and where to find more."""
+    runs = seed_runs(folder)
+    show_report(write_seeds_report(folder, runs))
+    say(f"The curves as a picture: {folder / 'curves.png'}")
+    say(f"Measure it in more games: {command('evaluate', folder)}")
+    say(f"Play against one of them: {command('play', read_config(runs[0])['game'], f'run:{runs[0]}')}")

@@ -1,0 +1,90 @@
+"""What a run's own numbers suggest to try next. Every sentence names the number that it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from plyground.learners.selfplay import opponent_shares
+
+Numbers = Mapping[str, Any]
+LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
+ENOUGH = 4  # evaluations from which a fall can be told from chance
+
+
+class Measured(NamedTuple):
+    """What a run has measured: its last cycle, its evaluations, and the scores of its best checkpoint."""
+
+    config: Numbers
+    last: Numbers
+    evaluations: Sequence[Numbers]
+    scores: Mapping[str, Numbers]
+
+
+def advice(config: Numbers, records: Sequence[Numbers], scores: Mapping[str, Numbers]) -> list[str]:
+    """One sentence for each number that stands out; where none does, how to find out more."""
+    cycles, evaluations = ([each for each in records if each["event"] == kind] for kind in ("cycle", "evaluation"))
+    run = Measured(config, cycles[-1] if cycles else {}, evaluations, scores)
+    found = [*_of_progress(run), *_of_experience(run), *_of_updates(run), *_of_scores(run)]
+    return found or [_of_nothing(run)]
+
+
+def _of_progress(run: Measured) -> list[str]:
+    if not run.evaluations:
+        return []
+    last, count = run.evaluations[-1], len(run.evaluations)
+    against = last["against_best"]
+    if against["low"] > 0.5:
+        return [f"train longer: it still scored {against['score']:.0%} against its former best"]
+    steps = [each["step"] for each in run.evaluations]
+    place = steps.index(last["best"]) + 1 if last.get("best") in steps else count
+    if count >= ENOUGH and place <= count / 2:
+        best = f"evaluation {place} of {count} found its best version, and none since scored half against it"
+        return [f"{best}: a lower learning_rate, or a shorter run" if "network" in run.config else best]
+    return []
+
+
+def _of_experience(run: Measured) -> list[str]:
+    found: list[str] = []
+    if (share := run.last.get("truncated", 0)) > 0.5:
+        found.append(f"{share:.0%} of its games were truncated: raise max_plies, or add shaping or random openings")
+    if (share := run.last.get("distinct", 1)) < 0.5:
+        plies = run.config.get("opening_plies", 0)
+        found.append(
+            f"only {share:.0%} of its positions were distinct: raise opening_plies ({plies}) or the exploration"
+        )
+    return found
+
+
+def _of_updates(run: Measured) -> list[str]:
+    found: list[str] = []
+    kl, most = run.last.get("kl") or 0, run.config.get("target_kl") or 0
+    if 0 < most < kl:
+        found.append(f"its passes ended early, at a KL of {kl:.3f}: raise target_kl ({most}) or lower learning_rate")
+    entropy = run.last.get("entropy")
+    if "entropy_coef" in run.config and entropy is not None and entropy < LOWEST_ENTROPY:
+        found.append(f"its policy hardly explores (entropy {entropy:.2f}): raise entropy_coef")
+    return found
+
+
+def _of_scores(run: Measured) -> list[str]:
+    found, scores = list[str](), {spec: score["score"] for spec, score in run.scores.items()}
+    if scores and all(score > 0.97 for score in scores.values()):
+        found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
+    if (score := scores.get("random", 1)) < 0.9:
+        other = "learning_rate, or a wider network" if "network" in run.config else "alpha, or another key"
+        found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
+    puzzles = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
+    missed = 1 - puzzles.get("win_in_1", 1)
+    alone = list(opponent_shares(tuple(run.config.get("opponents", ())))) == ["self"]
+    if missed > 0.1 and alone and "greedy" in scores:
+        found.append(f"it misses {missed:.0%} of wins in one move: opponents that punish that, such as 0.3 greedy")
+    return found
+
+
+def _of_nothing(run: Measured) -> str:
+    more = f"a wider network than {run.config['network']}" if "network" in run.config else "another key or a prior"
+    if not run.evaluations:
+        return f"{more}, or more cycles"
+    against = run.evaluations[-1]["against_best"]["score"]
+    return f"it no longer gains ({against:.0%} against its best): {more}; --seeds 3 shows how much is chance"

@@ -1,0 +1,34 @@
+"""Several seeds of one experiment: `train --seeds` keeps them in one folder, as `seed-0`, `seed-1`, ..."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from plyground.runs.files import is_file
+
+RUNS = Path("runs")  # where runs are kept
+SEED = re.compile(r"seed-(\d{1,19})")
+
+
+def seed_path(folder: Path, seed: int) -> Path:
+    return folder / f"seed-{seed}"
+
+
+def is_seed(run: Path) -> bool:
+    """Whether a run is one of several seeds, by its name."""
+    return SEED.fullmatch(run.resolve().name) is not None
+
+
+def seed_runs(folder: Path) -> list[Path]:
+    """The runs of the seeds in a folder, by seed; none where the folder is itself a run, or holds no such runs."""
+    if is_file(folder / "config.toml"):
+        return []
+    found = {path: SEED.fullmatch(path.name) for path in folder.glob("seed-*")}
+    seeds = {path: int(match[1]) for path, match in found.items() if match and is_file(path / "config.toml")}
+    return sorted(seeds, key=lambda path: seeds[path])
+
+
+def runs_of(path: Path) -> list[Path]:
+    """The runs that a path names: those of the seeds in it, or the run itself."""
+    return seed_runs(path) or [path]

@@ -1,0 +1,203 @@
+"""First guesses: each works, or is answered with the line that is meant."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import plyground as pg
+from conftest import ROOT
+from plyground.cli.grammar import game_first
+from plyground.cli.guesses import correct, game_files, game_name, is_game, run_path
+from plyground.cli.help import HELP
+
+ROW = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        ("chess", True),
+        ("sequence:seats=4", True),
+        ("my_game.py", True),
+        ("my_game.py:length=5", True),
+        ("C:\\games\\mine.py", True),
+        ("greedy", False),
+        ("minimax:depth=3", False),
+        ("uci:/usr/games/engine.py", False),
+        ("run:runs/chess.py-1", False),
+        ("chess960", False),
+        ("4453", False),
+    ],
+)
+def test_a_word_that_names_a_game_is_recognised(word: str, wanted: bool) -> None:
+    assert is_game(word) == wanted
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("connect4", "connect_four"), ("Connect Four", "connect_four"), ("connect-four", "connect_four"),
+        ("c4", "connect_four"), ("ConnectFour", "connect_four"), ("paco-sako", "paco_sako"), ("Chess", "chess"),
+        ("Sequence:seats=4", "sequence:seats=4"), ("my_game.py", "my_game.py"), ("greedy", "greedy"),
+    ],
+)  # fmt: skip
+def test_games_are_understood_in_other_spellings(typed: str, name: str) -> None:
+    assert game_name(typed) == name
+    assert game_first([typed, "a", "b"], "", "match [GAME] A B", 0, 3)[0] == (
+        name if is_game(typed) else "connect_four"
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run in runs/, beside which commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    path = Path("runs") / "x"
+    (path / "checkpoints" / "12").mkdir(parents=True)
+    (path / "config.toml").write_text('learner = "dqn"\ngame = "chess"\n')
+    return path
+
+
+RIGHT_LINES = [
+    # play
+    ("play chess --against trained", "play chess trained"),
+    ("play --against minimax:depth=5", "play minimax:depth=5"),
+    ("play --against=greedy chess --side second", "play chess greedy --side second"),
+    ("play --game chess --opponent trained", "play chess trained"),
+    ("play c4 --vs greedy", "play connect_four greedy"),
+    ("play chess minimax --depth 5", "play chess minimax:depth=5"),
+    ("play --depth 5 chess", "play chess minimax:depth=5"),
+    ("play chess minimax 4", "play chess minimax:depth=4"),
+    ("play chess --level 3", "play chess level:3"),
+    ("play chess --difficulty=7", "play chess level:7"),
+    ("play chess 3", "play chess level:3"),
+    ("play chess hard", "play chess level:8"),
+    ("play chess stockfish", "play chess uci:stockfish"),
+    ("play connect_four perfect", "play connect_four solver"),
+    ("play chess mcts", "play chess search"),
+    ("play chess --side white", "play chess --side first"),
+    ("play chess --color black", "play chess --side second"),
+    ("play chess --white", "play chess --side first"),
+    ("play --env chess", "play chess"),
+    ("play chess --run runs/x", "play chess runs/x"),
+    ("play trained chess", "play chess trained"),
+    # match
+    ("match greedy vs random", "match greedy random"),
+    ("match chess greedy random 100", "match chess greedy random --games 100"),
+    ("match --a greedy --b random --game chess", "match chess greedy random"),
+    ("match --player1 greedy --player2 random", "match greedy random"),
+    ("match greedy random --episodes 50", "match greedy random --games 50"),
+    ("match greedy random --num-games=50", "match greedy random --games 50"),
+    ("match greedy minimax --depth 4", "match greedy minimax:depth=4"),
+    ("match greedy random connect_four", "match connect_four greedy random"),
+    # train
+    ("train connect_four", "train dqn connect_four"),
+    ("train connect_four ppo", "train ppo connect_four"),
+    ("train PPO chess", "train ppo chess"),
+    ("train q-learning connect_four", "train tabular connect_four"),
+    ("train sarsa sequence", "train tabular sequence --method sarsa"),
+    ("train alpha-zero c4", "train alphazero connect_four"),
+    ("train connect_four_demo", "train --profile connect_four_demo"),
+    ("train runs/x", "resume runs/x"),
+    ("train resume runs/x --seconds 9", "resume runs/x --seconds 9"),
+    ("train ppo --resume runs/x", "resume runs/x"),
+    ("train --algo ppo --env connect_four --episodes 10000", "train ppo connect_four --cycles 5"),
+    ("train --game connect_four --learner=ppo", "train ppo connect_four"),
+    ("train ppo chess --minutes 2", "train ppo chess --seconds 120"),
+    ("train ppo chess --time 60 --gpu", "train ppo chess --seconds 60 --device cuda"),
+    ("train ppo chess --opponent greedy", "train ppo chess --opponents '1 greedy'"),
+    ("train dqn chess --name foo", "train dqn chess --out foo"),
+    ("train dqn chess --config chess_dqn", "train dqn chess --profile chess_dqn"),
+    ("train dqn chess --num-seeds 3 --jobs 2", "train dqn chess --seeds 3 --parallel 2"),
+    ("train imitation --batch 64 --lr=0.1", "train imitation --batch-size 64 --learning-rate 0.1"),
+    ("train dqn chess --concurrency 8 --max-steps 80", "train dqn chess --num-envs 8 --max-plies 80"),
+    ("train --profile chess_dqn --load x", "train --profile chess_dqn --init x"),
+    ("teach imitate --data x.ndjson", "train imitation --data x.ndjson"),
+    # resume
+    ("resume", "resume runs/x"),
+    ("resume --run runs/x", "resume runs/x"),
+    ("resume runs/x 240", "resume runs/x --seconds 240"),
+    ("resume runs/x --minutes 4", "resume runs/x --seconds 240"),
+    ("resume chess runs/x", "resume runs/x"),
+    ("continue runs/x", "resume runs/x"),
+    # evaluate and grade
+    ("evaluate", "evaluate runs/x"),
+    ("evaluate --run runs/x --against random", "evaluate runs/x random"),
+    ("evaluate runs/x --against random greedy --games 4", "evaluate runs/x random greedy --games 4"),
+    ("evaluate chess runs/x", "evaluate runs/x"),
+    ("evaluate runs/x --n 10", "evaluate runs/x --games 10"),
+    ("evaluate greedy", "match greedy random"),
+    ("evaluate greedy random", "match greedy random"),
+    ("grade --agent greedy", "grade greedy"),
+    ("grade minimax --depth 4", "grade minimax:depth=4"),
+    ("grade greedy connect_four", "grade connect_four greedy"),
+    ("plot", "plot runs/x"),
+    ("tournament chess random greedy", "ladder chess random greedy"),
+    ("inspect runs/x", "runs inspect runs/x"),
+    ("diff runs/x runs/y", "runs diff runs/x runs/y"),
+    ("web --open", "serve --open"),
+    # the documents that Plyground follows
+    ("--train-advanced --cycles 3 --profile dqn_debug_masking", "train --profile chess_dqn_original (docs/documents)"),
+    ("--eval-baseline --games 20 --load-best", "evaluate RUN random greedy (docs/documents)"),
+    ("--collect --games 20 --depth 2 --topk 5 --tau 1.0", "teach collect chess (docs/documents)"),
+    ("--train-imitation --data x --lr 0.001", "train imitation chess --data FILE (docs/documents)"),
+    ("teach collect --topk 3 --tau 0.5", "teach collect --top-k 3 --temperature 0.5"),
+]
+
+
+@pytest.mark.parametrize(("typed", "right"), RIGHT_LINES, ids=[typed for typed, _ in RIGHT_LINES])
+def test_a_line_that_means_another_is_answered_with_it(command, run: Path, typed: str, right: str) -> None:
+    code, out, err = command(*shlex.split(typed))
+    assert (code, out) == (2, "")
+    assert err.endswith(f": plyground {right}\n")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "train ppo connect4 --seconds 9", "train dqn --tau 0.1", "train tabular --method sarsa", "grade minimax:depth=3",
+        "match c4 greedy random", "match chess greedy runs/x --games 10", "bench rules --batch 4", "play chess level:3",
+        "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy", "perft chess --depth 3",
+        "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
+    ],
+)  # fmt: skip
+def test_right_lines_are_left_alone(run: Path, typed: str) -> None:
+    assert correct(typed.split(), tuple(HELP)) == typed.split()
+
+
+def test_other_spellings_of_a_command_work() -> None:
+    assert correct(["analyze", "chess"], tuple(HELP)) == ["analyse", "chess"]
+    assert correct(["eval", "runs/x"], tuple(HELP)) == ["evaluate", "runs/x"]
+    assert correct(["help", "match"], tuple(HELP)) == ["match", "--help"]
+    with pytest.raises(pg.UnknownName, match="no command 'trian'; did you mean 'train'"):
+        correct(["trian"], tuple(HELP))
+
+
+def test_three_in_a_row_is_an_example() -> None:
+    for word in ("tic-tac-toe", "TicTacToe", "three_in_a_row"):
+        with pytest.raises(pg.InvalidValue, match=r"plyground play examples/three_in_a_row\.py"):
+            is_game(word)
+
+
+def test_a_run_is_found_by_what_people_type(run: Path) -> None:
+    for word in ("runs/x", "x", "run:runs/x", "run:x,checkpoint=last", "runs/x/", "runs/x/config.toml"):
+        assert run_path(word) == run
+    assert run_path("runs/x/checkpoints/12") == run
+    assert run_path("runs/y") == Path("runs/y")
+
+
+def test_a_run_is_an_agent_and_knows_its_game(run: Path) -> None:
+    assert game_first(["x", "greedy"], "", "match [GAME] A B", 2, 2) == ("chess", [f"run:{run}", "greedy"])
+    assert game_first(["sequence", "run:runs/x"], "", "grade [GAME] AGENT", 1, 1) == ("sequence", ["run:runs/x"])
+
+
+def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f'learner = "dqn"\ngame = "{ROW}"\n')
+    for words in ([ROW], [f"{ROW}:size=3"], ["--game", ROW], [f"--game={ROW}"], [str(tmp_path)]):
+        assert game_files(["match", *words]) == [Path(ROW)]
+    assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
+    nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
+    assert game_files(["match", *nothing]) == []
