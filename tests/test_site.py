@@ -104,7 +104,7 @@ def test_every_command_is_among_the_tools_and_in_the_reference(monkeypatch: pyte
         assert re.search(rf"^\|.*`{name}[` ]", tools, re.MULTILINE), name
         assert f"### plyground {name}\n" in page, name
     monkeypatch.undo()
-    assert REFERENCE.help_of("doctor").startswith("usage: plyground doctor")
+    assert "usage: plyground doctor" in REFERENCE.help_of("doctor")
 
 
 def test_settings_and_agents_are_tables_from_the_source() -> None:
