@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 import plyground as pg
 from plyground import cli
 from plyground.games import GAMES
+from plyground.play.background import NAME
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 """torch's threads sleep while they wait for each other: two processes on two cores would spin most of their time"""
@@ -128,8 +129,16 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *ar
         code = 0
     except SystemExit as end:
         code = int(end.code or 0)
+    finish_compiling()
     out, err = capsys.readouterr()
     return code, out, err
+
+
+def finish_compiling() -> None:
+    """Wait for a compiler in the background, which a process of its own would leave behind."""
+    for thread in threading.enumerate():
+        if thread.name == NAME:
+            thread.join()
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ def told(position: pg.Position, seat: int) -> Iterator[tuple[str, Any]]:
     yield "observe", game.rules.observe(state, seat)
     yield "view", game.rules.view(state, seat)
     yield "scene", position.scene(seat)
-    if game.rules.draw_last is not None:
-        yield "draw_last", game.rules.draw_last(state, seat, -1)
+    if game.rules.draw_marked is not None:
+        yield "draw_marked", game.rules.draw_marked(state, seat, None, ())
     for name in dict.fromkeys(map(str, game.encoders.values())):
         yield name, position.encode(name, seat).tobytes()
 

@@ -13,7 +13,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT, run
 from plyground.checks import laws
-from plyground.cli.grammar import is_game
+from plyground.cli.guesses import is_game
 from plyground.errors import install
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -24,6 +24,7 @@ from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Rules, Value, read
+from plyground.games.interpreted import Interpreted
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_own_cache
 from plyground.kernels.slots import slots_of
@@ -104,6 +105,7 @@ class Game:
         self.blank = np.zeros(1, rules.STATE)  # [1]: what `reset` and `parse` get: settings and zeros
         for name, value in self.settings.items():
             self.blank[name] = rules.SETTINGS[name].code(value)
+        self.interpreter: Interpreted | None = None  # runs the rules while they are being compiled
 
     def __str__(self) -> str:
         """The name with every setting that differs from its default: `sequence:seats=4`."""
@@ -165,8 +167,26 @@ class Game:
         return next((each for each in self.encoders.values() if each.dense == str(encoder)), None)
 
     def kernels(self, template: str = "rules") -> Any:
-        """The compiled loops of `kernels/<template>.py` for this game."""
+        """The compiled loops of `kernels/<template>.py` for this game; those of the rules may be interpreted."""
+        if template == "rules" and self.interpreter is not None:
+            return self.interpreter
         return _kernels(template, self.rules, self.label)
+
+    def interpret(self) -> None:
+        """Run the rules as plain Python until `compile` is done. A game of one's own is compiled first: nobody has
+        tested that it does the same without the compiler."""
+        if self.word in GAMES:
+            self.interpreter = Interpreted(self.kernels())
+
+    def compile(self) -> None:
+        """Compile what a `Position` and the agent `random` need, and use it from now on."""
+        game = Game(self.word, self.rules, self.settings)  # which does not interpret
+        start = game.start()
+        after = start.play(start.legal()[0])
+        game.position(after.text, after.seat)
+        actions = np.empty(1, np.int32)
+        game.kernels().random_actions(after.states, after.rngs, actions, game.work(), game.scratch())
+        self.interpreter = None
 
     def encode_kernels(self, encoder: Encoder) -> Any:
         return _encode_kernels(encoder, self.rules, self.label)

@@ -11,7 +11,7 @@ from plyground.errors import IllegalAction, InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
-from plyground.games.scene import Scene, listed, listed_click, status
+from plyground.games.scene import Scene, listed, listed_click, mark_last, status
 
 
 class Position:
@@ -24,6 +24,7 @@ class Position:
         self.game = game
         self.states = states.copy()  # [1]
         self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
+        self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
 
     @classmethod
     def start(cls, game: Game, seed: int = 0) -> Position:
@@ -140,6 +141,8 @@ class Position:
         """The position after an action, given by number or name."""
         action, after = np.array([self.action(move)], np.int32), Position(self.game, self.states, rngs=self.rngs)
         self.game.kernels().play_all(after.states, action, after.rngs, self.game.work())
+        goes_on = self.before is not None and self.before["to_move"] == self.states["to_move"]
+        after.before = self.before if goes_on else self.states
         return after
 
     def ask(self, agent: Any, seed: int = 0) -> int:
@@ -157,6 +160,15 @@ class Position:
         values = np.empty(1, np.float32)
         self.game.kernels("evaluate").evaluate_all(self.states, values)
         return float(values[0])
+
+    def analyse(self, agent: Any, seed: int = 0) -> Any:
+        """What an agent thinks of each move, as an `Analysis` (search/analysis.py): the policy of a network; visits,
+        values and lines of a search; the exact values of a solver. The best move comes first."""
+        if not hasattr(agent, "analyse"):
+            raise InvalidValue(
+                f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
+            )
+        return agent.analyse(self, seeds(seed, 1))
 
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""
@@ -185,10 +197,11 @@ class Position:
         return listed(rules.observe(self.state, seat), self.names() if seat == acting else [], line)
 
     def _repr_svg_(self) -> str:
-        """The picture that a notebook shows."""
+        """The picture that a notebook shows; the last turn is marked."""
         from plyground.games.svg import to_svg
 
-        return to_svg(self.scene())
+        scene, seat = self.scene(), self.seat
+        return to_svg(scene if self.before is None else mark_last(Position(self.game, self.before).scene(seat), scene))
 
     def clicks(self, move: int | str) -> list[str]:
         """The clicks on cells of the scene by which a person plays a legal action."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import plyground as pg
-from conftest import ROOT
+from conftest import finish_compiling
 from plyground.agents.agent import make
 from plyground.cli import play, terminal
 from plyground.games.sequence.text import known_hand
@@ -37,7 +37,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
         monkeypatch.setattr("rich.console.Console.input", answer)
         monkeypatch.setattr(terminal.console, "_width", 3000)
-        play.play(position, make(against, position.game), against, side, seed=1)
+        agent = make(against, position.game)
+        play.play(pg.Session(position, None, against, side, seed=1), lambda: agent)
+        finish_compiling()
         return capsys.readouterr().out
 
     return run
@@ -67,16 +69,45 @@ def test_winning_losing_and_leaving(typed: Type) -> None:
 
 def test_undo_shows_the_board_without_the_agents_answer(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "4", "undo", "quit")
-    boards = re.findall(r"((?:^ [.●○ ]{13}\n){6})", shown, re.MULTILINE)
+    boards = re.findall(r"((?:^[ \[\].●○]{13,15}\n){6})", shown, re.MULTILINE)
     assert len(boards) == 3
     assert boards[0] == boards[2]
     assert "●" in boards[1]
-    assert "○" in boards[1]
+    assert "[○]" in boards[1], "the last stone is marked"
 
 
 def test_a_board_is_shown_only_where_it_has_changed(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "9", "moves", "hint", "resign", "undo", "resign", "new")
     assert shown.count(" 1 2 3 4 5 6 7\n") == 3, "at the start, after the resignation is taken back, and anew"
+
+
+def test_the_winning_four_is_marked(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").position("121212"), "1")
+    assert "[◆]. ." in shown
+    assert shown.count("◆") == 4
+
+
+def test_a_turn_of_paco_sako_is_told_whole_and_sako_is_said(typed: Type) -> None:
+    shown = typed(pg.load("paco_sako").start(), "e2e4")
+    assert re.search(r"^random plays [A-Z]?[a-h][1-8]>[a-h][1-8]$", shown, re.MULTILINE)
+    start = pg.load("paco_sako").position("4k3/8/8/8/8/8/4r3/4K3 w 0 - - -")
+    assert "white: lift · Ŝako: the white king can be reached" in typed(start)
+    assert start.scene().status == "white to move, Ŝako: lift"
+
+
+def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "help")
+    assert "The aim: four of your own stones in a line: flat, upright or diagonal. " in shown
+    assert "The rules: docs/rules/connect_four.md" in shown
+
+
+def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").position("44"), "think", against="solver")
+    assert re.search(r"│ 4 +│ \+1.00 │ wins in 20 moves +│", shown)
+    shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=2000")
+    assert re.search(r"│ (\S+) +│ [+-]0.\d\d │ \1 ", shown), "a move in algebraic notation, its value and its line"
+    assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
+    assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
 
 
 def test_help_says_how_to_type_once_more(typed: Type) -> None:
@@ -91,7 +122,7 @@ def test_help_says_how_to_type_once_more(typed: Type) -> None:
 def test_chess_is_shown_as_the_player_sits(typed: Type) -> None:
     white = typed(pg.load("chess").position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"), side=0)
     assert "random plays K" in white
-    rows = [line for line in white.splitlines() if line[:2].strip().isdigit()]
+    rows = [line for line in white.splitlines() if line[:2].strip().isdigit()][8:]  # after the agent's move
     assert [row[0] for row in rows] == list("87654321")
     assert rows[-1] == "1  ·  ·  ·  ·  ♔  ·  ·  ·"
     assert sum(row.count("[") for row in rows) == 2, "the king's move, from where to where"
@@ -143,7 +174,7 @@ def test_a_saved_game_is_written_again_but_not_by_the_next_game(typed: Type, tmp
     file = tmp_path / "game.pgn"
     shown = typed(pg.load("chess").start(), "e4", f"save {file}", "resign", f"save {file}", "new", f"save {file}")
     assert shown.count(f"Wrote {file}.") == 2
-    assert shown.count(f"{file} exists already: name another file") == 1
+    assert shown.count(f"{file} exists already: type the same again to write over it, or name another file") == 1
     assert '[Result "0-1"]' in file.read_text()
     assert "exists already" in typed(pg.load("chess").start(), f"save {file}")
     assert "cannot write" in typed(pg.load("chess").start(), f"save {tmp_path}/none/x")
@@ -154,33 +185,43 @@ def test_a_saved_game_is_written_again_but_not_by_the_next_game(typed: Type, tmp
 # ---- the process ----
 
 
-COUNT_COMPILATIONS = """
-import sys
+FIRST_BOARD = """
+import sys, threading
 from numba.core import event
-from plyground import cli
+from plyground.__main__ import run
 from plyground.cli import play
-run = play.run
-def counted(session, explainer):
-    with event.install_recorder("numba:compile") as found:
-        run(session)
-    print("compiled:", len(found.buffer))
-play.run = counted
-sys.argv = ["plyground", "play", sys.argv[1], "--seed", "1"]
-cli.main()
+
+class Recorder(event.RecordingListener):
+    def notify(self, found):
+        if threading.current_thread() is threading.main_thread():
+            super().notify(found)
+
+recorder = Recorder()
+event.register("numba:compile", recorder)
+ask = play._ask
+def asked(*prompt):
+    print("compiled before the prompt:", len(recorder.buffer), flush=True)
+    return ask(*prompt)
+play._ask = asked
+sys.argv = ["plyground", "play", *sys.argv[1:]]
+run()
 """
 
 
-def test_everything_compiles_before_the_greeting(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["chess", "minimax:depth=2"], ["paco_sako", "random"], ["sequence", "greedy"]])
+def test_the_first_board_waits_for_no_compiler_nor_does_leaving(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", COUNT_COMPILATIONS, str(ROOT / "examples" / "three_in_a_row.py")],
-        input="hint\na1\nmoves\nundo\nquit\n",
+        [sys.executable, "-c", FIRST_BOARD, *words],
+        input="moves\nquit\n",
         capture_output=True,
         text=True,
+        timeout=60,
         env={**os.environ, "PLYGROUND_CACHE": str(tmp_path)},
     )
-    assert done.stderr.count("compiling") == 2, done.stderr  # rules and minimax
-    assert "would play" in done.stdout
-    assert "compiled: 0" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "compiled before the prompt: 0" in done.stdout
+    assert "legal: " in done.stdout
+    assert done.stdout.endswith("Good-bye.\n")
 
 
 def test_ctrl_c_says_good_bye() -> None:

@@ -10,7 +10,7 @@ import plyground as pg
 from conftest import TINY
 from plyground.games import GAMES
 from plyground.games.scene import Cell, Item, Scene, Zone, row
-from plyground.games.svg import MARK, PIECES, to_svg
+from plyground.games.svg import COLOURS, MARK, PIECES, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -55,3 +55,16 @@ def test_a_mark_is_seen_on_a_card_too() -> None:
     plain, marked = (Cell("a1", (Item("card:2s"),), marks) for marks in ((), ("locked",)))
     assert MARK not in to_svg(Scene((row("board", [plain]),), ""))
     assert f"stroke:{MARK}" in to_svg(Scene((row("board", [marked]),), ""))
+
+
+def test_the_last_turn_the_winning_four_and_a_king_in_danger_are_marked(connect_four: pg.Game) -> None:
+    def marks(position: pg.Position) -> dict[str, int]:
+        return {mark: position._repr_svg_().count(f'fill="{colour}"') for mark, colour in COLOURS.items()}
+
+    assert marks(pg.load("chess").start()) == {"last": 0, "check": 0}
+    assert marks(pg.load("chess").start().play("e2e4"))["last"] == 2
+    turn = pg.load("paco_sako").start().play("Le2").play("Pe4").play("Ld7").play("Pd5").play("Le4").play("Pd5")
+    assert marks(turn)["last"] == 2, "of a whole turn: from where, to where"
+    four = connect_four.position("121212").play("1")
+    assert (marks(four)["last"], four._repr_svg_().count(f'fill="{MARK}"')) == (0, 4), "the last stone is one of four"
+    assert marks(pg.load("paco_sako").position("4k3/8/8/8/8/8/4r3/4K3 w 0 - - -"))["check"] == 1

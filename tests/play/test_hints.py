@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import plyground as pg
 from conftest import TINY
 from plyground.checks import laws
 from plyground.games.connect_four.solver.solver import perfect
-from plyground.play.hints import agent_for, hint
+from plyground.play.hints import hint
 
 pytestmark = pytest.mark.compiled
 
@@ -38,13 +40,21 @@ def test_a_turn_of_several_actions_is_told_whole() -> None:
         assert position.to_move == start.to_move
         position = position.play(action)
     assert position.to_move != start.to_move
-    assert found.text == "minimax:depth=4 would play Le2 Pe4"
+    turn = r"minimax:time=0.5 would play [A-Z]?[a-h][1-8]>[a-h][1-8]: "
+    why = r"(it is about even|you stand a little (better|worse)) \([+-]0.\d\d\)"
+    assert re.match(turn + why, found.text), found.text
+
+
+def test_a_win_and_a_loss_are_told_with_their_distance() -> None:
+    game = pg.load("chess")
+    win, lost = game.position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), game.position("7k/R7/8/8/8/8/1R6/4K3 b - - 0 1")
+    assert hint(win).text == "minimax:time=0.5 would play Ra8: it wins in 1 turn"
+    assert hint(lost).text == "minimax:time=0.5 would play Kg8: every move loses, this one in 2 turns"
 
 
 def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
     assert len(hint(pg.load("sequence").start(3)).actions) == 1
 
 
-def test_a_game_without_a_solver_or_minimax_asks_another_agent() -> None:
-    assert agent_for(pg.load("sequence")) == "greedy"
-    assert agent_for(pg.load(TINY[1])) == "minimax:depth=4"
+def test_a_game_of_ones_own_is_searched() -> None:
+    assert hint(pg.load(TINY[1]).start()).text.startswith("search:time=0.5 would play ")

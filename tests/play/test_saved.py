@@ -56,15 +56,16 @@ def test_a_saved_game_is_read_back(four: pg.Game, tmp_path: Path, begin: str) ->
         assert events
     path = tmp_path / "game.txt"
     path.write_text(session.record(), encoding="utf-8")
-    assert read_file(path, four) == (session.start, session.actions)
+    assert read_file(path, four) == (session.start, session.actions, ("you", "greedy"))
+    assert read_file(path) == read_file(path, four), "the file tells which game it is"
 
 
 def test_a_pgn_is_read_by_the_number_of_the_game(tmp_path: Path) -> None:
     path, chess = tmp_path / "games.pgn", pg.load("chess")
     path.write_text(PGN, encoding="utf-8")
-    start, actions = read_file(path, chess)
+    start, actions, _ = read_file(path, chess)
     assert (start, len(actions)) == (chess.start(), 7)
-    start, actions = read_file(path, chess, 2)
+    start, actions, _ = read_file(path, chess, 2)
     assert start.text.startswith("4k3")
     assert start.name(actions[0]) == "e2e4"
     with pytest.raises(InvalidValue, match="has 2 games of chess: there is no number 3"):
@@ -81,3 +82,58 @@ def test_files_that_hold_no_game_are_explained(four: pg.Game, tmp_path: Path) ->
     path.write_text("hello", encoding="utf-8")
     with pytest.raises(InvalidText, match=r"game\.txt: ply 1: 'h' is not legal"):
         read_file(path, four)
+
+
+def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Path) -> None:
+    game = pg.load("sequence:rules=boxed")
+    session = Session(game.start(5), pg.agent("random", game), "random", side=0, seed=0)
+    session.play(session.position.legal()[0])
+    path = tmp_path / "game.txt"
+    path.write_text(session.record(), encoding="utf-8")
+    assert "position: not told before the game is over\nsealed: " in path.read_text(encoding="utf-8")
+    found = read_file(path)
+    assert found.positions[-1] == session.position
+    assert found.positions[-1].rngs == session.position.rngs, "cards to come are the same"
+    path.write_text(session.record().replace("sealed: ", "sealed: x"), encoding="utf-8")
+    with pytest.raises(InvalidText, match="its sealed position cannot be read"):
+        read_file(path)
+
+
+def test_paco_sako_is_written_by_turns_and_read_back(tmp_path: Path, paco_sako: pg.Game) -> None:
+    session = Session(paco_sako.start(), pg.agent("random", paco_sako), "random", side=0, seed=0)
+    for turn in ("e2e4", "Ng1f3"):
+        session.submit(turn)
+        while session.agent_to_move:
+            session.reply()
+    path = tmp_path / "game.txt"
+    path.write_text(session.record(), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert (lines[6], lines[8]) == ("white e2>e4", "white Ng1>f3")
+    assert read_file(path).actions == session.actions
+    path.write_text("game: paco_sako\n\nwhite Le2\nwhite Pe4\n", encoding="utf-8")
+    assert read_file(path).actions == session.actions[:2], "an action on each line, as before"
+
+
+def test_games_that_a_run_has_saved_are_read(tmp_path: Path, four: pg.Game) -> None:
+    path = tmp_path / "run" / "games" / "12.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "# from ......./......./......./......./......./...x...: the learner is ○, minimax:depth=3 ●\n4 4 3 RUNNING\n",
+        encoding="utf-8",
+    )
+    found = read_file(path, four)
+    assert (found.start, found.actions) == (four.position("4"), [3, 3, 2])
+    assert found.players == ("minimax:depth=3", "the learner")
+    with pytest.raises(InvalidValue, match="is no run directory"):
+        read_file(path)
+    (tmp_path / "run" / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
+    assert read_file(path) == found
+
+
+def test_a_file_that_does_not_tell_its_game_needs_it(tmp_path: Path) -> None:
+    path = tmp_path / "moves.txt"
+    path.write_text("4453", encoding="utf-8")
+    with pytest.raises(InvalidText, match="name the game before the file"):
+        read_file(path)
+    path.write_text(PGN, encoding="utf-8")
+    assert str(read_file(path).start.game) == "chess"

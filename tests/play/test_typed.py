@@ -73,3 +73,18 @@ def test_blanks_are_no_move(text: str) -> None:
     position = pg.load("connect_four").start()
     with pytest.raises(pg.IllegalAction, match="is not legal here"):
         typed.read(position, text)
+
+
+def test_an_incomplete_move_is_asked_about_and_not_played() -> None:
+    chess = pg.load("chess").start()
+    assert refusal(chess, "Nf") == "Nf: Nf3?"
+    assert refusal(chess, "g1") == "g1: Nf3 or Nh3?"
+    assert refusal(chess, "N") == "'N' is not legal here; `moves` lists the legal moves"
+
+
+def test_a_turn_is_written_as_people_write_it() -> None:
+    paco = pg.load("paco_sako").start()
+    actions = typed.read(paco, "e2e4")
+    assert typed.turn_text([paco, paco.play(actions[0])], actions) == "e2>e4"
+    chess = pg.load("chess").start()
+    assert typed.turn_text([chess], [chess.action("g1f3")]) == "Nf3"

@@ -114,6 +114,7 @@ def transform_action(action, symmetry):
 # ---- people ----
 
 SIDES = ("one", "two")
+AIM = "take the last token"
 TYPING = "left or right"
 LENIENT = False
 UCI = False
@@ -166,6 +167,10 @@ def typed_turn(typed, side):
     return [typed]
 
 
+def turn_text(steps):
+    return "".join(action_name(state, action)[0] for state, action in steps)
+
+
 def prompt(state):
     return "left or right"
 
@@ -186,12 +191,8 @@ def observe(state, seat):
     return f"{'|' * state['piles'][LEFT]} - {'|' * state['piles'][RIGHT]} secret {state['secrets'][seat]}"
 
 
-def draw_choices(state, actions):
-    return f"{observe(state, state['to_move'])}, choices {actions}"
-
-
-def draw_last(state, seat, action):
-    return f"{observe(state, seat)}, last {action}"
+def draw_marked(state, seat, before, choices):
+    return f"{observe(state, seat)}, changed {before != state}, choices {list(choices)}"
 
 
 def scene(state, seat):

@@ -10,6 +10,7 @@ at once, or else the one with the best `evaluate`.
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +26,10 @@ from plyground.game import Game, load
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
+from plyground.position import Position
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
+from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.minimax import Minimax
 from plyground.search.timed import TimedMinimax
 
@@ -103,6 +106,19 @@ class ScriptedAgent:
 
         over_slices(run, len(states), available())
         return actions
+
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """The score of each move, where the game has a scorer of the same name; otherwise the move that it plays."""
+        from plyground.agents.teacher import Scorer  # which imports this file
+
+        check_running(position)
+        begun, scorer = time.perf_counter(), self.game.rules.SCORERS.get(self.name)
+        if scorer is None:
+            chosen = int(self.act(position.states.copy(), rngs)[0])
+            return scored(position, {}, time.perf_counter() - begun, {chosen: 1.0})
+        (actions,), (scores,) = Scorer(self.game, self.name, scorer, 1).scores(position.states)
+        found = {int(action): float(score) for action, score in zip(actions, scores, strict=True) if action >= 0}
+        return scored(position, found, time.perf_counter() - begun)
 
 
 # ---- the table ----

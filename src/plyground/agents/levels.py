@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
+from plyground.position import Position
+from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.minimax import Minimax
 from plyground.search.wins import redrawn, winning_actions
 
@@ -99,8 +102,8 @@ class LevelAgent:
     def __init__(self, game: Game, number: int) -> None:
         self.game, self.number, self.level = game, number, levels_of(game)[number]
         self.scores = scores_of(game)
-        thinks = self.level.thinks or strongest(game)
-        self.think = make(thinks, game).act if self.level.glances < 1.0 else self.glance
+        self.thinker: Any = make(self.level.thinks or strongest(game), game) if self.level.glances < 1.0 else None
+        self.think = self.thinker.act if self.thinker else self.glance
 
     def __str__(self) -> str:
         return f"level:{self.number}"
@@ -117,6 +120,15 @@ class LevelAgent:
                 actions[rows] = choose(states[rows], own)
                 rngs[rows] = own
         return actions
+
+    def analyse(self, position: Position, rngs: Rngs) -> Analysis:
+        """What it thinks of each move when it thinks, or what it sees at a glance."""
+        if self.thinker is not None:
+            return self.thinker.analyse(position, rngs)
+        check_running(position)
+        (actions,), (scores,) = self.scores(redrawn(self.game, position.states, rngs.copy()))
+        seen = {int(action): float(score) for action, score in zip(actions, scores, strict=True) if action >= 0}
+        return scored(position, seen, 0.0)
 
     def glance(self, states: Records, rngs: Rngs) -> Ints:
         """[N] actions drawn from the softmax of their scores."""

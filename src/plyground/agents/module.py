@@ -44,6 +44,9 @@ class ModuleAgent(NetworkAgent):
             log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
             return self.view.action_of(states, sample_actions(log_probs, numbers))
 
+    def _evaluate(self, rows: Tensor) -> tuple[Tensor, float, bool]:
+        return self.network(self.view.observe(rows)), 0.0, False
+
     def to(self, device: str) -> ModuleAgent:
         """It stays on the CPU: a person's module may not be made for another device."""
         return self

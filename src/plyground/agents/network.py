@@ -1,10 +1,12 @@
 """Networks that play: the agent that plays the legal action with the highest value, and its checkpoints."""
 
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,11 @@ from torch import Tensor, nn
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, command
 from plyground.game import Game
-from plyground.networks import describe, make_network
+from plyground.networks import Valued, describe, make_network
+from plyground.position import Position
 from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config
+from plyground.search.analysis import Analysis, check_running, scored
+from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
 Records = NDArray[np.void]
 
@@ -25,7 +30,7 @@ Records = NDArray[np.void]
 class NetworkAgent:
     """Plays the legal action that its network values most."""
 
-    def __init__(self, view: View, network: nn.Module) -> None:
+    def __init__(self, view: View, network: Any) -> None:
         self.view, self.network = view, network
 
     @property
@@ -42,6 +47,25 @@ class NetworkAgent:
             values = self.network(self.view.observe(states))
         outputs = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
         return self.view.action_of(states, outputs)
+
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """The network's policy; the values of actions, where its outputs are such; the value of the position."""
+        check_running(position)
+        begun, view, rows = time.perf_counter(), self.view, self.view.rows(position.states)
+        with torch.inference_mode():
+            logits, value, is_value = self._evaluate(rows)
+        places = view.legal(rows)[0].nonzero()[:, 0]  # [L] outputs of legal actions
+        actions: list[int] = view.action_of(rows.expand(len(places), *rows.shape[1:]), places).tolist()
+        shares: list[float] = torch.softmax(logits[0, places], 0).tolist()
+        outputs: list[float] = (Q_TEMPERATURE * logits[0, places]).tolist() if is_value else []
+        priors, values = dict(zip(actions, shares, strict=True)), dict(zip(actions, outputs, strict=False))
+        found = scored(position, values, time.perf_counter() - begun, priors)
+        return replace(found, value=value)
+
+    def _evaluate(self, rows: Tensor) -> tuple[Tensor, float, bool]:
+        """Logits [1, outputs] and value of a position, and whether the logits are action values / Q_TEMPERATURE."""
+        logits, values = NetworkEvaluator(self.view, self.network)(rows)
+        return logits, float(values[0]), not isinstance(self.network.head, Valued)
 
     def to(self, device: str) -> NetworkAgent:
         """The same agent on a device."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
-from plyground.search.analysis import Growing, GrowingTree
+from plyground.position import Position
+from plyground.search.analysis import Analysis, Growing, GrowingTree, last_analysis
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
@@ -75,6 +76,10 @@ class SearchAgent:
             return GrowingTree(self.game, config or self.config)
         return Searcher(self.game, config or self.config, self.prior)
 
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """Each move's visits, value and line after a search with the agent's limits."""
+        return last_analysis(self.growing(), position, rngs)
+
 
 class ReusingSearchAgent(SearchAgent):
     """The same, with a tree for each game that is kept between its moves."""
@@ -125,6 +130,10 @@ class NetworkSearchAgent:
         from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
 
         return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, config or self.config, 1))
+
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """Each move's prior, visits, value and line after a search with the agent's limits."""
+        return last_analysis(self.growing(), position, rngs)
 
 
 class ReusingNetworkSearchAgent(NetworkSearchAgent):

@@ -88,28 +88,37 @@ class Explainer:
 
 
 def moves_table(found: Analysis, rows: int = 0) -> Group:
-    """The moves of a position, what the search would play first; 0 rows: all."""
-    solved = any(move.words for move in found.moves)
-    columns = ["move", "prior", "visits", "value", *(["solver"] if solved else []), "principal variation"]
+    """The moves of a position, the best first, with the columns that the agent can fill; 0 rows: all."""
+    columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: move.name}
+    if len({move.prior for move in found.moves}) > 1 or found.simulations:
+        columns["prior"] = lambda move: f"{move.prior:.1%}"
+    if found.simulations:
+        columns["visits"] = lambda move: f"{move.visits:,}"
+    if any(move.value is not None for move in found.moves):
+        columns["value"] = _value
+    if any(move.words for move in found.moves):
+        columns["solver"] = lambda move: move.words
+    if found.simulations or any(len(move.line) > 1 for move in found.moves):
+        columns["principal variation"] = lambda move: " ".join(move.line[:SHORT])
     table = Table(*columns, title=f"{found.side} moves", title_justify="left")
     shown = found.moves[: rows or None]
     for number, move in enumerate(shown):
-        cells = [move.name, f"{move.prior:.1%}", f"{move.visits:,}", _value(move)]
-        cells += [move.words] * solved
-        table.add_row(*cells, " ".join(move.line[:SHORT]), style="" if number else "bold")
+        table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
     left = len(found.moves) - len(shown)
-    more = f", {left} more moves" if left else ""
-    proven = f", proven: a {found.proven}" if found.proven else ""
     rate = found.simulations / max(found.seconds, 1e-9)
-    line = f"{found.simulations:,} simulations in {found.seconds:.1f} s ({rate:,.0f} a second){proven}{more}"
-    return Group(table, Text(line))
+    line = [f"{found.simulations:,} simulations in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
+    line += [f"value of the position {found.value:+.2f}"] * (not rate and "value" not in columns and found.value != 0)
+    line += [f"proven: a {found.proven}"] * bool(found.proven)
+    line += [f"{left} more {'move' if left == 1 else 'moves'}"] * bool(left)
+    return Group(table, Text(", ".join(line)))
 
 
 def _value(move: MoveAnalysis) -> str:
     if move.proven == "draw":
         return "draw"
     if move.proven:
-        return f"{move.proven} in {move.plies} {'ply' if move.plies == 1 else 'plies'}"
+        distance, unit = (move.plies, "ply plies") if move.turns is None else (move.turns, "turn turns")
+        return f"{move.proven} in {distance} {unit.split()[distance != 1]}"
     return "-" if move.value is None else f"{move.value:+.2f}"
 
 

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional
 
 import plyground as pg
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
 from plyground.cli.doctor import doctor
-from plyground.cli.grammar import NO_WORDS, GameOption, GameWord, Several, Words, game_first, hint, shown_as
+from plyground.cli.grammar import (
+    DEFAULT_GAME,
+    NO_WORDS,
+    GameOption,
+    GameWord,
+    Several,
+    Words,
+    game_first,
+    hint,
+    shown_as,
+)
 from plyground.cli.uci import uci
 from plyground.errors import InvalidValue, command
 
+if TYPE_CHECKING:
+    from plyground.agents.agent import Agent
+
+SLOW_AGENTS = re.compile(r"^(trained$|run:|file:)|\b(net|run)=")  # they import torch, which takes seconds
 MANY = 1000  # more agents than any ladder has
 NoPath = Annotated[Path | None, hint("PATH", "none")]
 
@@ -174,7 +190,7 @@ def analyse(
     if moves or file:
         display.check_open(rules)
     if file:
-        start, actions = read_file(file, rules, number)
+        start, actions, _ = read_file(file, rules, number)
     elif moves:
         actions = read_moves(start, moves)
     if picture and not (moves or file):
@@ -281,8 +297,10 @@ def ladder(
 def play(
     words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
     game: GameOption = "",
-    side: Literal["first", "second"] = "first",
+    side: Annotated[Literal["first", "second"] | None, hint("first|second", "first, or that of the file")] = None,
     position: str = "startpos",
+    load: Annotated[Path | None, hint("FILE", "a new game")] = None,
+    number: int = 1,
     seed: Annotated[int | None, hint("INT", "the clock")] = None,
     explain: bool = False,
 ) -> None:
@@ -292,19 +310,108 @@ def play(
         words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
         side: your side
         position: where to begin, in the game's own text
+        load: go on with a game: what `save FILE` has written, a PGN, or a file in the folder games/ of a run
+        number: which game of that file
         seed: seed of deals and of the agent's choices
         explain: before each of your moves, show what a tree search says of the best ones
     """
     from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
+    from plyground.play.saved import SavedGame, game_of_file, read_file
 
-    spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
-    rules = pg.load(spec)
-    begun, opponent = time.time_ns() if seed is None else seed, rest[0] if rest else usual(rules)[-1]
-    start, agent = rules.position(position, begun), pg.agent(opponent, rules)
+    if load and position != "startpos":
+        raise InvalidValue("play takes --load or --position, not both: a file has a position of its own")
+    begun = time.time_ns() if seed is None else seed
+    if load:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1, default="")
+        saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
+    else:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+        saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
+    rules = saved.start.game
+    opponent = rest[0] if rest else usual(rules)[-1]
+    mine = ("first", "second").index(side) if side else int(saved.players[1] == "you")
+    session = pg.Session(saved.start, None, opponent, mine, begun)
+    session.replay(saved.actions)
+    play_in_terminal(session, _maker(opponent, rules), explain, load)
+
+
+def watch(
+    words: Annotated[Words, shown_as("[GAME] A B, or [GAME] FILE")] = NO_WORDS,
+    game: GameOption = "",
+    speed: float = 1.0,
+    step: bool = False,
+    position: str = "startpos",
+    number: int = 1,
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    save: Annotated[Path | None, hint("FILE", "none")] = None,
+) -> None:
+    """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
+
+    Args:
+        words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
+            the folder games/ of a run
+        speed: turns a second; the keys + and - change it
+        step: begin paused: the arrow keys show turn after turn
+        position: where agents begin, in the game's own text
+        number: which game of the file
+        seed: seed of deals and of the agents' choices
+        save: write the game to this new file at the end; play --load FILE goes on with it
+    """
+    from plyground.agents.agent import usual
+    from plyground.cli.watch import show_agents, show_file
+    from plyground.play.saved import game_of_file
+    from plyground.runs.files import check_writable
+
+    if not 0 < speed < 1e6:
+        raise InvalidValue(f"speed is a positive number of turns a second, not {speed:g}")
+    if save and save.exists():
+        raise InvalidValue(f"{save} exists already: name another file")
+    if save:
+        check_writable(save)
+    spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
+    if len(rest) == 1:
+        path = Path(rest[0])
+        show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
+        return
+    rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
+    a, b = rest or [usual(rules)[-1]] * 2
+    makers = _maker(a, rules), _maker(b, rules)
+    show_agents(rules.position(position, begun), (a, b), makers, begun, speed, step, save)
+
+
+def prepare(
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "all games")] = ""
+) -> None:
+    """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
+
+    Args:
+        words: the game, with its settings; without one, all games of `plyground games`
+        game: the game, if not given first
+    """
+    from plyground.cli.prepare import prepare_games
+    from plyground.games import GAMES
+
+    named = [game_first(words, game, "prepare [GAME]")[0]] if words or game else list(GAMES)
+    stop_at_once(kept="what was compiled is kept")
+    prepare_games([pg.load(each) for each in named])
+
+
+def _interpreted(spec: str | pg.Game) -> pg.Game:
+    """A game whose first board waits for no compiler."""
+    game = pg.load(spec)
+    game.interpret()
+    return game
+
+
+def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
+    """What makes an agent. One without a network is made at once, so that a mistake in its spec is told first."""
+    if SLOW_AGENTS.search(spec):
+        return lambda: pg.agent(spec, game)
+    agent = pg.agent(spec, game)
     if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
-    play_in_terminal(start, agent, opponent, 0 if side == "first" else 1, begun, explain)
+    return lambda: agent
 
 
 def serve(
@@ -422,7 +529,5 @@ def _check_picture(picture: Path | None) -> None:
         check_picture(picture)
 
 
-COMMANDS = {
-    each.__name__: each
-    for each in (games, perft, match, play, serve, analyse, solve, grade, ladder, bench, check, uci, doctor, profiles)
-}
+PEOPLE, MEASURES = (games, play, watch, serve, analyse, solve), (match, ladder, grade, perft, bench, check)
+COMMANDS = {each.__name__: each for each in (*PEOPLE, *MEASURES, prepare, uci, doctor, profiles)}

@@ -98,12 +98,27 @@ def stop_on_signal() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
+def leave(code: int | str | None) -> NoReturn:
+    """End the process. LLVM may not be at work when Python ends: a compiler in the background ends with the process."""
+    background = sys.modules.get("plyground.play.background")
+    if background is None or not background.compiling():
+        sys.exit(code)
+    _close_engines()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 def _end(kept: str) -> NoReturn:
-    """End the process, and the engines that it started."""
+    """End the process at once, and the engines that it started."""
     say_stopped(kept)
+    _close_engines()
+    os._exit(130)
+
+
+def _close_engines() -> None:
     if engines := sys.modules.get("plyground.agents.uci"):  # nothing may be imported now
         engines.close_all()
-    os._exit(130)
 
 
 def say_stopped(kept: str) -> None:

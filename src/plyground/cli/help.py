@@ -24,6 +24,14 @@ PLAY = {
             "play connect_four run:runs/connect_four-ppo-1     # against what a run has learned",
         ),
     ),
+    "watch": Help(
+        "Watch two agents play, or a saved game.",
+        (
+            "watch connect_four greedy minimax:depth=3",
+            "watch chess level:8 level:7 --speed 2",
+            "watch game.pgn",
+        ),
+    ),
     "serve": Help("Play, watch, understand and learn in a browser.", ("serve --open", "serve --game my_game.py")),
     "analyse": Help(
         "Say what a tree search thinks of a position or of each move of a game.",
@@ -108,6 +116,7 @@ LEARN = {
 ABOUT = {
     "games": Help("List the games, or explain one.", ("games", "games connect_four")),
     "check": Help("Check that a game of your own keeps the contract.", ("check my_game.py",)),
+    "prepare": Help("Compile the games once, so that nobody waits later.", ("prepare", "prepare chess")),
     "doctor": Help("Say what is installed and what is missing.", ("doctor",)),
 }
 PAGE = {"Play and understand": PLAY, "Measure": MEASURE, "Learn": LEARN, "Games and this installation": ABOUT}

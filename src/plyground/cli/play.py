@@ -4,103 +4,155 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from plyground.agents.agent import Agent, Learning
-from plyground.cli.analyse import Explainer
-from plyground.cli.terminal import board, console
+from plyground.cli.analyse import Explainer, moves_table
+from plyground.cli.terminal import about, board, console
+from plyground.errors import Error
+from plyground.play import preparation
+from plyground.play.background import Background
 from plyground.play.session import Event, Session
-from plyground.position import Position
+from plyground.play.typed import actions_of, turn_text, turns_of
+from plyground.search.analysis import Analysis
 
-COMMANDS = "moves, hint, undo, resign, new, save FILE, help, quit"
+THOUGHTS = 10  # moves in the answer to `think`
+COMMANDS = "moves, hint, think, undo, resign, new, save FILE, help, quit"
 HELP = """  moves      list the legal moves
   hint       ask for advice
+  think      ask what the opponent thinks of each of your moves
   undo       take back your last turn
   resign     give up this game
   new        begin again
-  save FILE  write the game so far
+  save FILE  write the game so far; play --load FILE goes on with it
   quit       leave (also Ctrl-C and Ctrl-D)"""
 
 
-def play(start: Position, agent: Agent, name: str, side: int, seed: int, explain: bool = False) -> None:
-    """Games between a person and an agent, until the person quits; `explain`: with an analysis before each move."""
-    explainer = Explainer(start.game) if explain else None
-    session = Session(start, agent, name, side, seed)
-    session.prepare()
-    board(start, start.seat)
-    sides, typing = start.game.rules.SIDES, start.game.rules.TYPING
-    _say(f"You are {sides[side]}, {name} is {sides[1 - side]}. {sides[start.to_move]} is to move.")
-    _say(f"Type {typing}; or: {COMMANDS}.")
+def play(session: Session, make: Callable[[], Agent], explain: bool = False, file: Path | None = None) -> None:
+    """Games between a person and an agent, until the person quits; `explain`: with an analysis before each move;
+    `file`: where the game comes from, and may be saved again.
+
+    The first board waits for nothing: `make` makes the agent, and everything is compiled, while the person looks at it.
+    """
+    start, name, sides = session.start, session.name, session.start.game.rules.SIDES
+    _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {sides[start.to_move]} is to move.")
+    _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
+    explainer = {"explanations": lambda: Explainer(start.game)} if explain else {}
+    background = Background({**preparation.of_session(start, make), **explainer})
     try:
-        run(session, explainer)
+        run(session, background, file)
     except KeyboardInterrupt:
-        if not isinstance(agent, Learning):  # an agent that learns saves first, as at any other end
+        if not isinstance(session.agent, Learning):  # an agent that learns saves first, as at any other end
             _say("Good-bye.")
             sys.exit(130)
     finally:
+        background.end()
         session.close()
     _say("Good-bye.")
 
 
-def run(session: Session, explainer: Explainer | None = None) -> None:
+def run(session: Session, background: Background, file: Path | None = None) -> None:
     """Read lines and print events until the person quits."""
-    events = session.begin()
-    written = Path()  # the file that this game was saved to
+    _show(session, session.begin(), background)
+    events, files = list[Event](), Files(file)
     while True:
         while session.agent_to_move:
+            session.agent = session.agent or wait(background, "agent")
             events += session.reply()
-        _show(session, events, explainer)
-        typed = _ask(session.prompt)
+        _show(session, events, background)
+        typed = _ask(session.prompt, background.progress)
         if typed is None:
             return
         if typed == "help":
-            _say(f"Type {session.start.game.rules.TYPING}.\n{HELP}")
-        events = [] if typed == "help" else session.submit(typed)
+            _say(f"{about(session.start.game)}\nType {session.start.game.rules.TYPING}.\n{HELP}")
+        if typed == "hint":
+            wait(background, "hints")
+        if typed == "think" and not session.over:
+            session.agent = session.agent or wait(background, "agent")
+            _think(session)
+        events = [] if typed in ("help", "think") else session.submit(typed)
         for event in events:
             if event.kind == "began":
-                written = Path()
+                files = Files()
             elif event.kind == "saved":
-                written = _write(event, written)
+                _say(files.write(event))
 
 
-def _show(session: Session, events: list[Event], explainer: Explainer | None) -> None:
+def _think(session: Session) -> None:
+    """What the opponent thinks of each move of the person."""
+    position = session.position
+    try:
+        found: Analysis = position.analyse(session.agent)
+    except Error as error:
+        _say(f"{error}")
+        return
+    lines = [[turn for _, turn in turns_of(position, actions_of(position, move.line))] for move in found.moves]
+    moves = [replace(move, name=line[0], line=line) for move, line in zip(found.moves, lines, strict=True)]
+    console.print(moves_table(replace(found, moves=moves), THOUGHTS))
+
+
+def wait(background: Background, name: str) -> Any:
+    """The result of a step, with a line that says what a person waits for."""
+    if not background.done(name) and console.is_terminal:
+        begun = time.perf_counter()
+        with console.status("") as status:
+            while not background.done(name):
+                waited = time.perf_counter() - begun
+                status.update(f"compiling, once for this machine: {background.progress} ({waited:.0f} s)")
+                time.sleep(0.1)
+    return background.futures[name].result()
+
+
+def _show(session: Session, events: list[Event], background: Background) -> None:
     """What the agent plays, the board where it has changed, with an analysis if asked for, and the answers."""
+    played = sum(event.kind == "played" and event.name != "you" for event in events)
+    if played:
+        turn = turn_text(session.positions[-played - 1 : -1], session.actions[-played:])
+        _say(f"{session.name} plays {turn}")
     for event in events:
-        if event.kind == "played" and event.name != "you":
-            _say(f"{event.name} plays {event.text}")
-        elif event.kind in ("message", "refused"):
+        if event.kind in ("message", "refused"):
             _say(event.text)
     if any(event.kind in ("began", "played", "taken_back") for event in events):
-        console.print(board(session.position, session.seat, session.actions[-1] if session.actions else -1))
-        if explainer and not session.over:
-            explainer.show(session.position)
+        console.print(board(session.position, session.seat, session.before))
+        if "explanations" in background.steps and not session.over and not session.agent_to_move:
+            wait(background, "explanations").show(session.position)
     for event in events:
         if event.kind == "ended":
             _say(event.text)
 
 
-def _write(event: Event, written: Path) -> Path:
-    """Write a game to a new file, or over its own earlier record; returns the file that now holds it."""
-    path = Path(event.name)
-    try:
-        with path.open("w" if path == written else "x", encoding="utf-8") as file:
-            file.write(event.text)
-    except FileExistsError:
-        _say(f"{path} exists already: name another file")
-    except (OSError, ValueError) as error:
-        _say(f"cannot write {path}: {error}")
-    else:
-        _say(f"Wrote {path}.")
-        return path
-    return written
+class Files:
+    """The files of one game: one of its own is written again, another's only if the person says so twice."""
+
+    def __init__(self, own: Path | None = None) -> None:
+        self.may_write = {own}
+
+    def write(self, event: Event) -> str:
+        """Write a game; returns what to tell the person."""
+        path = Path(event.name)
+        try:
+            with path.open("w" if path in self.may_write else "x", encoding="utf-8") as file:
+                file.write(event.text)
+        except FileExistsError:
+            self.may_write.add(path)
+            return f"{path} exists already: type the same again to write over it, or name another file"
+        except (OSError, ValueError) as error:
+            return f"cannot write {path}: {error}"
+        self.may_write.add(path)
+        return f"Wrote {path}."
 
 
 def _say(text: str) -> None:
     console.print(text)
 
 
-def _ask(prompt: str) -> str | None:
+def _ask(prompt: str, compiling: str = "") -> str | None:
     """The next line that is not empty; None to quit. Ctrl-C is heard here even where a command has replaced it."""
+    prompt += f" (compiling: {compiling})" if compiling and console.is_terminal else ""
     before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
     try:
         typed = ""
@@ -117,4 +169,6 @@ def _ask(prompt: str) -> str | None:
         signal.set_wakeup_fd(woken)
     if typed.lower() in ("?", "help"):
         return "help"
+    if typed.lower() in ("hint", "think"):
+        return typed.lower()
     return None if typed.lower() in ("quit", "exit") else typed

@@ -60,10 +60,18 @@ def show_games(games: list[Game]) -> None:
     say(f"Defaults come first. The meanings: {command('games', 'NAME')}")
 
 
+def about(game: Game) -> str:
+    """The aim of a game, and where its rules are."""
+    rules = game.path or f"docs/rules/{game.word}.md"
+    aim = game.rules.AIM.rstrip(".")
+    return f"{f'The aim: {aim}. ' if aim else ''}The rules: {rules}"
+
+
 def show_game(game: Game) -> None:
-    """One game: its settings, its encoders and its agents, with what they mean."""
+    """One game: its aim, its settings, its encoders and its agents, with what they mean."""
     rules = game.rules
     console.print(f"{game}: {game.num_actions} actions", style="bold")
+    _fold("", about(game))
     parts = {
         "settings": [(_choices(name, setting), setting.meaning) for name, setting in rules.SETTINGS.items()],
         "encoders": [
@@ -269,16 +277,15 @@ def grade_numbers(report: Grade) -> dict[str, object]:
 # ---- boards ----
 
 
-def board(position: Position, seat: int | None = None, last: int = -1) -> Text:
-    """The drawn board in colours. For a seat: what it may see and, where the game draws them, its choices or the last
-    action."""
+def board(position: Position, seat: int | None = None, before: Position | None = None) -> Text:
+    """The drawn board in colours. For a seat: what it may see and, where the game draws them, its choices and what has
+    changed since a position."""
     rules = position.game.rules
     if seat is None:
         drawn = Text(str(position))
-    elif rules.draw_choices is not None:
-        drawn = Text(rules.draw_choices(position.state, position.legal()))
-    elif rules.draw_last is not None:
-        drawn = Text(rules.draw_last(position.state, seat, last))
+    elif rules.draw_marked is not None:
+        choices = position.legal() if position.seat == seat else []
+        drawn = Text(rules.draw_marked(position.state, seat, before.state if before else None, choices))
     else:
         drawn = Text(rules.observe(position.state, seat))
     for pattern, style in rules.STYLES.items():

@@ -278,6 +278,9 @@ class Rules:
     name"""
     typed_turn: Function | None = _text("a function")
     """`typed_turn(text, side) -> [str]`: the action names of a turn of several actions, or InvalidText"""
+    turn_text: Function | None = _text("a function")
+    """`turn_text([(state, action), ...]) -> str`: a turn of several actions as people write it, which `typed_turn`
+    reads; otherwise the notation of each action"""
     view: Function = _text(
         "a function", otherwise=lambda rules: rules.observe if rules.hidden else _without_last(rules.text)
     )
@@ -285,6 +288,8 @@ class Rules:
     where nothing is hidden"""
     SIDES: tuple[str, str] = _text("a tuple", ("first", "second"))
     """the sides' names; otherwise `first` and `second`"""
+    AIM: str = _text("a text", otherwise=lambda rules: (rules.module.__doc__ or "").strip().partition("\n")[0])
+    """what a side plays for, in a sentence; otherwise the first line of the module's docstring"""
     TYPING: str = _text("a text", "a move by its name")
     """how a move is typed, in words; otherwise by its name"""
     prompt: Function = _text("a function", _always("your move"))
@@ -297,10 +302,10 @@ class Rules:
     """`draw(state) -> str`: a picture of characters; otherwise `text`"""
     observe: Function = _drawing("a function", otherwise=lambda rules: _without_last(rules.draw))
     """`observe(state, seat)`: the picture that the seat may see, required with `determinize`; otherwise `draw`"""
-    draw_choices: Function | None = _drawing("a function")
-    """`draw_choices(state, actions) -> str`: the picture for the player to move, with its choices marked"""
-    draw_last: Function | None = _drawing("a function")
-    """`draw_last(state, seat, action) -> str`: the picture for a seat, with the last action (-1: none) marked"""
+    draw_marked: Function | None = _drawing("a function")
+    """`draw_marked(state, seat, before, choices) -> str`: the picture for a seat, with marks on what differs from the
+    record `before`, at which the last turn began (None: there was none), on the actions `choices` that the seat has,
+    and on a winning line; otherwise `observe`"""
     STYLES: Mapping[str, str] = _drawing("a mapping", {})
     """{pattern: style}: how a terminal colours what the patterns find in a picture"""
     scene: Function | None = _scene("a function")

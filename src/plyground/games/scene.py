@@ -11,7 +11,7 @@ An item's kind names a drawing: `pawn`, `disc`, `card:qh`; a kind that a picture
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
@@ -103,6 +103,24 @@ def status(state: State, sides: tuple[str, str], reason: str, more: str = "") ->
         return f"{sides[int(state['to_move'])]} to move{more}"
     result = "draw" if outcome == DRAW else f"{sides[outcome - FIRST_WINS]} wins"
     return f"{result}: {reason}" if reason else result
+
+
+# ---- the last move ----
+
+
+def changed_cells(before: Scene, after: Scene) -> list[str]:
+    """The names of the board's cells whose items differ between two scenes of one seat."""
+    old = {cell.name: cell.items for cell in before.zones[0].cells}
+    if after.zones[0].name != "board":
+        return []
+    return [cell.name for cell in after.zones[0].cells if old.get(cell.name, cell.items) != cell.items]
+
+
+def mark_last(before: Scene, after: Scene) -> Scene:
+    """The later scene, with the mark `last` on the cells of the board that have changed."""
+    changed, board = set(changed_cells(before, after)), after.zones[0]
+    cells = tuple(replace(cell, marks=(*cell.marks, "last")) if cell.name in changed else cell for cell in board.cells)
+    return replace(after, zones=(replace(board, cells=cells), *after.zones[1:]))
 
 
 # ---- for games that make none ----

@@ -8,6 +8,7 @@ from plyground.games.scene import Item, Scene, Zone
 
 CELL, EDGE, LINE = 44, 26, 22  # pixels of a cell, of the margin, of a line of words
 FRAME, EMPTY, INK, RED, MARK = "#c3d1e3", "#ffffff", "#222222", "#c0392b", "#e0a800"
+COLOURS = {"last": "#f3e3a8", "check": "#e58d85"}  # of marks; any other is MARK
 GREY = "#7a8594"  # belongs to nobody
 SIDES = ("#1f5fbf", "#e0721b")
 PIECES = {"pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜", "queen": "♕♛", "king": "♔♚"}
@@ -39,7 +40,8 @@ def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
         row, column = divmod(place, zone.columns)
         x, y = EDGE + CELL * (column + 0.5), top + CELL * (row + 0.5)  # its middle
         shade = FRAME if discs or (row + column) % 2 else EMPTY
-        parts.append(_square(x, y, CELL, MARK if cell.marks else shade))
+        marks = [COLOURS.get(mark, MARK) for mark in cell.marks if mark != "last" or len(cell.marks) == 1]
+        parts.append(_square(x, y, CELL, marks[0] if marks else shade))
         if discs:
             parts.append(_circle(x, y, 0.42 * CELL, EMPTY))
         for number, item in enumerate(cell.items):

@@ -1,18 +1,27 @@
-"""Hints: a good turn for the side to move, and why."""
+"""Hints: a good turn for the side to move by the best agent that there is, and why, in words and values."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from plyground.agents.agent import Agent, known, make
-from plyground.game import Game
-from plyground.games.rng import seeds
+from plyground.agents.agent import make
+from plyground.agents.levels import strongest
 from plyground.play import typed
 from plyground.position import Position
 from plyground.report.analysis import Scores, solve
+from plyground.search.analysis import Analysis, MoveAnalysis
 
-AGENTS = ("minimax:depth=4", "greedy", "random")  # to ask where there is no solver; the first that the game has
-LONGEST_TURN = 40  # actions
+SHORT = 6  # plies of the expected play
+STANDING = {
+    0.6: "you should win",
+    0.3: "you stand better",
+    0.1: "you stand a little better",
+    -0.1: "it is about even",
+    -0.3: "you stand a little worse",
+    -0.6: "you stand worse",
+    -2.0: "you should lose",
+}
+"""the least value of a position: what it means for the side to move"""
 
 
 class Hint(NamedTuple):
@@ -23,26 +32,18 @@ class Hint(NamedTuple):
 
 
 def hint(position: Position) -> Hint:
-    """The game's own advice, and the best turn by its solver or, where there is none, by an agent."""
+    """The game's own advice, and the best turn by its solver or, where there is none, by its strongest agent."""
     game = position.game
     own = [advice] if game.rules.advise is not None and (advice := game.rules.advise(position)) else []
     scores = solve(position)
-    found = _by_solver(position, scores) if scores else _by_agent(position, make(agent_for(game), game))
+    found = _by_solver(position, scores) if scores else _by_agent(position, make(strongest(game), game))
     return Hint(found.actions, ". ".join([*own, found.text]))
 
 
 def prepare(start: Position) -> None:
     """Compile everything that hints need."""
-    if start.game.rules.solve is None:
-        make(agent_for(start.game), start.game).act(start.states[:0].copy(), seeds(0, 0))
     if not start.over:
         hint(start)
-
-
-def agent_for(game: Game) -> str:
-    """The spec of the agent that gives hints."""
-    words = {spec.partition(":")[0] for spec in known(game)}
-    return next(spec for spec in AGENTS if spec.partition(":")[0] in words)
 
 
 def _by_solver(position: Position, scores: Scores) -> Hint:
@@ -52,12 +53,34 @@ def _by_solver(position: Position, scores: Scores) -> Hint:
     return Hint([best], f"the solver would play {typed.notation(position, best)}: {why}")
 
 
-def _by_agent(position: Position, agent: Agent) -> Hint:
-    rules, side, actions, names = position.game.rules, position.to_move, list[int](), list[str]()
-    while not position.over and position.to_move == side and len(actions) < LONGEST_TURN:
-        actions.append(position.ask(agent))
-        names.append(typed.notation(position, actions[-1]))
-        if rules.CHANCE or rules.hidden:  # what follows is not known yet
-            break
-        position = position.play(actions[-1])
-    return Hint(actions, f"{agent} would play {' '.join(names)}")
+def _by_agent(position: Position, agent: Any) -> Hint:
+    found: Analysis = position.analyse(agent)
+    turns = typed.turns_of(position, typed.actions_of(position, found.moves[0].line))
+    actions, text = turns[0]
+    return Hint(actions, f"{agent} would play {text}: {_why(position, found, [words for _, words in turns])}")
+
+
+def _why(position: Position, found: Analysis, line: list[str]) -> str:
+    """The result that is proven, or what the value means; the next best move; and the expected play."""
+    best = found.moves[0]
+    if best.proven == "win":
+        return f"it wins{_distance(best)}"
+    if best.proven == "loss":
+        return f"every move loses, this one{_distance(best)}"
+    if best.proven == "draw":
+        return "it is a draw, and nothing is better"
+    standing = next(words for least, words in STANDING.items() if (best.value or 0.0) >= least)
+    parts = [f"{standing} ({best.value or 0.0:+.2f})"]
+    others = [move for move in found.moves[1:] if move.value is not None]
+    if others:
+        second = typed.turns_of(position, typed.actions_of(position, others[0].line))[0][1]
+        parts.append(f"next best {second} ({others[0].value:+.2f})")
+    if len(line) > 1:
+        parts.append(f"expected {' '.join(line[:SHORT])}")
+    return "; ".join(parts)
+
+
+def _distance(move: MoveAnalysis) -> str:
+    number, unit = (move.turns, "turn") if move.turns is not None else (move.plies, "ply")
+    plural = {"turn": "turns", "ply": "plies"}[unit]
+    return f" in {number} {unit if number == 1 else plural}" if number is not None else ""

@@ -1,25 +1,54 @@
-"""Games that were played, as text: in the game's own format such as PGN, in a plain one, or as a list of moves."""
+"""Games that were played, as text: in the game's own format such as PGN, in a plain one, as runs save them, or as a
+list of moves."""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, shorten
-from plyground.game import Game
+from plyground.game import Game, load
+from plyground.games import GAMES
 from plyground.games.interface import Outcome
+from plyground.play import typed
 from plyground.position import Position
+from plyground.runs.directory import game_of
 
 NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
+RUN_HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
+RUN_OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
+UNTOLD = "not told before the game is over"
 
 
-def read_file(path: Path, game: Game, number: int = 1) -> tuple[Position, list[int]]:
-    """The first position and the actions of a game in a file; of several games, that of a number."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"cannot read a game from {str(path)!r}: {error}") from None
+class SavedGame(NamedTuple):
+    """A game from a file."""
+
+    start: Position
+    actions: list[int]
+    players: tuple[str, str]
+    """for each side; empty where the file does not tell"""
+
+    @property
+    def positions(self) -> list[Position]:
+        """Before each action, and at the end."""
+        found = [self.start]
+        for action in self.actions:
+            found.append(found[-1].play(action))
+        return found
+
+
+# ---- reading ----
+
+
+def read_file(path: Path, game: Game | None = None, number: int = 1) -> SavedGame:
+    """A game in a file; of several games, that of a number. Without a game, the file tells of which game it is."""
+    text, game = _read(path), game or game_of_file(path)
     try:
         games = read_games(text, game)
     except Error as error:
@@ -29,13 +58,40 @@ def read_file(path: Path, game: Game, number: int = 1) -> tuple[Position, list[i
     return games[number - 1]
 
 
-def read_games(text: str, game: Game) -> list[tuple[Position, list[int]]]:
-    """The games of a text: in the game's own file format, as `write_game` writes it, or as a list of moves."""
+def game_of_file(path: Path) -> Game:
+    """The game that a file of saved games is of."""
+    text = _read(path)
+    if text.startswith("game: "):
+        return load(text.partition("\n")[0].removeprefix("game: "))
+    if text.startswith("# from "):
+        return game_of(path.resolve().parent.parent)  # the games of a run are in a folder of its directory
+    with_records = (name for name in GAMES if load(name).rules.read_records is not None)
+    name = next(with_records, "") if text.lstrip("\ufeff \n").startswith("[") else ""
+    if not name:
+        raise InvalidText(f"{path} does not tell of which game it is: name the game before the file")
+    return load(name)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"cannot read a game from {str(path)!r}: {error}") from None
+
+
+def read_games(text: str, game: Game) -> list[SavedGame]:
+    """The games of a text: as a run saves them, in the game's own file format, as `write_game` writes it, or as a list
+    of moves."""
+    if text.startswith("# from "):
+        lines = text.splitlines()
+        return [read_run_game(game, head, moves) for head, moves in zip(lines[::2], lines[1::2], strict=False)]
     if game.rules.read_records is not None:
-        return game.rules.read_records(text, game)
+        found = game.rules.read_records(text, game)
+        players = _players(text, game) if len(found) == 1 else ("", "")
+        return [SavedGame(start, actions, players) for start, actions in found]
     if text.startswith("game: "):
         return [_read_record(text, game)]
-    return [(game.start(), read_moves(game.start(), text))]
+    return [SavedGame(game.start(), read_moves(game.start(), text), ("", ""))]
 
 
 def read_moves(start: Position, text: str) -> list[int]:
@@ -52,45 +108,123 @@ def read_moves(start: Position, text: str) -> list[int]:
 
 
 def _played(start: Position, names: list[str]) -> list[int]:
+    """The actions of names, each of an action or of a whole turn."""
     position, actions = start, list[int]()
     for ply, name in enumerate(names, start=1):
         try:
-            actions.append(position.action(name))
+            turn = [position.action(name)]
         except IllegalAction as error:
-            raise InvalidText(f"ply {ply}: {error}") from None
-        position = position.play(actions[-1])
+            turn = typed.whole_turn(position, name)
+            if not turn:
+                raise InvalidText(f"ply {ply}: {error}") from None
+        for action in turn:
+            position = position.play(action)
+        actions += turn
     return actions
 
 
-def _read_record(text: str, game: Game) -> tuple[Position, list[int]]:
-    """A game as `write_game` writes it: a head of `key: value`, an empty line, and a line for each action."""
+def _read_record(text: str, game: Game) -> SavedGame:
+    """A game as `write_game` writes it: a head of `key: value`, an empty line, and a line for each action or turn."""
     head, _, body = text.partition("\n\n")
     fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
     if fields["game"] != str(game):
         raise InvalidText(f"it is a game of {fields['game']}, not of {game}")
-    start, sides = game.position(fields.get("position", "startpos")), game.rules.SIDES
+    start, sides = _start(fields, game), game.rules.SIDES
     lines = [line for line in body.splitlines() if line.strip()]
     names = [
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
-    return start, _played(start, names)
+    return SavedGame(start, _played(start, names), _players(head, game))
 
 
-def write_game(start: Position, actions: Sequence[int], players: tuple[str, str], outcome: Outcome, shown: bool) -> str:
-    """A game in its own file format (PGN for chess) or, where it has none, one line for each action.
+def _start(fields: Mapping[str, str], game: Game) -> Position:
+    """The first position of a record; where cards are hidden, also from its seal."""
+    if fields.get("position") == UNTOLD and "sealed" not in fields:
+        raise InvalidText(f"its position was {UNTOLD}: it cannot be played on")
+    if "sealed" in fields:
+        try:
+            text = zlib.decompress(base64.b64decode(fields["sealed"], validate=True)).decode()
+        except (ValueError, zlib.error):
+            raise InvalidText("its sealed position cannot be read: the line has changed") from None
+        fields = {**fields, **dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)}
+    position, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
+    if not generator:
+        return position
+    if not (generator.isascii() and generator.isdecimal() and int(generator) < 2**64):
+        raise InvalidText(f"the generator of a game is a number of 64 bits, not {shorten(generator)!r}")
+    return Position(game, position.states, rngs=np.array([int(generator)], np.uint64))
 
-    Where something is hidden and the game not over (`shown` is False), the cards are left out, and the seed, from which
-    they follow.
+
+def _players(text: str, game: Game) -> tuple[str, str]:
+    """The players that a record names: `white: you`, or the tag `[White "you"]`."""
+    found = [
+        re.search(rf'^\[?{re.escape(side)}:? "?(.*?)"?\]?$', text, re.MULTILINE | re.IGNORECASE)
+        for side in game.rules.SIDES
+    ]
+    first, second = (each[1] if each else "" for each in found)
+    return first, second
+
+
+def read_run_game(game: Game, head: str, line: str) -> SavedGame:
+    """A game as a run saves it, in two lines: where it began and who played, and the moves."""
+    words = RUN_HEAD.fullmatch(head)
+    if words is None:
+        raise InvalidText(f"this is not the first line of a run's game: {shorten(head)!r}")
+    start, first = game.position(words["text"]), words["side"] == game.rules.SIDES[0]
+    players = ("the learner", words["name"]) if first else (words["name"], "the learner")
+    return SavedGame(start, _actions(start, RUN_OUTCOME.split(line)[0].split()), players)
+
+
+def _actions(position: Position, words: Sequence[str]) -> list[int]:
+    """The actions of names, which may have several words each."""
+    actions, rest = list[int](), list(words)
+    while rest:
+        names = {name: action for action, name in zip(position.legal(), position.names(), strict=True)}
+        name = next((n for k in range(len(rest), 0, -1) if (n := " ".join(rest[:k])) in names), None)
+        if name is None:
+            raise InvalidText(f"ply {len(actions) + 1}: {shorten(rest[0])!r} is not legal in {position.view!r}")
+        actions.append(names[name])
+        position, rest = position.play(names[name]), rest[len(name.split()) :]
+    return actions
+
+
+# ---- writing ----
+
+
+def write_game(
+    start: Position,
+    actions: Sequence[int],
+    players: tuple[str, str],
+    outcome: Outcome,
+    shown: bool = True,
+    sealed: bool = False,
+) -> str:
+    """A game in its own file format (PGN for chess) or, where it has none, one line for each turn.
+
+    Where something is hidden and the game not over (`shown` is False), the cards are left out, and the generator, from
+    which they follow; `sealed`: they are there, but not readable at a glance, so that the game can be played on.
     """
     game, sides = start.game, start.game.rules.SIDES
     if game.rules.write_record:
         return game.rules.write_record(start, actions, players, outcome)
-    lines, position = list[str](), start
-    for action in actions:
-        lines.append(f"{sides[position.to_move]} {position.name(action)}")
-        position = position.play(action)
+    positions = SavedGame(start, list(actions), players).positions
     results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
-    reason = f" ({position.reason})" if position.over and position.reason else ""
+    reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
-    head.append(f"position: {start.text}" if shown else "position: not told before the game is over")
-    return "\n".join([*head, f"result: {results[outcome]}{reason}", "", *lines, ""])
+    begins = [f"position: {start.text if shown else UNTOLD}"]
+    if sealed and game.rules.CHANCE:
+        secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
+        begins.append(f"sealed: {base64.b64encode(zlib.compress(secret.encode())).decode()}")
+    lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
+    return "\n".join([*head, *begins, f"result: {results[outcome]}{reason}", "", *lines, ""])
+
+
+def _turns(positions: Sequence[Position], actions: Sequence[int]) -> list[str]:
+    """A line for each turn."""
+    begins = [k for k in range(len(actions)) if k == 0 or positions[k].to_move != positions[k - 1].to_move]
+    ends = [*begins[1:], len(actions)]
+    sides = positions[0].game.rules.SIDES
+    return [
+        f"{sides[positions[a].to_move]} {typed.turn_text(positions[a:b], actions[a:b])}"
+        for a, b in zip(begins, ends, strict=True)
+    ]

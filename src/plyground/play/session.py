@@ -11,14 +11,15 @@ reads no input and writes no file; events are plain data, and `position` is the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
-from plyground.errors import Error, IllegalAction
-from plyground.games.interface import RUNNING, Outcome
+from plyground.errors import Error, IllegalAction, InvalidValue
+from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.play import hints, typed
 from plyground.play.saved import write_game
@@ -26,7 +27,7 @@ from plyground.position import Position
 
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
-THIS_GAME, NOT_ENDED = np.zeros(1, np.int64), np.full(1, RUNNING, np.int8)  # for agents that learn while they play
+THIS_GAME = np.zeros(1, np.int64)  # for agents that learn while they play
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,9 @@ class Event:
 class Session:
     """One game after another between a person and an agent."""
 
-    def __init__(self, start: Position, agent: Agent | str, name: str, side: int, seed: int) -> None:
-        self.agent: Agent = make(agent, start.game) if isinstance(agent, str) else agent
+    def __init__(self, start: Position, agent: Agent | str | None, name: str, side: int, seed: int) -> None:
+        """The agent is needed when it replies; until then a front end may still be making it."""
+        self.agent: Agent | None = make(agent, start.game) if isinstance(agent, str) else agent
         self.name, self.side, self.seed = name, side, seed
         self.rngs = seeds(seed, 1)
         self._begin(start)
@@ -69,6 +71,11 @@ class Session:
     @property
     def position(self) -> Position:
         return self.positions[-1]
+
+    @property
+    def before(self) -> Position | None:
+        """The position at which the last turn began; None before the first action."""
+        return before_last_turn(self.positions)
 
     @property
     def over(self) -> bool:
@@ -94,12 +101,15 @@ class Session:
         """The events of a game that has just begun; it may begin at a position that is over."""
         return [Event("began"), *self._end()]
 
-    def prepare(self) -> None:
-        """Compile everything that moves and hints need, before the person waits for an answer."""
-        self.agent.act(self.start.states[:0].copy(), seeds(0, 0))
-        hints.prepare(self.start)
-        if not self.start.over:
-            self.start.play(self.start.legal()[0])
+    def replay(self, actions: Sequence[int]) -> None:
+        """Go on with a saved game: play its actions, of both sides."""
+        for action in actions:
+            mine = self.position.to_move == self.side
+            if mine and not self.in_turn:
+                self.turns.append(len(self.actions))
+            self.in_turn = mine
+            self.positions.append(self.position.play(action))
+            self.actions.append(action)
 
     # ---- moves ----
 
@@ -117,7 +127,8 @@ class Session:
     def _move(self, text: str) -> list[Event]:
         """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`."""
         joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
-        whole = next((each for each in joined if typed.candidates(self.position, each)), text)
+        found = (typed.candidates, typed.completions)
+        whole = next((each for read in found for each in joined if read(self.position, each)), text)
         self.unclear = ""
         try:
             return self.play(*typed.read(self.position, whole))
@@ -134,6 +145,8 @@ class Session:
 
     def reply(self) -> list[Event]:
         """Let the agent act once. An agent that fails loses the game; the game itself is kept."""
+        if self.agent is None:
+            raise InvalidValue(f"{self.name} cannot reply before `agent` is set")
         try:
             action = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
             if action == GIVES_UP:
@@ -163,7 +176,8 @@ class Session:
     def _tell(self, outcome: Outcome) -> None:
         """Tell an agent that learns how the game has ended."""
         self.outcome = outcome
-        tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
+        if self.agent is not None:
+            tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
 
     def close(self) -> None:
         """Nobody plays on: an agent that learns keeps what it has learned."""
@@ -180,11 +194,10 @@ class Session:
             plies = len(self.actions) - self.turns.pop()
         else:
             return [Event("refused", "There is nothing to take back.")]
-        tell(self.agent, THIS_GAME, NOT_ENDED)  # what it has learned from is no longer part of the game
+        self._tell(Outcome.RUNNING)  # what it has learned from is no longer part of the game
         if plies:
             del self.actions[-plies:], self.positions[-plies:]
             self.in_turn, self.unclear = False, ""
-        self.outcome = Outcome.RUNNING
         return [Event("taken_back", plies=plies)]
 
     def resign(self) -> list[Event]:
@@ -215,7 +228,18 @@ class Session:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
         outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        return write_game(self.start, self.actions, players, outcome, self.over or not self.start.game.rules.hidden)
+        shown = self.over or not self.start.game.rules.hidden
+        return write_game(self.start, self.actions, players, outcome, shown, sealed=True)
+
+
+def before_last_turn(positions: Sequence[Position]) -> Position | None:
+    """The position at which the last turn of a line of positions began; None where there was none."""
+    if len(positions) < 2:
+        return None
+    side, first = positions[-2].to_move, len(positions) - 2
+    while first > 0 and positions[first - 1].to_move == side:
+        first -= 1
+    return positions[first]
 
 
 def _ending(position: Position, side: int) -> str:

@@ -19,9 +19,10 @@ class Ambiguous(IllegalAction):
 def read(position: Position, text: str) -> list[int]:
     """The actions that a text means: one action by its name or a part of it, or all actions of one turn."""
     found = candidates(position, text)
-    if len(found) > 1:
-        raise Ambiguous(question(text, [notation(position, action) for action in found]))
-    moves = found or _one_by_one(position, text.split()) or _one_by_one(position, _parts_of_turn(position, text))
+    longer = [] if found else completions(position, text)
+    if len(found) > 1 or longer:
+        raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
+    moves = found or _one_by_one(position, text.split()) or whole_turn(position, text)
     if not moves:
         names = words_of_moves(position)
         what = f"legal: {', '.join(map(' '.join, names))}" if len(names) <= FEW else "`moves` lists the legal moves"
@@ -39,22 +40,29 @@ def candidates(position: Position, text: str) -> list[int]:
     return read or [action for action in legal if distances[action] == least < math.inf]
 
 
+def completions(position: Position, text: str) -> list[int]:
+    """The legal actions whose names begin with a text, which is not complete: `Nf`."""
+    legal, rules, low = position.legal(), position.game.rules, text.casefold()
+    names = {action: (position.name(action), rules.notation(position.state, action, legal)) for action in legal}
+    return [a for a, both in names.items() if len(low) > 1 and any(name.casefold().startswith(low) for name in both)]
+
+
 def _distance(text: str, name: str) -> float:
-    """How far a text is from a name: 0 for the name itself, infinite for a text that is no part of it."""
+    """How far a text is from a name: 0 for the name itself, infinite for a text that is not some of its words."""
     low, words = text.casefold(), name.casefold().split()
     given = low.split()
     if name.casefold() == low:
         return 0 if name == text else 0.5
     if given and Counter(given) <= Counter(words):
         return 1 + words.index(given[0])  # `qs` means the card to play before the card to take
-    return 1000 if given and len(low) > 1 and name.casefold().startswith(low) else math.inf
+    return math.inf
 
 
-def _parts_of_turn(position: Position, text: str) -> list[str]:
-    """The action names of a whole turn in the game's own notation; none where it has no such notation."""
+def whole_turn(position: Position, text: str) -> list[int]:
+    """The actions of a whole turn in the game's own notation; none where it has no such notation."""
     read_turn = position.game.rules.typed_turn
     try:
-        return read_turn(text, position.to_move) if read_turn else []
+        return _one_by_one(position, read_turn(text, position.to_move)) if read_turn else []
     except InvalidText:
         return []
 
@@ -73,6 +81,8 @@ def _one_by_one(start: Position, parts: Sequence[str]) -> list[int]:
 
 def question(text: str, names: Sequence[str]) -> str:
     """`qs j3: take 6s, qd or 4h?`: the next word of each name that a text may mean."""
+    if len(names) == 1:
+        return f"{shorten(text)}: {names[0]}?"
     common, rows = list[str](), [name.split() for name in names]
     while all(rows) and len({row[0] for row in rows}) == 1:
         common.append(rows[0][0])
@@ -86,6 +96,43 @@ def question(text: str, names: Sequence[str]) -> str:
 def notation(position: Position, action: int) -> str:
     """An action as people write it."""
     return position.game.rules.notation(position.state, action, position.legal())
+
+
+def named(position: Position, action: int) -> str:
+    """An action with its side: `white Le2`."""
+    return f"{position.game.rules.SIDES[position.to_move]} {position.name(action)}"
+
+
+def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
+    """A turn as people write it: the actions, and the position before each."""
+    write = positions[0].game.rules.turn_text
+    if write is not None:
+        return write([(position.state, action) for position, action in zip(positions, actions, strict=True)])
+    return " ".join(notation(position, action) for position, action in zip(positions, actions, strict=True))
+
+
+def actions_of(position: Position, names: Sequence[str]) -> list[int]:
+    """The actions of a line of names."""
+    actions: list[int] = []
+    for name in names:
+        actions.append(position.action(name))
+        position = position.play(actions[-1]) if len(actions) < len(names) else position
+    return actions
+
+
+def turns_of(position: Position, actions: Sequence[int]) -> list[tuple[list[int], str]]:
+    """A line of actions turn by turn: the actions of each, and the turn as people write it."""
+    positions, turns = [position], list[tuple[list[int], str]]()
+    for number, action in enumerate(actions, start=1):
+        if number < len(actions):
+            positions.append(positions[-1].play(action))
+    first = 0
+    for place in range(1, len(actions) + 1):
+        if place == len(actions) or positions[place].to_move != positions[first].to_move:
+            turn = list(actions[first:place])
+            turns.append((turn, turn_text(positions[first:place], turn)))
+            first = place
+    return turns
 
 
 def words_of_moves(position: Position) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""What a tree search finds in one position, as plain data, again and again while the search goes on.
+"""What an agent thinks of each move of a position, as plain data; of a tree search again and again while it goes on.
 
 `analyse` grows one tree, a few milliseconds at a time, and describes it: each legal move with its prior, visits, value
 and principal variation. With a limit by simulations its last answer is the answer of the agent with the same settings.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
+from plyground.search.arrays import WIN
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_result, new_trees, words_of
@@ -37,6 +38,7 @@ class MoveAnalysis:
     prior: float
     """the probability that the network gives it; without a network all are equal"""
     visits: int
+    """simulations of a tree search; 0 for other agents"""
     value: float | None
     """-1 to 1; None: no simulation has tried it"""
     proven: str
@@ -49,6 +51,8 @@ class MoveAnalysis:
     """the solver's score, in a solved game"""
     words: str = ""
     """that score in words"""
+    turns: int | None = None
+    """of the proven win or loss, in turns of both sides, where the search counts these"""
 
 
 @dataclass(frozen=True)
@@ -132,14 +136,68 @@ class GrowingTree:
         return Tree(self.trees.states[0], self.trees.nodes[0], self.trees.edges[0])
 
 
-# ---- one position ----
+# ---- agents without a tree ----
+
+
+def scored(
+    position: Position,
+    values: Mapping[int, float | None],
+    seconds: float,
+    priors: Mapping[int, float] | None = None,
+    lines: Mapping[int, Sequence[int]] | None = None,
+    turns: bool = False,
+) -> Analysis:
+    """The analysis by an agent that gives a value to each action, or to some; None: it does not.
+
+    Values beyond 1 are proven: WIN for a win with the first ply, or turn (`turns`), and one less for each one later.
+    """
+    check_running(position)
+    moves: list[MoveAnalysis] = []
+    for action in position.legal():
+        value, line = values.get(action), (lines or {}).get(action, [action])
+        decided = value is not None and abs(value) > WIN / 2
+        distance = round(WIN - abs(value or 0.0)) + 1 if decided else None
+        moves.append(
+            MoveAnalysis(
+                name=position.name(action),
+                action=action,
+                prior=1.0 / len(position.legal()) if priors is None else priors.get(action, 0.0),
+                visits=0,
+                value=value if value is None else max(-1.0, min(1.0, value)),
+                proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
+                plies=None if turns else distance,
+                line=names_of(position, line),
+                turns=distance if turns else None,
+            )
+        )
+    rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
+    moves.sort(key=lambda move: (-rank.get(move.action, -2.0 * WIN), -move.prior))
+    best, side = moves[0], position.game.rules.SIDES[position.to_move]
+    return Analysis(position.view, side, best.value or 0.0, best.proven, 0, seconds, moves)
+
+
+def names_of(position: Position, line: Sequence[int]) -> list[str]:
+    """The names of the actions of a line; where chance or hidden cards come between, only the first is known."""
+    rules, names = position.game.rules, list[str]()
+    for action in line[:1] if rules.hidden or rules.CHANCE else line[:LONGEST_LINE]:
+        names.append(position.name(action))
+        position = position.play(action)
+    return names
+
+
+def check_running(position: Position) -> None:
+    """Refuse a position whose game is over."""
+    if position.over:
+        text = shorten(position.view)
+        raise InvalidValue(f"an analysis needs a running game; {position.outcome} in {text!r}: go back a move")
+
+
+# ---- a tree search ----
 
 
 def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVERY) -> Iterator[Analysis]:
     """The analysis so far every `every` seconds, and at last that of the whole search."""
-    if position.over:
-        text = shorten(position.view)
-        raise InvalidValue(f"an analysis needs a running game; {position.outcome} in {text!r}: go back a move")
+    check_running(position)
     config, begun = growing.config, time.perf_counter()
     end, most = begun + (config.seconds or math.inf), config.simulations or MOST_SIMULATIONS
     growing.begin(position.states, rngs)
@@ -157,6 +215,12 @@ def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVE
             due = now + every
             yield describe(growing, position, found, now - begun)
     yield describe(growing, position, found, time.perf_counter() - begun)
+
+
+def last_analysis(growing: Growing, position: Position, rngs: Rngs) -> Analysis:
+    """The analysis of the whole search."""
+    *_, last = analyse(growing, position, rngs)
+    return last
 
 
 def describe(growing: Growing, position: Position, found: Result, seconds: float) -> Analysis:

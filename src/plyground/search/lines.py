@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
+from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.arrays import WIN, Records
 from plyground.search.deepening_arrays import Limits
 from plyground.search.minimax import check_searchable
 from plyground.search.timed import (
-    BETWEEN_LOOKS,
+    CLOCK_INTERVAL,
     DEEPEST,
     FIRST_NODES,
     LEAST_NODES,
@@ -36,6 +37,7 @@ from plyground.search.timed import (
 )
 
 Flags = NDArray[np.uint8]
+LINES = 5  # of an analysis
 HELPERS_NODES = 4096  # that a further thread searches between two readings of the signal to stop
 
 
@@ -144,7 +146,7 @@ class LineSearch:
             chunk = max(1, min(chunk, nodes - self.nodes)) if stoppable else LEAST_NODES
             self.kernels.search_on(chunk, limits, self.own.stack, self.own.memory)
             now = time.perf_counter()
-            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * BETWEEN_LOOKS)), now
+            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * CLOCK_INTERVAL)), now
             stoppable = stoppable or run["action"] >= 0
             if stoppable and not run["finished"] and self._over(nodes, stop):
                 return False
@@ -173,3 +175,24 @@ class LineSearch:
             ended.set()
             for thread in threads:
                 thread.join()
+
+
+def analyse_lines(game: Game, position: Position, seconds: float | None, nodes: int = MOST_NODES) -> Analysis:
+    """The LINES best moves of a position after so many seconds or nodes, each with its value and line."""
+    check_running(position)
+    begun, search = time.perf_counter(), LineSearch(game)
+
+    def stop() -> bool:
+        return seconds is not None and time.perf_counter() - begun > seconds
+
+    lines: list[Found] = []
+    for found in search.deepen(position.states, LINES, nodes=nodes, stop=stop):
+        lines = found.lines
+    values = {line.action: line.value for line in lines}
+    return scored(
+        position,
+        values,
+        time.perf_counter() - begun,
+        lines={line.action: line.line for line in lines},
+        turns=True,
+    )

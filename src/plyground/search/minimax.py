@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
+from plyground.position import Position
+from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
 
 DEEPEST = 40
@@ -78,6 +81,14 @@ class Minimax:
             order = np.argsort(-values, axis=1, kind="stable").astype(np.int32)
         found = self._search(states, rngs, limits, order)
         return found.actions, found.scores
+
+    def analyse(self, position: Position, rngs: Words) -> Analysis:
+        """The value of each move, this deep."""
+        check_running(position)
+        begun = time.perf_counter()
+        (actions,), (values,) = self.scores(position.states)
+        found = {int(action): float(value) for action, value in zip(actions, values, strict=True) if action >= 0}
+        return scored(position, found, time.perf_counter() - begun)
 
     def _as_listed(self, states: Records) -> Ints:
         """[N, MAX_LEGAL] the order in which legal actions are listed."""

@@ -15,6 +15,8 @@ import numpy as np
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
+from plyground.position import Position
+from plyground.search.analysis import Analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
 from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
 from plyground.search.minimax import check_searchable
@@ -128,6 +130,13 @@ class TimedMinimax:
                 raise
             return replace(results[-1], stopped=True)
         return results[-1]
+
+    def analyse(self, position: Position, rngs: Words) -> Analysis:
+        """The best moves, each with its value and line."""
+        from plyground.search.lines import analyse_lines  # which imports this file
+
+        seconds = None if self.nodes else self.seconds
+        return analyse_lines(self.game, position, seconds, self.nodes or MOST_NODES)
 
     def deepen(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib.util
-import re
 import signal
 import sys
 import time
@@ -18,7 +17,7 @@ from typing import Any
 
 from plyground.errors import Error, InvalidText, InvalidValue, install, shorten, unknown
 from plyground.game import Game
-from plyground.position import Position
+from plyground.play.saved import RUN_HEAD, RUN_OUTCOME, read_run_game
 from plyground.runs.directory import read_config, steps_of
 from plyground.runs.records import RECORDS, Record, parse_json
 from plyground.web import child
@@ -31,8 +30,6 @@ LIVELY = 20.0  # seconds since the last line of metrics of a run that somebody e
 STOPPING = 20.0  # seconds in which a run saves a checkpoint
 NUMBERS = ("loss", "td_error", "entropy", "value_error", "kl", "q", "truncated", "distinct", "match@1")
 MOST_RUNS, MOST_FILES = 100, 50
-HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
-OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
 
 
 @dataclass
@@ -282,9 +279,9 @@ class Runs:
         found = list[SavedGame]()
         for file in files[:MOST_FILES]:
             for number, (head, line) in enumerate(_pairs(file), start=1):
-                words = HEAD.fullmatch(head)
+                words = RUN_HEAD.fullmatch(head)
                 players = f"the learner against {words['name']}" if words else "a game"
-                result = OUTCOME.search(line)
+                result = RUN_OUTCOME.search(line)
                 title = f"step {file.stem}: {players}, {result[1].lower().replace('_', ' ') if result else 'unknown'}"
                 found.append(SavedGame(file.stem, number, title))
         return found
@@ -296,28 +293,12 @@ class Runs:
         pairs = _pairs(path) if path else []
         if not 1 <= number <= len(pairs):
             raise InvalidValue(f"{name} has saved no game {number} at step {shorten(file)!r}")
-        head, line = pairs[number - 1]
-        words, game = HEAD.fullmatch(head), self.game_of(name)
-        if words is None:
-            raise InvalidText(f"the game {number} at step {file} of {name} cannot be read: {shorten(head)!r}")
-        start = game.position(words["text"])
-        first = words["side"] == game.rules.SIDES[0]
-        players = ["the learner", words["name"]] if first else [words["name"], "the learner"]
-        actions = _actions(start, OUTCOME.split(line)[0].split())
-        return self._game_id(game_of_run(self.folder / name)), game, players, start.text, actions
-
-
-def _actions(position: Position, words: Sequence[str]) -> list[int]:
-    """The actions of names, which may have several words each."""
-    actions, rest = list[int](), list(words)
-    while rest:
-        names = {name: action for action, name in zip(position.legal(), position.names(), strict=True)}
-        name = next((n for k in range(len(rest), 0, -1) if (n := " ".join(rest[:k])) in names), None)
-        if name is None:
-            raise InvalidText(f"ply {len(actions) + 1}: {shorten(rest[0])!r} is not legal in {position.view!r}")
-        actions.append(names[name])
-        position, rest = position.play(names[name]), rest[len(name.split()) :]
-    return actions
+        game = self.game_of(name)
+        try:
+            start, actions, players = read_run_game(game, *pairs[number - 1])
+        except InvalidText as error:
+            raise InvalidText(f"the game {number} at step {file} of {name} cannot be read: {error}") from None
+        return self._game_id(game_of_run(self.folder / name)), game, list(players), start.text, actions
 
 
 def _pairs(file: Path) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ import msgspec
 from plyground.errors import IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.games.interface import Outcome
-from plyground.games.scene import Scene
+from plyground.games.scene import Scene, changed_cells
 from plyground.play import typed
 from plyground.play.saved import write_game
 from plyground.position import Position
@@ -401,11 +401,3 @@ def choices_of(position: Position) -> list[messages.Choice]:
     return [
         messages.Choice(action, rules.notation(position.state, action, legal), path) for action, path in paths.items()
     ]
-
-
-def changed_cells(before: Scene, after: Scene) -> list[str]:
-    """The names of the board's cells whose items differ between two scenes of one seat."""
-    old = {cell.name: cell.items for cell in before.zones[0].cells}
-    if after.zones[0].name != "board":
-        return []
-    return [cell.name for cell in after.zones[0].cells if old.get(cell.name, cell.items) != cell.items]

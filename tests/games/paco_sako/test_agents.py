@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from conftest import finish_compiling
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
 from plyground.cli import play, terminal
@@ -75,9 +76,9 @@ def safe_and_new(before: pg.Position, after: pg.Position) -> tuple[bool, bool]:
 
 
 def test_advice(paco_sako: pg.Game) -> None:
-    assert advise(paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")) == "Paco Ŝako: Lc4 Pf7 Pf5"
+    assert advise(paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")) == "Paco Ŝako: Bc4>Rf7xKf5"
     forced = paco_sako.position("r2q2k1/ppp1n2p/4c2e/3f1C2/1b1o1p1P/2S1P3/PPP2PP1/2KR1B2 w 0 - - -")
-    assert advise(forced) == "Paco Ŝako in two turns: Ld1 Pd4 Pe6 Pg6"
+    assert advise(forced) == "Paco Ŝako in two turns: Rd1>Nd4>Re6>g6"
     assert advise(paco_sako.position("4k3/8/8/8/8/8/8/4K2R b 0 - - -")) == ""
     assert advise(paco_sako.position("4k3/8/8/8/8/8/8/4R2K b 0 - - -")) == "your king is in Ŝako"
 
@@ -92,7 +93,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def run(position: pg.Position, words: str) -> str:
         monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words.split())))
         monkeypatch.setattr(terminal.console, "_width", 200)
-        play.play(position, make("random", position.game), "random", position.to_move, seed=1)
+        session = pg.Session(position, None, "random", position.to_move, seed=1)
+        play.play(session, lambda: make("random", position.game))
+        finish_compiling()
         return capsys.readouterr().out
 
     return run
@@ -120,7 +123,7 @@ def test_undo_takes_back_the_whole_unfinished_turn(
 def test_hint_and_mistakes(paco_sako: pg.Game, typed: Callable[[pg.Position, str], str]) -> None:
     start = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
     shown = typed(start, "hint e5 c4 f7 f5")
-    assert "Paco Ŝako: Lc4 Pf7 Pf5. minimax:depth=4 would play Lc4" in shown
+    assert "Paco Ŝako: Bc4>Rf7xKf5. minimax:time=0.5 would play Bc4" in shown
     assert "'e5' is not legal here; legal: Lc4" in shown
     assert "8/5c2/8" not in shown, "the board is there for the eye"
     assert "You win (Paco Ŝako)!" in shown

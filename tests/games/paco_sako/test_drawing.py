@@ -9,7 +9,7 @@ def test_unions_and_choices_are_drawn(paco_sako: pg.Game) -> None:
     position = paco_sako.position("4k3/8/8/8/8/2p5/8/c3K3 w 0 - - -")
     assert str(position).splitlines()[7] == "1  ♖♟  ·   ·   ·   ♔   ·   ·   ·"
     position = position.play("La1")
-    assert paco_sako.rules.draw_choices is not None
-    marked = paco_sako.rules.draw_choices(position.state, position.legal()).splitlines()
+    assert paco_sako.rules.draw_marked is not None
+    marked = paco_sako.rules.draw_marked(position.state, 0, None, position.legal()).splitlines()
     assert marked[7] == "1  ·  *·  *·  *·   ♔   ·   ·   ·"
     assert marked[-1] == "white: place · ♖♟ from a1 in the hand"

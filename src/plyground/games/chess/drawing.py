@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plyground.games.chess.text import SIDES, letters, reason, squares_of
+from collections.abc import Sequence
+
+from plyground.games.chess.text import SIDES, letters, reason
 from plyground.games.interface import State
 
 FIGURES = dict(zip("PNBRQKpnbrqk", "♙♘♗♖♕♔♟♞♝♜♛♚", strict=True))
@@ -21,17 +23,17 @@ def draw(state: State) -> str:
 
 def observe(state: State, seat: int) -> str:
     """The board with the seat's own side below."""
-    return draw_last(state, seat, -1)
+    return draw_marked(state, seat, None, ())
 
 
-def draw_last(state: State, seat: int, action: int) -> str:
-    """The board with the seat's own side below, the last move in brackets; then the side to move."""
+def draw_marked(state: State, seat: int, before: State | None, choices: Sequence[int]) -> str:
+    """The board with the seat's own side below, what the last move changed in brackets; then the side to move."""
     cells, side = letters(state), int(state["to_move"])
-    moved = squares_of(action, 1 - side)[:2] if action >= 0 else ()
+    old = cells if before is None else letters(before)
     ranks, files = (range(7, -1, -1), range(8)) if seat == 0 else (range(8), range(7, -1, -1))
 
     def shown(square: int) -> str:
-        return ("[{}]" if square in moved else " {} ").format(FIGURES.get(cells[square], "·"))
+        return ("[{}]" if cells[square] != old[square] else " {} ").format(FIGURES.get(cells[square], "·"))
 
     rows = [f"{rank + 1} {''.join(shown(8 * rank + file) for file in files)}".rstrip() for rank in ranks]
     turn = reason(state) or f"{SIDES[side]} to move{', in check' if state['checkers'] else ''}"

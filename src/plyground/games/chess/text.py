@@ -18,6 +18,7 @@ SIDES = ("White", "Black")
 RIGHTS = "KQkq"
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}  # where king and rook of a castling right stand
 UCI = True
+AIM = "attack the opponent's king so that it cannot escape (checkmate)"
 TYPING = "a move such as e4, Nf3, O-O or e2e4"
 MOST_PIECES = 16  # of a side, as many as a game begins with
 MOST_MOVES = (27, 8, 13, 14, 27, 10)  # of a pawn (once it is a queen), knight, bishop, rook, queen and king

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -12,6 +15,7 @@ from plyground.games.connect_four.solver.solver import NO_MOVE, Solver, in_words
 from plyground.games.interface import Rng, State
 from plyground.games.rng import below, draw
 from plyground.position import Position
+from plyground.search.analysis import Analysis, check_running, scored
 
 
 @njit
@@ -83,6 +87,15 @@ class Perfect:
         order = np.argsort(~legal, axis=1, kind="stable").astype(np.int32)  # open columns first
         exact = np.take_along_axis(found, order, 1).astype(np.float64)
         return np.where(np.take_along_axis(legal, order, 1), order, np.int32(-1)), np.sign(exact) * 0.5 + exact / 44
+
+    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
+        """The exact result of each move: 1, 0 or -1, and in words."""
+        check_running(position)
+        begun, exact = time.perf_counter(), solve(position)
+        values = {action: float(np.sign(score)) for action, (score, _) in exact.items()}
+        found = scored(position, values, time.perf_counter() - begun)
+        moves = [replace(move, exact=exact[move.action][0], words=exact[move.action][1]) for move in found.moves]
+        return replace(found, moves=sorted(moves, key=lambda move: -(move.exact or 0)))
 
 
 AGENTS = {"solver": Perfect}

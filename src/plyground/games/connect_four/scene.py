@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from plyground.games.connect_four.rules import COLUMNS, ROWS
-from plyground.games.connect_four.text import SIDES, reason
-from plyground.games.interface import RUNNING, State
+from plyground.games.connect_four.text import SIDES, reason, winning
+from plyground.games.interface import State
 from plyground.games.scene import Cell, Item, Scene, board, status
-
-DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # rows up, columns right
-FOURS = [
-    [(row + k * up, column + k * right) for k in range(4)]
-    for up, right in DIRECTIONS
-    for row in range(ROWS)
-    for column in range(COLUMNS)
-    if row + 3 * up < ROWS and 0 <= column + 3 * right < COLUMNS
-]
-"""the 69 lines, as (row, column), row 0 below"""
 
 
 def scene(state: State, seat: int) -> Scene:
@@ -28,8 +18,7 @@ def scene(state: State, seat: int) -> Scene:
         for column in range(COLUMNS)
         if bits[side] >> (7 * column + row) & 1
     }
-    lines = FOURS if state["outcome"] != RUNNING else []
-    won = {cell for line in lines if len({owner.get(cell, cell) for cell in line}) == 1 for cell in line}
+    won = winning(state)
 
     def cell(row: int, column: int) -> Cell:
         there = (row, column)

@@ -13,9 +13,20 @@ from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS, State
 
 EMPTY, DISCS = ".", "xo"
 SIDES = ("●", "○")
+AIM = "four of your own stones in a line: flat, upright or diagonal"
 TYPING = "a column, 1 to 7"
 READS = {".": -1, "x": 0, "o": 1, "X": 0, "O": 1, "●": 0, "○": 1}
 """the characters of a board and whose stones they are; -1: nobody's"""
+
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # rows up, columns right
+FOURS = [
+    [(row + k * up, column + k * right) for k in range(4)]
+    for up, right in DIRECTIONS
+    for row in range(ROWS)
+    for column in range(COLUMNS)
+    if row + 3 * up < ROWS and 0 <= column + 3 * right < COLUMNS
+]
+"""the 69 lines, as (row, column), row 0 below"""
 
 
 def reason(state: State) -> str:
@@ -120,6 +131,17 @@ def _four_in(stones: int) -> bool:
     """`has_four` for Python integers: reading a text compiles nothing."""
     pairs = ((stones & (stones >> shift), shift) for shift in (1, 6, 7, 8))
     return any(pair & (pair >> 2 * shift) for pair, shift in pairs)
+
+
+def winning(state: State) -> set[tuple[int, int]]:
+    """The cells of all fours, as (row, column), row 0 below."""
+    first, second = (int(stones) for stones in state["stones"])
+
+    def owner(row: int, column: int) -> int:
+        bit = 1 << (7 * column + row)
+        return 1 if first & bit else 2 if second & bit else 0
+
+    return {cell for four in FOURS if {owner(*each) for each in four} in ({1}, {2}) for cell in four}
 
 
 def _columns_of(stones: int) -> list[tuple[str, int]]:

@@ -85,8 +85,13 @@ def advise(position: Position) -> str:
     """A way to the opponent's king, or a warning that the own king is in danger."""
     ways = analysis.chains(position)
     if ways.found:
-        return f"Paco Ŝako: {ways.found[0]}"
+        return f"Paco Ŝako: {_in_words(position, ways.found[0])}"
     forced = analysis.paco_in_2(position)
     if forced.found:
-        return f"Paco Ŝako in two turns: {forced.found[0]}"
+        return f"Paco Ŝako in two turns: {_in_words(position, forced.found[0])}"
     return "your king is in Ŝako" if analysis.in_sako(position, position.to_move) else ""
+
+
+def _in_words(position: Position, chain: analysis.Chain) -> str:
+    """A turn as people write it."""
+    return " ".join(analysis.replay(position, chain.actions))

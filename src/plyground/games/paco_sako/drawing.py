@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from plyground.games.interface import RUNNING, State
 from plyground.games.paco_sako.board import NOWHERE
+from plyground.games.paco_sako.sako import in_sako
 from plyground.games.paco_sako.text import SIDES, SQUARES, cells, prompt, reason
 
 FIGURES = (" ♙♖♘♗♕♔", " ♟♜♞♝♛♚")
@@ -14,27 +15,29 @@ STYLES = {"[♙♖♘♗♕♔]": "bold blue", "[♟♜♞♝♛♚]": "bold yel
 
 def draw(state: State) -> str:
     """The board: white's piece left, black's right, both in a union; below, what the board cannot show."""
-    return _drawing(state, ())
+    return draw_marked(state, 0, None, ())
 
 
-def draw_choices(state: State, actions: Sequence[int]) -> str:
-    """The board, with a star wherever a piece may be placed or, with an empty hand, lifted."""
-    return _drawing(state, [action % 64 for action in actions if action < 128])
+def draw_marked(state: State, seat: int, before: State | None, choices: Sequence[int]) -> str:
+    """The board; what the last turn changed in brackets, a star wherever a piece may be placed or lifted."""
+    starred, now = {action % 64 for action in choices if action < 128}, cells(state)
+    old = now if before is None else cells(before)
 
+    def cell(square: int) -> str:
+        white, black = now[square]
+        pieces, changed = FIGURES[0][white] + FIGURES[1][black], now[square] != old[square]
+        left = "*" if square in starred else "[" if changed else " "
+        return f"{left}{'· ' if pieces == '  ' else pieces}{']' if changed else ' '}"
 
-def _drawing(state: State, starred: Sequence[int]) -> str:
-    def cell(square: int, white: int, black: int) -> str:
-        pieces = FIGURES[0][white] + FIGURES[1][black]
-        return ("*" if square in starred else " ") + ("· " if pieces == "  " else pieces)
-
-    board = [cell(square, *kinds) for square, kinds in enumerate(cells(state))]
-    rows = [f"{rank + 1} {' '.join(board[8 * rank : 8 * rank + 8])}".rstrip() for rank in reversed(range(8))]
+    rows = [f"{rank + 1} {''.join(cell(8 * rank + file) for file in range(8))}".rstrip() for rank in reversed(range(8))]
     return "\n".join([*rows, f"   {'   '.join('abcdefgh')}", _remarks(state)])
 
 
 def _remarks(state: State) -> str:
     side, hand = int(state["to_move"]), [int(kind) for kind in state["hand"]]
     remarks = [f"{SIDES[side]}: {prompt(state)}"] if state["outcome"] == RUNNING else [reason(state)]
+    if in_sako(state):
+        remarks.append(f"Ŝako: the {SIDES[side]} king can be reached")
     if any(hand):
         figures = f"{FIGURES[0][hand[0]]}{FIGURES[1][hand[1]]}".strip()
         remarks.append(f"{figures} from {SQUARES[int(state['origin'])]} in the hand")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plyground.games.interface import RUNNING, State
-from plyground.games.paco_sako.board import LIFT, NOWHERE, PLACE
+from plyground.games.paco_sako.board import KING, LIFT, NOWHERE, PLACE
+from plyground.games.paco_sako.sako import in_sako
 from plyground.games.paco_sako.text import SIDES, SQUARES, cells, prompt, reason
 from plyground.games.scene import Cell, Item, Scene, row, square_board, status
 
@@ -12,19 +13,23 @@ PROMOTIONS = KINDS[2:6]  # in the order of the actions
 
 
 def scene(state: State, seat: int) -> Scene:
-    """The board with the seat's own side below; marked are where the hand lifted, and the pawn that promotes."""
+    """The board with the seat's own side below; marked are where the hand lifted, the pawn that promotes, and the king
+    that is in Ŝako."""
+    squares, side, sako = cells(state), int(state["to_move"]), in_sako(state)
     marked = {int(state["origin"]): "lifted", int(state["promoting"]): "promotes"}
+    if sako:
+        marked[next(square for square, kinds in enumerate(squares) if kinds[side] == KING)] = "check"
     marked.pop(NOWHERE, None)
     board = [
         Cell(SQUARES[square], _items(*kinds), (marked[square],) if square in marked else ())
-        for square, kinds in enumerate(cells(state))
+        for square, kinds in enumerate(squares)
     ]
-    zones, side = [square_board(board, seat)], int(state["to_move"])
+    zones = [square_board(board, seat)]
     if any(state["hand"]):
         zones.append(row("hand", [Cell("hand", _items(*map(int, state["hand"])))]))
     if state["outcome"] == RUNNING and state["required"] not in (LIFT, PLACE):
         zones.append(row("promotion", [Cell(f"promote:{kind}", (Item(kind, side),)) for kind in PROMOTIONS]))
-    return Scene(tuple(zones), status(state, SIDES, reason(state), f": {prompt(state)}"))
+    return Scene(tuple(zones), status(state, SIDES, reason(state), f"{', Ŝako' if sako else ''}: {prompt(state)}"))
 
 
 def clicks(state: State, action: int) -> list[str]:

@@ -17,6 +17,7 @@ SQUARES = [f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"]
 LETTERS = ".PRNBQK"
 SIDES = ("white", "black")
 LENIENT = True  # boards with few pieces, without kings, with untrue rights are read, as everybody writes them
+AIM = "unite one of your pieces with the opponent's king; nothing is ever taken"
 TYPING = "the square to lift, then the square to place, or the whole turn (e2e4)"
 UNIONS = "acdefghijlmostuvwxyz"  # of pawn and pawn, pawn and rook, ..., queen and queen, queen and king
 RIGHTS = "AHah"  # in the order of their bits

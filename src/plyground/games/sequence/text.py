@@ -21,6 +21,7 @@ from plyground.games.sequence import cards
 
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
+AIM = "two lines of five of your own chips; you place them by playing the cards that the board shows"
 TYPING = "a card, a square and the card to take (2s b7 jd), or as much of it as tells the move"
 LONGEST = 3000
 MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them

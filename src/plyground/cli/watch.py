@@ -1,0 +1,140 @@
+"""The command `watch`: a game between two agents, or a saved one, turn by turn in the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from plyground.agents.agent import Agent
+from plyground.cli.keys import Keys, listening
+from plyground.cli.terminal import board, console, say
+from plyground.game import Game
+from plyground.games.rng import seeds
+from plyground.play.background import Background
+from plyground.play.saved import read_file, write_game
+from plyground.play.watching import Watch, by_agents, by_record
+from plyground.position import Position
+
+Maker = Callable[[], Agent]
+HELP = "space: pause or go on · → step · ← back · + - faster, slower · home, end · q quit"
+FASTER = 2.0  # for each + or -
+POLL = 0.1  # seconds between two looks at the compiler
+
+
+class Viewer:
+    """What the keys do: pause, step, back, speed."""
+
+    def __init__(self, watch: Watch, speed: float, paused: bool) -> None:
+        self.watch, self.speed, self.paused, self.quits = watch, speed, paused, False
+
+    def press(self, key: str) -> None:
+        watch = self.watch
+        if key in ("q", "\x1b", "\x04"):
+            self.quits = True
+        elif key == " ":
+            self.paused = not self.paused
+        elif key in ("right", "n", "\n", "\r"):
+            self.paused = True
+            watch.forward()
+        elif key in ("left", "b"):
+            self.paused = True
+            watch.back()
+        elif key in ("home", "end"):
+            self.paused = True
+            (watch.to_start if key == "home" else watch.to_end)()
+        elif key in ("+", "-"):
+            self.speed = min(64.0, max(1 / 64, self.speed * (FASTER if key == "+" else 1 / FASTER)))
+
+    def view(self, compiling: str = "") -> Group:
+        """The players, the last turn, the board and the keys."""
+        watch, position = self.watch, self.watch.position
+        sides, hidden = position.game.rules.SIDES, position.game.rules.hidden
+        players = " against ".join(f"{side} {player}" for side, player in zip(sides, watch.players, strict=True))
+        state = "paused" if self.paused else f"{self.speed:g} turns a second"
+        last = watch.turn(watch.shown) if watch.shown else "the beginning"
+        told = watch.result or (f"compiling {compiling}, once for this machine ..." if compiling else "")
+        parts = [Text(players, style="bold"), Text(f"turn {watch.shown}: {last}")]
+        parts += [board(position, None if hidden else 0, watch.before), Text(told, style="bold")]
+        return Group(*parts, Text(f"{state} · {HELP}", style="dim"))
+
+
+def show_file(path: Path, game: Game, number: int, speed: float, step: bool, save: Path | None) -> None:
+    """Show a saved game."""
+    saved = read_file(path, game, number)
+    first, second = (name or side for name, side in zip(saved.players, game.rules.SIDES, strict=True))
+    background = Background({"agents": lambda: None, "rules": game.compile})
+    _show(Watch(saved.start, (first, second), by_record(saved.actions)), background, speed, step, save)
+
+
+def show_agents(
+    start: Position,
+    names: tuple[str, str],
+    makers: tuple[Maker, Maker],
+    seed: int,
+    speed: float,
+    step: bool,
+    save: Path | None,
+) -> None:
+    """Show a game between two agents, which are made while the first board is shown."""
+
+    def make() -> tuple[Agent, Agent]:
+        agents = makers[0](), makers[1]()
+        for agent in agents:
+            agent.act(start.states[:0].copy(), seeds(0, 0))
+        return agents
+
+    background = Background({"agents": make, "rules": start.game.compile})
+    choose = by_agents(background.futures["agents"].result, seed)
+    _show(Watch(start, names, choose), background, speed, step, save)
+
+
+def _show(watch: Watch, background: Background, speed: float, step: bool, save: Path | None) -> None:
+    """Show a game: with keys in a terminal, else as one line for each turn and the last board."""
+    try:
+        if console.is_terminal and sys.stdin.isatty():
+            with listening() as keys, Live(console=console, auto_refresh=False) as live:
+                _follow(Viewer(watch, speed, step), background, keys, live)
+        else:
+            _print(watch, background)
+    except KeyboardInterrupt:
+        say("Stopped.")
+    finally:
+        background.end()
+    if save:
+        position = watch.positions[-1]
+        with save.open("x", encoding="utf-8") as file:
+            file.write(write_game(watch.positions[0], watch.actions, watch.players, position.outcome, sealed=True))
+        say(f"Wrote {save}.")
+
+
+def _follow(viewer: Viewer, background: Background, keys: Keys, live: Live) -> None:
+    """Show turn after turn, and obey the keys between them."""
+    due = time.monotonic() + 1.0 / viewer.speed
+    while not viewer.quits:
+        waits = viewer.watch.needs_turn and not background.done("agents")
+        live.update(viewer.view(background.progress if waits else ""), refresh=True)
+        still = viewer.paused or viewer.watch.over
+        key = keys.read(POLL if waits else 3600.0 if still else due - time.monotonic())
+        if key and not (waits and key in ("right", "n", "\n", "\r")):
+            viewer.press(key)
+        elif not key and not waits and not still:
+            viewer.watch.forward()
+            due = time.monotonic() + 1.0 / viewer.speed
+
+
+def _print(watch: Watch, background: Background) -> None:
+    """Without a terminal: all turns, one line each, and the last board."""
+    background.futures["agents"].result()
+    while not watch.over:
+        watch.forward()
+        if watch.shown and not (watch.over and watch.ended):
+            say(f"{watch.shown}. {watch.turn(watch.shown)}")
+    hidden = watch.position.game.rules.hidden
+    console.print(board(watch.position, None if hidden else 0, watch.before))
+    say(watch.result)

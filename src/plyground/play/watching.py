@@ -1,0 +1,119 @@
+"""A game that somebody watches: it goes on turn by turn, and back. A front end shows it; nothing is printed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from plyground.agents.agent import GIVES_UP, Agent, ask
+from plyground.errors import Error
+from plyground.games.rng import seeds
+from plyground.play.session import THIS_GAME, before_last_turn
+from plyground.play.typed import turn_text
+from plyground.position import Position
+
+Choose = Callable[[Position], int]
+"""the next action; GIVES_UP: the game ends here"""
+
+
+class Watch:
+    """The turns of a game so far, and the one that is shown. Turns that were never shown are asked for."""
+
+    def __init__(self, start: Position, players: tuple[str, str], choose: Choose, most: int = 0) -> None:
+        self.players, self.choose, self.most = players, choose, most or start.game.rules.MAX_PLIES
+        self.positions, self.actions = [start], list[int]()  # before each action, and at the end
+        self.turns = [0]  # where each turn begins, and where the last one ends
+        self.shown = 0  # number of turns
+        self.ended = ""  # why the game ends, where the rules do not say it
+
+    @property
+    def position(self) -> Position:
+        return self.positions[self.turns[self.shown]]
+
+    @property
+    def before(self) -> Position | None:
+        """Where the turn began that led to the position."""
+        return before_last_turn(self.positions[: self.turns[self.shown] + 1])
+
+    @property
+    def needs_turn(self) -> bool:
+        """Whether the next turn has still to be asked for."""
+        return self.shown == len(self.turns) - 1 and not self.over
+
+    @property
+    def over(self) -> bool:
+        """Whether the shown position is the last one."""
+        return self.shown == len(self.turns) - 1 and (self.position.over or bool(self.ended))
+
+    def forward(self) -> None:
+        """Show the next turn, unless there is none."""
+        if self.needs_turn:
+            self._play_turn()
+        self.shown = min(self.shown + 1, len(self.turns) - 1)
+
+    def back(self) -> None:
+        self.shown = max(0, self.shown - 1)
+
+    def to_start(self) -> None:
+        self.shown = 0
+
+    def to_end(self) -> None:
+        """Show the last turn that was played so far."""
+        self.shown = len(self.turns) - 1
+
+    def _play_turn(self) -> None:
+        side, position = self.position.to_move, self.position
+        while not position.over and not self.ended and position.to_move == side:
+            try:
+                action = self.choose(position)
+            except Error as error:
+                self.ended = f"{self.players[side]} fails: {error}"
+                break
+            if action == GIVES_UP:
+                self.ended = "the record ends here"
+            elif len(self.actions) >= self.most:
+                self.ended = f"stopped after {self.most} plies"
+            else:
+                position = position.play(action)
+                self.positions.append(position)
+                self.actions.append(action)
+        if self.turns[-1] < len(self.actions):
+            self.turns.append(len(self.actions))
+
+    def turn(self, number: int) -> str:
+        """A turn with its side, as people write it: `white e2>e4`."""
+        first, last = self.turns[number - 1], self.turns[number]
+        side = self.positions[first].game.rules.SIDES[self.positions[first].to_move]
+        return f"{side} {turn_text(self.positions[first:last], self.actions[first:last])}"
+
+    @property
+    def result(self) -> str:
+        """How the game has ended; empty before."""
+        if not self.over:
+            return ""
+        position = self.positions[-1]
+        if not position.over:
+            return f"{self.ended}."
+        reason, winner = f" ({position.reason})" if position.reason else "", int(position.outcome) - 2
+        if winner < 0:
+            return f"A draw{reason}."
+        return f"{position.game.rules.SIDES[winner]}, {self.players[winner]}, wins{reason}."
+
+
+def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:
+    """Two agents choose the actions, each those of its side; the function returns them when they are ready."""
+    rngs = seeds(seed, 1)
+
+    def choose(position: Position) -> int:
+        agent = agents()[position.to_move]
+        action = int(ask(agent, THIS_GAME, position.states.copy(), rngs)[0])
+        if action == GIVES_UP:
+            raise Error(f"it gives up: {getattr(agent, 'faults', ['it gives no reason'])[-1]}")
+        return action
+
+    return choose
+
+
+def by_record(actions: Sequence[int]) -> Choose:
+    """The actions of a saved game."""
+    left = iter(actions)
+    return lambda position: next(left, GIVES_UP)
