@@ -101,3 +101,44 @@ def test_an_evaluation_is_for_the_side_to_move(connect_four: pg.Game) -> None:
     assert p.evaluate() > 0 > p.play("7").evaluate()
     with pytest.raises(pg.InvalidValue, match="sequence has no `evaluate`"):
         pg.load("sequence").start().evaluate()
+
+
+# ---- what agents think ----
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("spec", ["solver", "minimax:depth=3", "minimax:nodes=500", "search:sims=50", "level:1"])
+def test_agents_tell_what_they_think_of_each_move(connect_four: pg.Game, spec: str) -> None:
+    position = connect_four.position("121212")
+    found = position.analyse(spec)
+    assert sorted(move.action for move in found.moves) == position.legal()
+    assert (found.moves[0].name, found.moves[0].value) == ("1", 1.0), "it wins at once"
+    assert sum(move.prior for move in found.moves) == pytest.approx(1.0)
+    assert all(move.value is None or -1.0 <= move.value <= 1.0 for move in found.moves)
+
+
+@pytest.mark.compiled
+def test_proven_results_have_their_distance(connect_four: pg.Game) -> None:
+    position = connect_four.position("112233")
+    best = position.analyse("minimax:depth=3").moves[0]
+    assert (best.name, best.proven, best.plies, best.turns) == ("4", "win", 1, None)
+    best = position.analyse("minimax:nodes=500").moves[0]
+    assert (best.name, best.proven, best.plies, best.turns) == ("4", "win", None, 1)
+    best = position.analyse("solver").moves[0]
+    assert (best.name, best.words) == ("4", "wins in 1 move")
+
+
+@pytest.mark.compiled
+def test_a_scripted_agent_tells_its_move_or_its_scores(connect_four: pg.Game) -> None:
+    moves = connect_four.position("4").analyse("greedy").moves
+    assert (moves[0].name, moves[0].prior, moves[0].value) == ("4", 1.0, None)
+    found = pg.load("sequence").start(3).analyse("window")
+    assert found.moves[0].value == max(move.value for move in found.moves)
+    assert found.position == pg.load("sequence").start(3).view, "as the seat may see it"
+
+
+def test_an_agent_without_an_opinion_says_so(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.InvalidValue, match="random does not tell what it thinks of moves; ask a search"):
+        connect_four.start().analyse("random")
+    with pytest.raises(pg.InvalidValue, match="an analysis needs a running game"):
+        connect_four.position("1212121").analyse("greedy")

@@ -164,6 +164,10 @@ class Position:
     def analyse(self, agent: Any, seed: int = 0) -> Any:
         """What an agent thinks of each move, as an `Analysis` (search/analysis.py): the policy of a network; visits,
         values and lines of a search; the exact values of a solver. The best move comes first."""
+        if isinstance(agent, str):
+            from plyground.agents.agent import make
+
+            agent = make(agent, self.game)
         if not hasattr(agent, "analyse"):
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"

@@ -85,3 +85,16 @@ def test_an_agent_without_states_has_no_actions(connect_four: pg.Game) -> None:
     view = View(connect_four, "")
     agent = NetworkAgent(view, make_network("8", view.shape, view.outputs))
     assert agent.act(pg.Batch(connect_four, 3).states[:0], np.zeros(0, np.uint64)).shape == (0,)
+
+
+@pytest.mark.parametrize("word", ["16", "16+value"])
+def test_a_network_tells_its_policy_and_its_values(connect_four: pg.Game, word: str) -> None:
+    view = View(connect_four, "planes")
+    agent = NetworkAgent(view, make_network(word, view.shape, view.outputs))
+    position = connect_four.position("1111112")  # column 1 is full
+    found = position.analyse(agent)
+    assert [move.action for move in sorted(found.moves, key=lambda move: move.action)] == position.legal()
+    assert sum(move.prior for move in found.moves) == pytest.approx(1.0, abs=1e-5)
+    assert found.moves[0].action == position.ask(agent), "it plays what it prefers"
+    assert all((move.value is None) == word.endswith("value") for move in found.moves), "Q-values, or a policy"
+    assert -1.0 <= found.value <= 1.0

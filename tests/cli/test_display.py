@@ -72,27 +72,58 @@ def _shown() -> Console:
     return vars(display)["console"]
 
 
-def test_a_tick_shows_place_time_counts_and_metrics(screen) -> None:
+@pytest.fixture
+def verbose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display.Display, "verbose", True)
+
+
+def test_a_tick_is_told_in_plain_words(screen) -> None:
     shown = screen(terminal=True)
-    _shown().print(display.Display()._table(TICK))
+    _shown().print(display.Display()._view(TICK))
     lines = [line.rstrip() for line in shown.getvalue().splitlines()]
-    assert lines[0] == "hops.py · cycle 3/10, 25% · 12 of 60 s ·"
-    assert lines[1] == "50 updates, replay buffer 4,000"
-    assert lines[2] == "loss 0.5000 · entropy 0.2500"
+    assert lines[0] == "Learning hops.py: 12 of 60 s, cycle 3 of 10"
+    assert lines[1] == "1,000 moves played, 50 times learned from them"
+    assert "loss" not in shown.getvalue()
     shown = screen(terminal=True)
-    _shown().print(display.Display()._table({**TICK, "cycles": 0, "seconds_limit": 0.0, "eval_opponents": []}))
-    assert shown.getvalue().splitlines()[0].rstrip() == "hops.py · cycle 3, 25% · 12 s ·"
-    assert "score against" not in shown.getvalue()
+    _shown().print(display.Display()._view({**TICK, "cycles": 0, "seconds_limit": 0.0, "eval_opponents": []}))
+    assert shown.getvalue().splitlines()[0].rstrip() == "Learning hops.py: 12 s, cycle 3"
+    assert "points won against" not in shown.getvalue()
+
+
+@pytest.mark.usefixtures("verbose")
+def test_experts_get_all_numbers(screen) -> None:
+    shown = screen(terminal=True)
+    _shown().print(display.Display()._view(TICK))
+    assert "0 updates/s · 25% of the cycle · replay buffer 4,000" in shown.getvalue()
+    assert "loss 0.5000 · entropy 0.2500" in shown.getvalue()
+
+
+def test_a_game_is_shown_where_there_is_room(screen) -> None:
+    tick = {
+        **TICK,
+        "board": " . ●\n ○ .",
+        "styles": {"●": "bold"},
+        "players": "now playing: the learner against greedy",
+    }
+    shown = screen(terminal=True)
+    _shown().print(display.Display()._view(tick))
+    assert " . ●\n ○ .\nnow playing: the learner against greedy" in re.sub(r" +$", "", shown.getvalue(), flags=re.M)
+    for board in ("\n".join(" . ●" for _ in range(40)), "wide" * 30):
+        shown = screen(terminal=True)
+        _shown().print(display.Display()._view({**tick, "board": board}))
+        assert "now playing" not in shown.getvalue()
 
 
 def test_speed_is_measured_between_two_ticks(screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen(terminal=True)
+    shown = screen(terminal=True)
     times = iter([10.0, 12.0])
     monkeypatch.setattr("plyground.cli.display.time.perf_counter", lambda: next(times))
     view = display.Display()
     view._measure(TICK)
     view._measure({**TICK, "plies": 3000, "updates": 60})
-    assert view.speed == "1,000 plies/s · 5 updates/s"
+    assert (view.plies, view.updates) == (1000.0, 5.0)
+    _shown().print(view._view(TICK))
+    assert "(1,000 a second)" in shown.getvalue()
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -100,13 +131,31 @@ def test_bars_fit_narrow_terminals(screen, width: int) -> None:
     shown = screen(terminal=True, width=width)
     view = display.Display()
     view.scores = [(1, {spec: {"score": 1.0} for spec in OPPONENTS})]
-    _shown().print(view._table(TICK))
+    _shown().print(view._view(TICK))
     rows = [line for line in shown.getvalue().splitlines() if "█" in line]
     assert len(rows) == 1, "a row takes one line"
     assert rows[0].count("100%") == 3
 
 
-def test_lines_say_what_events_hold(screen) -> None:
+def test_without_a_terminal_there_is_one_short_line_for_each_cycle(screen) -> None:
+    shown = screen(terminal=False)
+    with display.Display() as view:
+        for event in (TICK, {"event": "device", "text": "no GPU"}, CYCLE, EVALUATION, CYCLE, CYCLE, EPOCH):
+            view(event)
+        view({"event": "note", "text": "target network synchronised at update 200"})
+        view({"event": "note", "text": "rolled back"})
+    assert shown.getvalue().splitlines() == [
+        "no GPU",
+        "cycle 3: 80% against random, 80% against greedy, 80% against minimax:depth=3 · 40 games, 9 s",
+        "cycle 3: 40 games, 9 s",
+        "cycle 3: 40 games, 9 s",
+        "epoch 1/3: as the teacher in 25% of new positions · 4 s",
+        "rolled back",
+    ]
+
+
+@pytest.mark.usefixtures("verbose")
+def test_lines_for_experts_say_all_that_events_hold(screen) -> None:
     shown = screen(terminal=False)
     with display.Display() as view:
         for event in (TICK, {"event": "device", "text": "no GPU"}, CYCLE, EVALUATION, EPOCH, {"event": "illegal"}):
@@ -134,9 +183,10 @@ def test_on_a_terminal_scores_are_in_the_table_and_notes_above_it(screen) -> Non
     assert "against random" not in shown.getvalue()
     assert "40 games" not in shown.getvalue()
     assert [cycle for cycle, _ in view.scores] == [3]
-    assert view.note.startswith("target network")
+    assert view.note == "rolled back to step 7", "the other note is for experts"
 
 
+@pytest.mark.usefixtures("verbose")
 def test_on_a_narrow_terminal_lines_break_between_words(screen) -> None:
     shown = screen(terminal=True, width=80)
     with display.Display() as view:

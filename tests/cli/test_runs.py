@@ -36,7 +36,7 @@ cli.main()
 @pytest.fixture
 def trained(tmp_path: Path, command) -> Path:
     path = tmp_path / "run"
-    code, out, err = command("train", "tabular", ROW, *SHORT, "--method", "sarsa", "--out", str(path))
+    code, out, err = command("train", "tabular", ROW, *SHORT, "-v", "--method", "sarsa", "--out", str(path))
     assert code == 0, err
     for words in ("cycle 2/2", "td_error", "Table of", "exact-v1", f"play {ROW} run:{path}"):
         assert words in out, words

@@ -48,7 +48,20 @@ SHORT += [
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short run, trained by a process of its own."""
     path = tmp_path_factory.mktemp("runs") / "short"
-    arguments = [sys.executable, "-m", "plyground", "train", "dqn", ROW, *SHORT, "--cycles", "2", "--out", str(path)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "plyground",
+        "train",
+        "dqn",
+        ROW,
+        *SHORT,
+        "-v",
+        "--cycles",
+        "2",
+        "--out",
+        str(path),
+    ]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (path / "printed").write_text(done.stdout)
@@ -244,7 +257,7 @@ def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, comm
     path = str(tmp_path / "run")
     few = ["--network", "16+value", "--games-per-cycle", "40", "--num-envs", "8", "--rollout-length", "9"]
     few += ["--batch-size", "16", "--eval-games", "4", "--eval-opponents", "random", "--threads", "1", "--cycles", "2"]
-    code, out, err = command("train", word, ROW, *few, "--out", path)
+    code, out, err = command("train", word, ROW, *few, "--verbose", "--out", path)
     assert code == 0, err
     for words in (
         "cycle 2/2",

@@ -17,7 +17,7 @@ def test_after_the_steps_of_a_session_nothing_is_compiled() -> None:
     game = pg.load(ROOT / "examples" / "three_in_a_row.py")
     start = game.start()
     steps = preparation.of_session(start, lambda: make("minimax:depth=2", game))
-    assert list(steps) == ["agent", "rules", "hints"]
+    assert list(steps) == ["agent", "hints", "rules"]
     agent, *_ = [step() for step in steps.values()]
     with event.install_recorder("numba:compile") as found:
         position = start.play(start.ask(agent))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -32,7 +31,6 @@ from plyground.errors import InvalidValue, command
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
 
-SLOW_AGENTS = re.compile(r"^(trained$|run:|file:)|\b(net|run)=")  # they import torch, which takes seconds
 MANY = 1000  # more agents than any ladder has
 NoPath = Annotated[Path | None, hint("PATH", "none")]
 
@@ -350,7 +348,7 @@ def watch(
 
     Args:
         words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
-            the folder games/ of a run
+            the folder games/ of a run; or a run: its newest game
         speed: turns a second; the keys + and - change it
         step: begin paused: the arrow keys show turn after turn
         position: where agents begin, in the game's own text
@@ -359,7 +357,7 @@ def watch(
         save: write the game to this new file at the end; play --load FILE goes on with it
     """
     from plyground.agents.agent import usual
-    from plyground.cli.watch import show_agents, show_file
+    from plyground.cli.watch import newest_games, show_agents, show_file
     from plyground.play.saved import game_of_file
     from plyground.runs.files import check_writable
 
@@ -371,7 +369,7 @@ def watch(
         check_writable(save)
     spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
     if len(rest) == 1:
-        path = Path(rest[0])
+        path = newest_games(rest[0]) if rest[0].startswith("run:") else Path(rest[0])
         show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
         return
     rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
@@ -405,13 +403,30 @@ def _interpreted(spec: str | pg.Game) -> pg.Game:
 
 
 def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
-    """What makes an agent. One without a network is made at once, so that a mistake in its spec is told first."""
-    if SLOW_AGENTS.search(spec):
+    """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
+    spec is told at once."""
+    if _needs_torch(spec, game):
         return lambda: pg.agent(spec, game)
     agent = pg.agent(spec, game)
     if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
     return lambda: agent
+
+
+def _needs_torch(spec: str, game: pg.Game) -> bool:
+    """Whether a spec names a network that is there."""
+    from plyground.agents.agent import known
+    from plyground.runs.directory import find_checkpoint, game_of, read_config
+    from plyground.specs import split_path
+
+    if spec == "trained":
+        return spec in known(game)
+    path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
+    if not path or read_config(Path(path)).get("learner") == "tabular":
+        return False
+    find_checkpoint(Path(path), options.get("checkpoint", "best"))
+    game_of(Path(path), game)
+    return options.keys() <= {"checkpoint"}
 
 
 def serve(

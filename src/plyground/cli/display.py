@@ -1,9 +1,11 @@
-"""The live display of a training run: a table on a terminal, plain lines elsewhere. It gets events of plain data."""
+"""The live display of a training run: words, scores and a board on a terminal, one short line for each cycle elsewhere.
+
+It gets events of plain data."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +25,16 @@ Event = Mapping[str, Any]
 
 
 class Display:
-    """Shows the events of `learners/training.py`, one call for each."""
+    """Shows the events of `learners/training.py`, a call for each: in plain words, or with all numbers (`verbose`)."""
+
+    verbose = False  # of all displays of this process; `train -v` sets it
 
     def __init__(self) -> None:
         self.live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         self.scores: list[tuple[int, Mapping[str, Any]]] = []
         self.seen: tuple[float, int, int] | None = None
-        self.note = self.speed = ""
+        self.cycle: Event | None = None  # the last one, before its line is printed
+        self.note, self.plies, self.updates = "", 0.0, 0.0  # the last two a second
 
     def __enter__(self) -> Display:
         if self.live:
@@ -37,47 +42,90 @@ class Display:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._print_cycle()
         if self.live:
             self.live.__exit__(None, None, None)
 
     def __call__(self, event: Event) -> None:
         kind = event["event"]
+        if kind not in ("tick", "evaluation"):
+            self._print_cycle()
         if kind == "tick":
             if self.live:
                 self._measure(event)
-                self.live.update(self._table(event))
+                self.live.update(self._view(event))
             return
         if kind == "evaluation":
             self.scores.append((event["cycle"], event["eval_opponents"]))
-        if kind == "note":
+        for_experts = kind == "note" and event["text"].startswith("target network")
+        if kind == "note" and (self.verbose or not for_experts):
             self.note = event["text"]
-        in_table = kind in ("cycle", "evaluation") or (kind == "note" and self.note.startswith("target network"))
-        if kind in LINES and not (self.live and in_table):
-            console.print(LINES[kind](event), soft_wrap=not console.is_terminal)  # above the table
+        in_view = kind in ("cycle", "evaluation") or for_experts
+        if kind not in LINES or (self.live and in_view) or (for_experts and not self.verbose):
+            return
+        if self.verbose:
+            self._print(LINES[kind](event))
+        elif kind in ("cycle", "evaluation"):
+            self._hold_cycle(event)
+        else:
+            self._print(SHORT_LINES.get(kind, _text)(event))
+
+    def _hold_cycle(self, event: Event) -> None:
+        """One line for each cycle, with its evaluation, if it has one: that comes right after it."""
+        if event["event"] == "cycle":
+            self.cycle = event
+        else:
+            self._print_cycle(event)
+
+    def _print_cycle(self, evaluation: Event | None = None) -> None:
+        if self.cycle or evaluation:
+            self._print(_short_cycle(self.cycle, evaluation))
+        self.cycle = None
+
+    def _print(self, line: str) -> None:
+        console.print(line, soft_wrap=not console.is_terminal)  # above the live view
 
     def _measure(self, tick: Event) -> None:
         """Plies and updates per second, since the last tick."""
         now = time.perf_counter(), tick["plies"], tick["updates"]
         if self.seen and now[0] > self.seen[0]:
-            plies, updates = ((now[k] - self.seen[k]) / (now[0] - self.seen[0]) for k in (1, 2))
-            self.speed = f"{plies:,.0f} plies/s · {updates:,.0f} updates/s"
+            self.plies, self.updates = ((now[k] - self.seen[k]) / (now[0] - self.seen[0]) for k in (1, 2))
         self.seen = now
 
-    def _table(self, tick: Event) -> Group:
-        cycles, limit = tick["cycles"], tick["seconds_limit"]
+    def _view(self, tick: Event) -> Group:
+        """What happens in plain words, the scores, a game that is being played; below, the numbers of experts."""
+        cycles, limit, name = tick["cycles"], tick["seconds_limit"], Path(tick["game"]).name
         number = min(tick["cycle"] + 1, cycles) if cycles else tick["cycle"] + 1
-        place = f"cycle {number}{f'/{cycles}' if cycles else ''}, {min(1.0, tick['cycle_progress']):.0%}"
         seconds = f"{tick['seconds']:.0f} {f'of {limit:.0f} ' if limit else ''}s"
-        head = Text(f"{Path(tick['game']).name} · {place} · {seconds} · {self.speed}", style="bold")
-        counts = Text(f"{tick['updates']:,} updates, {tick['buffer']}")
-        parts, opponents = [head, counts, Text(_metrics(tick["metrics"], " · "))], tick["eval_opponents"]
-        if not opponents:
-            return Group(*parts, Text(self.note, style="dim"))
-        table = Table("cycle", *opponents, box=None, title="score against", title_justify="left")
+        head = f"Learning {name}: {seconds}, cycle {number}{f' of {cycles}' if cycles else ''}"
+        pace = f" ({self.plies:,.0f} a second)" if self.plies else ""
+        done = f"{tick['plies']:,} moves played{pace}, {tick['updates']:,} times learned from them"
+        parts: list[Any] = [Text(head, style="bold"), Text(done)]
+        if self.verbose:
+            speed = f"{self.updates:,.0f} updates/s · {min(1.0, tick['cycle_progress']):.0%} of the cycle"
+            parts += [Text(f"{speed} · {tick['buffer']}"), Text(_metrics(tick["metrics"], " · "))]
+        if tick["eval_opponents"]:
+            parts.append(self._score_table(tick["eval_opponents"]))
+        parts += self._game(tick, len(parts))
+        return Group(*parts, *([Text(self.note, style="dim")] if self.note else []))
+
+    def _score_table(self, opponents: Sequence[str]) -> Table:
+        table = Table("cycle", *opponents, box=None, title="points won against", title_justify="left")
         room = (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")
         for cycle, scores in self.scores[-ROWS:]:
             table.add_row(str(cycle), *(_bar(scores[spec], room) for spec in opponents))
-        return Group(*parts, table, Text(self.note, style="dim"))
+        return table
+
+    def _game(self, tick: Event, lines: int) -> list[Text]:
+        """One of the games that are being played, if the terminal has room for it."""
+        board = tick.get("board", "")
+        used = lines + min(ROWS, len(self.scores)) + 5
+        if not board or used + board.count("\n") > console.height or max(map(len, board.splitlines())) > console.width:
+            return []
+        drawn = Text(f"\n{board}")
+        for pattern, style in tick["styles"].items():
+            drawn.highlight_regex(pattern, style)
+        return [drawn, Text(tick["players"], style="dim")]
 
 
 def _bar(score: Mapping[str, float], room: int) -> str:
@@ -136,8 +184,26 @@ def _epoch(event: Event) -> str:
     )
 
 
+def _short_cycle(cycle: Event | None, evaluation: Event | None) -> str:
+    """`cycle 3/10: 80% against random, 62% against greedy · 40 games, 9 s`."""
+    parts: list[str] = []
+    if evaluation:
+        scores = (f"{one['score']:.0%} against {spec}" for spec, one in evaluation["eval_opponents"].items())
+        parts.append(", ".join(scores))
+    if cycle:
+        parts.append(f"{cycle['games']:,} games, {cycle['seconds']['total']:.0f} s")
+        parts += [f"{cycle['illegal_moves']} illegal moves"] * bool(cycle["illegal_moves"])
+    return f"{_place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
+
+
+def _short_epoch(event: Event) -> str:
+    agrees = f"as the teacher in {event['match@1']:.0%} of new positions" if "match@1" in event else "learned"
+    return f"epoch {event['epoch']}/{event['epochs']}: {agrees} · {event['seconds']:.0f} s"
+
+
 def _text(event: Event) -> str:
     return event["text"]
 
 
 LINES = {"note": _text, "device": _text, "cycle": _cycle, "evaluation": _evaluation, "epoch": _epoch}
+SHORT_LINES = {"epoch": _short_epoch}

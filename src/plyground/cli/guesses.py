@@ -171,6 +171,7 @@ OPTIONS_MEANT: Mapping[str, Mapping[str, str]] = {
     "train": OF_TRAIN | TIME | DEVICES | GAME_MEANT,
     "resume": RUN_MEANT | TIME | {"--iterations": "--cycles {}"},
     "play": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | SIDES,
+    "watch": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--fps": "--speed {}", "--load": WORD},
     "match": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | GAMES_TO_PLAY | RUN_MEANT,
     "ladder": AGENTS | GAME_MEANT | GAMES_TO_PLAY,
     "grade": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT,
@@ -212,7 +213,7 @@ AGENTS_MEANT = {
     **dict.fromkeys(("hard", "expert"), "level:8"),
 }
 """what people call an agent: the spec here"""
-WITH_AGENTS = ("play", "match", "ladder", "grade", "evaluate")
+WITH_AGENTS = ("play", "watch", "match", "ladder", "grade", "evaluate")
 SIDES_MEANT = {"white": "first", "black": "second", "1": "first", "2": "second", "red": "first", "yellow": "second"}
 
 

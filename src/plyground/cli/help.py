@@ -22,14 +22,15 @@ PLAY = {
             "play connect_four                                 # against greedy",
             "play chess level:3 --side second                  # of ten difficulty levels",
             "play connect_four run:runs/connect_four-ppo-1     # against what a run has learned",
+            "play --load game.txt                              # go on with a saved game",
         ),
     ),
     "watch": Help(
         "Watch two agents play, or a saved game.",
         (
-            "watch connect_four greedy minimax:depth=3",
-            "watch chess level:8 level:7 --speed 2",
-            "watch game.pgn",
+            "watch connect_four greedy minimax:depth=3         # space pauses, arrows step",
+            "watch chess level:8 level:3 --speed 2             # turns a second",
+            "watch game.pgn                                    # also what save FILE wrote, and games/ of a run",
         ),
     ),
     "serve": Help("Play, watch, understand and learn in a browser.", ("serve --open", "serve --game my_game.py")),
@@ -116,7 +117,7 @@ LEARN = {
 ABOUT = {
     "games": Help("List the games, or explain one.", ("games", "games connect_four")),
     "check": Help("Check that a game of your own keeps the contract.", ("check my_game.py",)),
-    "prepare": Help("Compile the games once, so that nobody waits later.", ("prepare", "prepare chess")),
+    "prepare": Help("Compile games once, so that nobody waits later.", ("prepare", "prepare chess")),
     "doctor": Help("Say what is installed and what is missing.", ("doctor",)),
 }
 PAGE = {"Play and understand": PLAY, "Measure": MEASURE, "Learn": LEARN, "Games and this installation": ABOUT}

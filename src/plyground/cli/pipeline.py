@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plyground.cli import teach, training
+from plyground.cli.display import Display
 from plyground.cli.grammar import hint
 from plyground.cli.guesses import option
 from plyground.cli.terminal import say
@@ -69,7 +70,9 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         out: Annotated[Path | None, hint("PATH", "a new folder in runs/")] = None,
         seed: int = 0,
         tensorboard: bool = False,
+        verbose: training.Verbose = False,
     ) -> None:
+        Display.verbose = verbose
         if tensorboard:
             summary_writer()  # before anything is made
         folder = out or next_free(RUNS, Path(name).stem)
@@ -87,6 +90,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         out: the folder of all stages; stages that are finished there are not repeated
         seed: of all stages
         tensorboard: {training.LIVE}
+        verbose: show all numbers; otherwise plain words
     """
     return train
 

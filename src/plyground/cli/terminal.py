@@ -62,9 +62,9 @@ def show_games(games: list[Game]) -> None:
 
 def about(game: Game) -> str:
     """The aim of a game, and where its rules are."""
-    rules = game.path or f"docs/rules/{game.word}.md"
-    aim = game.rules.AIM.rstrip(".")
-    return f"{f'The aim: {aim}. ' if aim else ''}The rules: {rules}"
+    rules, aim = game.path or f"docs/rules/{game.word}.md", game.rules.AIM.rstrip(".")
+    lead = "The aim: " if game.rules.defined("AIM") else ""  # else it is what the file says of itself
+    return f"{f'{lead}{aim}. ' if aim else ''}The rules: {rules}"
 
 
 def show_game(game: Game) -> None:

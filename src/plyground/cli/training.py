@@ -37,6 +37,7 @@ from plyground.runs.trust import check_programs
 NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 LIVE = "write the metrics for TensorBoard too, while the run goes on"
+Verbose = Annotated[bool, arg(aliases=("-v",))]
 
 
 # ---- train ----
@@ -60,8 +61,10 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         seeds: int = 1,
         parallel: int = 1,
         tensorboard: bool = False,
+        verbose: Verbose = False,
         trust: bool = False,
     ) -> None:
+        Display.verbose = verbose
         several.check_counts(seeds, parallel)
         _check_profile(profile, trust)
         if tensorboard:
@@ -240,6 +243,7 @@ def resume(
     epochs: Annotated[int | None, hint("INT", "as it was")] = None,
     force: bool = False,
     tensorboard: bool = False,
+    verbose: Verbose = False,
     trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
@@ -253,8 +257,10 @@ def resume(
         epochs: the same for an imitation run
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
         tensorboard: write the metrics for TensorBoard too, while the run goes on
+        verbose: show all numbers; otherwise plain words
         trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
     """
+    Display.verbose = verbose
     run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
     limits = {name: value for name, value in given.items() if value is not None}
     if tensorboard:

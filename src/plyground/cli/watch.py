@@ -12,8 +12,10 @@ from rich.live import Live
 from rich.text import Text
 
 from plyground.agents.agent import Agent
+from plyground.cli.guesses import run_path
 from plyground.cli.keys import Keys, listening
 from plyground.cli.terminal import board, console, say
+from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play.background import Background
@@ -62,6 +64,15 @@ class Viewer:
         parts = [Text(players, style="bold"), Text(f"turn {watch.shown}: {last}")]
         parts += [board(position, None if hidden else 0, watch.before), Text(told, style="bold")]
         return Group(*parts, Text(f"{state} · {HELP}", style="dim"))
+
+
+def newest_games(run: str) -> Path:
+    """The file with the newest games that a run has saved."""
+    folder = run_path(run) / "games"
+    files = sorted(folder.glob("*.txt"), key=lambda path: path.stem.zfill(20))
+    if not files:
+        raise InvalidValue(f"{folder} has no games: a run saves some at each evaluation")
+    return files[-1]
 
 
 def show_file(path: Path, game: Game, number: int, speed: float, step: bool, save: Path | None) -> None:

@@ -18,6 +18,7 @@ from plyground.game import Game
 from plyground.learners import evaluation, saving, threads
 from plyground.learners.evaluation import Cycle, Event, Versions
 from plyground.learners.model import Model
+from plyground.learners.selfplay import LEARNER, SelfPlay
 from plyground.learners.state import Diverged, Metrics, TrainingState
 from plyground.runs.directory import Run, newest_whole
 
@@ -169,7 +170,21 @@ def _tick(learner: Learner) -> Event:
         "metrics": dict(state.averages),
         "buffer": learner.cycle.summary(),
         "eval_opponents": list(config.eval_opponents),
+        **_watched(learner),
     }
+
+
+def _watched(learner: Learner) -> dict[str, Any]:
+    """The first environment's game as a picture of characters, and who plays it; nothing where none is played."""
+    games: SelfPlay | None = getattr(learner, "games", None)
+    if games is None:
+        return {}
+    rules = learner.game.rules
+    (state,) = games.batch.on.to_records(games.batch.states[:1])
+    opponent, side = games.specs[int(games.opponent[0])], int(games.side[0])
+    names = ["the learner", "itself" if opponent == LEARNER else opponent]
+    players = " against ".join(f"{names[k]} ({rules.SIDES[(side + k) % 2]})" for k in (0, 1))
+    return {"board": rules.draw(state), "styles": dict(rules.STYLES), "players": f"now playing: {players}"}
 
 
 def _write_games(learner: Learner, run: Run) -> None:

@@ -27,7 +27,7 @@ def of_session(start: Position, make_agent: Callable[[], Agent]) -> Steps:
         made.act(start.states[:0].copy(), seeds(0, 0))
         return made
 
-    return {"agent": agent, "rules": start.game.compile, "hints": partial(hints.prepare, start)}
+    return {"agent": agent, "hints": partial(hints.prepare, start), "rules": start.game.compile}
 
 
 def of_game(game: Game) -> Steps:

@@ -54,7 +54,7 @@ class Session:
     """One game after another between a person and an agent."""
 
     def __init__(self, start: Position, agent: Agent | str | None, name: str, side: int, seed: int) -> None:
-        """The agent is needed when it replies; until then a front end may still be making it."""
+        """The agent is needed when it replies: with None, a front end is still making it."""
         self.agent: Agent | None = make(agent, start.game) if isinstance(agent, str) else agent
         self.name, self.side, self.seed = name, side, seed
         self.rngs = seeds(seed, 1)
