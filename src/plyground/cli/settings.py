@@ -160,13 +160,11 @@ def check_options(words: Sequence[str]) -> None:
         name = word.partition("=")[0].removeprefix("--").replace("_", "-")
         if not word.startswith("--") or name in others | known[learner] | {"help"}:
             continue
-        owners = [each for each in LEARNERS if name in known[each]]
+        owners, how = [each for each in LEARNERS if name in known[each]], command("train", learner, "--help")
         if owners:
-            raise InvalidValue(
-                f"--{name} is an option of {', '.join(owners)}, not of {learner}: see {HOW}{learner} --help"
-            )
+            raise InvalidValue(f"--{name} is an option of {', '.join(owners)}, not of {learner}: see {how}")
         near = difflib.get_close_matches(name, [*others, *known[learner]], n=1)
-        hint = f"did you mean --{near[0]}?" if near else f"see {HOW}{learner} --help"
+        hint = f"did you mean --{near[0]}?" if near else f"see {how}"
         raise UnknownName(f"{learner} has no option --{shorten(name)}; {hint}")
 
 
