@@ -139,9 +139,8 @@ def _run(arguments: list[str]) -> None:
     for_help = not {"-h", "--help"}.isdisjoint(arguments)
     if for_help:
         print(texts.examples(arguments[0]))
-    if for_help and arguments[0] == "train":
-        _show_train_help(arguments[1:])
-        sys.exit(0)
+    if arguments[0] == "train":
+        _explain_train(arguments[1:], for_help)
     commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
@@ -158,12 +157,16 @@ def _run(arguments: list[str]) -> None:
         raise unknown(f"command of {program}", name, commands)
 
 
-def _show_train_help(words: list[str]) -> None:
-    """The options of the learner that is named, or that a profile names."""
-    from plyground.cli.settings import learner_of, train_help
+def _explain_train(words: list[str], for_help: bool) -> None:
+    """Refuse options that a learner does not have; or show those that it has, and end."""
+    from plyground.cli.settings import check_options, learner_of, train_help
 
+    if not for_help:
+        check_options(words)
+        return
     chosen = option(words, "--profile") or ""
     print(train_help(learner_of(words, chosen), chosen))
+    sys.exit(0)
 
 
 def _replace_unknown_characters() -> None:

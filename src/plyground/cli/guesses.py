@@ -31,6 +31,9 @@ SPELLINGS = {
 THREE_IN_A_ROW = ("tictactoe", "noughtsandcrosses", "threeinarow", "ttt")
 
 
+OTHERS = ("go", "checkers", "draughts", "othello", "reversi", "hex", "gomoku", "shogi", "backgammon", "poker", "bridge")
+
+
 def game_name(word: str) -> str:
     """The name here of a game that is written in another way: Connect4, tic-tac-toe; other words stay as they are."""
     name, colon, settings = word.partition(":")
@@ -38,6 +41,8 @@ def game_name(word: str) -> str:
     if plain in THREE_IN_A_ROW:
         how = command("play", "examples/three_in_a_row.py")
         raise InvalidValue(f"{word} is the example of a game of your own, in Plyground's folder: {how}")
+    if plain in OTHERS:
+        raise unknown("game", word, (*GAMES, "a path to a game's .py file (docs/adding_a_game.md)"))
     return f"{SPELLINGS.get(plain, name)}{colon}{settings}"
 
 
@@ -348,7 +353,7 @@ def one_run(name: str, words: Sequence[str]) -> Path:
 
 def option(arguments: Sequence[str], option: str) -> str | None:
     """The value of an option, before the arguments are read in full."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=False):
         if argument.startswith(f"{option}="):
             return argument.removeprefix(f"{option}=")
         if argument == option:

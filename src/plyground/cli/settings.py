@@ -6,6 +6,7 @@ They are read from the source of the configs: importing a learner imports torch,
 from __future__ import annotations
 
 import ast
+import difflib
 import importlib.util
 import re
 import shutil
@@ -16,7 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import command
+from plyground.cli.guesses import option
+from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
 from plyground.runs.settings import PROFILES, profile, profiles, read_toml
@@ -146,6 +148,31 @@ def train_help(learner: str, chosen: str = "") -> str:
 
 def _wrapped(text: str) -> list[str]:
     return [f"  {line}" for line in textwrap.wrap(text, _width() - 2, break_on_hyphens=False)]
+
+
+def check_options(words: Sequence[str]) -> None:
+    """Refuse an option of `train` that the learner does not have; say whose it is, or which one is near."""
+    learner = learner_of(words, option(words, "--profile") or "")
+    if learner not in LEARNERS:
+        return
+    others = {flag.split()[0] for flag in OF_TRAIN}
+    known = {name: _flags(name) for name in LEARNERS}
+    for word in words:
+        name = word.partition("=")[0].removeprefix("--").replace("_", "-")
+        if not word.startswith("--") or name in others | known[learner] | {"help"}:
+            continue
+        owners, how = [each for each in LEARNERS if name in known[each]], command("train", learner, "--help")
+        if owners:
+            raise InvalidValue(f"--{name} is an option of {', '.join(owners)}, not of {learner}: see {how}")
+        near = difflib.get_close_matches(name, [*others, *known[learner]], n=1)
+        hint = f"did you mean --{near[0]}?" if near else f"see {how}"
+        raise UnknownName(f"{learner} has no option --{shorten(name)}; {hint}")
+
+
+def _flags(learner: str) -> set[str]:
+    """The names of a learner's options; a switch also with no- before it."""
+    found = {each.name.replace("_", "-") for part in settings_of(learner).values() for each in part.values()}
+    return found | {f"no-{name}" for name in found}
 
 
 def _names_by_owner() -> dict[str, list[str]]:
