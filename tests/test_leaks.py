@@ -3,8 +3,9 @@ the hidden part of a state is drawn anew."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,10 @@ def chosen(position: pg.Position) -> Iterator[tuple[str, Any]]:
     yield "the error of a batch", refused(lambda: step(position))
     for spec in known(game):
         if spec.partition(":")[0] not in ("run", "uci", "teacher"):
-            yield spec, position.ask(make(spec, game), seed=5)
+            agent = make(spec, game)
+            yield spec, position.ask(agent, seed=5)
+            if hasattr(agent, "analyse"):
+                yield f"what {spec} thinks", replace(position.analyse(agent, seed=5), seconds=0.0)
     for key in game.rules.KEYS:
         yield str(key), table_key(position, str(key))
 
@@ -78,9 +82,10 @@ def table_key(position: pg.Position, key: str) -> bytes:
 
 
 def saved(position: pg.Position, seat: int) -> str:
-    """The file that a person on this seat's side may write in the middle of a game."""
+    """The file that a person on this seat's side may write in the middle of a game, but for its seal: that holds the
+    cards, compressed, so that the game can be played on."""
     session = Session(position, make("random", position.game), "random", seat % 2, seed=0)
-    return session.record()
+    return re.sub(r"(?m)^sealed: [A-Za-z0-9+/=]+\n", "", session.record())
 
 
 @pytest.mark.parametrize("word", VARIANTS)

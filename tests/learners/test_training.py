@@ -36,6 +36,11 @@ def test_events_are_plain_data_and_the_same_as_in_the_metrics(tmp_path: Path, mo
     assert last["metrics"] == learner.state.averages
     steps = [tick["step"] for tick in ticks]
     assert steps == sorted(steps)
+    boards = {tick["board"] for tick in ticks}
+    assert len(boards) > 3, "a game that is being played"
+    assert all("a b c" in board for board in boards)
+    assert last["players"].startswith("now playing: the learner (")
+    assert " against itself (" in last["players"]
 
 
 def test_notes_are_emitted_once(tmp_path: Path) -> None:

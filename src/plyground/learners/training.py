@@ -176,8 +176,8 @@ def _tick(learner: Learner) -> Event:
 
 def _watched(learner: Learner) -> dict[str, Any]:
     """The first environment's game as a picture of characters, and who plays it; nothing where none is played."""
-    games: SelfPlay | None = getattr(learner, "games", None)
-    if games is None:
+    games = getattr(learner, "games", None) or learner.parts().get("games")
+    if not isinstance(games, SelfPlay):
         return {}
     rules = learner.game.rules
     (state,) = games.batch.on.to_records(games.batch.states[:1])

@@ -212,7 +212,7 @@ def write_game(
     reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
     begins = [f"position: {start.text if shown else UNTOLD}"]
-    if sealed and game.rules.CHANCE:
+    if sealed and (game.rules.CHANCE or not shown):
         secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
         begins.append(f"sealed: {base64.b64encode(zlib.compress(secret.encode())).decode()}")
     lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
