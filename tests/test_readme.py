@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import pytest
 
 import plyground as pg
-from conftest import ROOT
-from plyground import cli
+from conftest import ROOT, run
 from plyground.checks import laws
 from plyground.cli.guesses import is_game
 from plyground.errors import install
@@ -110,11 +108,8 @@ def test_commands_of_the_pages_exist_and_their_options_are_read(
     for line in lines:
         words = line.split()[1:]
         name = words[: 2 if words[0] in ("teach", "train") and not words[1].startswith("--") else 1]
-        monkeypatch.setattr(sys, "argv", ["plyground", *name, "--help"])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        shown = capsys.readouterr().out
-        assert end.value.code == 0, line
+        code, shown, _ = run(capsys, monkeypatch, *name, "--help")
+        assert code == 0, line
         assert [word for word in words if word.startswith("--") and word.partition("=")[0] not in shown] == [], line
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.cli.help import HELP
 from plyground.learners import LEARNERS
 from test_readme import PAGES, shorter
 
@@ -93,6 +94,17 @@ def test_the_reference_has_every_public_name_with_its_docstring() -> None:
     assert "position.play(move: int | str) -> Position" in page  # a method
     assert "0x" not in page, "an address of an object"
     assert "pg.agent(spec: str | Any, game: Game | str, encoder: str = '') -> Agent" in page
+
+
+def test_every_command_is_among_the_tools_and_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = (DOCS / "tools.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(REFERENCE, "help_of", lambda name: f"help of {name}")
+    page = REFERENCE.commands_page()
+    for name in HELP:
+        assert re.search(rf"^\|.*`{name}[` ]", tools, re.MULTILINE), name
+        assert f"### plyground {name}\n" in page, name
+    monkeypatch.undo()
+    assert "usage: plyground doctor" in REFERENCE.help_of("doctor")
 
 
 def test_settings_and_agents_are_tables_from_the_source() -> None:

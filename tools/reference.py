@@ -21,8 +21,7 @@ from typing import Any
 import plyground as pg
 from plyground import cli
 from plyground.agents.agent import AGENTS, entries
-from plyground.cli.app import OF_RUNS, SAVE_FIRST
-from plyground.cli.commands import COMMANDS
+from plyground.cli.help import PAGE
 from plyground.games import GAMES
 from plyground.learners import LEARNERS
 
@@ -150,8 +149,9 @@ def one_line(text: str | None) -> str:
 def commands_page() -> str:
     """The help of every command."""
     text = "# Commands\n\nWhat `plyground COMMAND --help` prints.\n"
-    for name in sorted({*COMMANDS, *OF_RUNS, *SAVE_FIRST}):
-        text += f"\n## plyground {name}\n\n```text\n{help_of(name)}\n```\n"
+    for part, names in PAGE.items():
+        text += f"\n## {part}\n"
+        text += "".join(f"\n### plyground {name}\n\n```text\n{help_of(name)}\n```\n" for name in names)
     return text
 
 

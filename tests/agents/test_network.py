@@ -27,7 +27,7 @@ pytestmark = pytest.mark.once
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) -> None:
-    """All three score 0.98 or more in 40 games; an agent of 0.75 scores 0.9 in one of 60 such matches."""
+    """All four score 0.98 or more in 40 games; an agent of 0.75 scores 0.9 in one of 60 such matches."""
     game = pg.load(folder.name)
     assert "trained" in known(game)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
@@ -36,7 +36,7 @@ def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) ->
 
 
 def test_games_without_one_say_what_there_is() -> None:
-    for word in ("sequence", "chess:draws=automatic"):
+    for word in ("sequence:rules=boxed", "chess:draws=automatic"):
         with pytest.raises(pg.InvalidValue, match=r"trained cannot play .*: it needs a pretrained network; known: "):
             make("trained", pg.load(word))
 

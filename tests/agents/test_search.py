@@ -17,6 +17,7 @@ from plyground.agents.search import (
     ReusingSearchAgent,
     SearchAgent,
     default_leaf,
+    make_search,
     read_config,
 )
 from plyground.checks import laws
@@ -34,6 +35,13 @@ def test_defaults_depend_on_the_game_and_on_the_network(connect_four: pg.Game) -
     assert (config.simulations, config.seconds, config.selection, config.leaf) == (0, 0.5, "gumbel", "network")
     assert default_leaf(pg.load("chess")) == "evaluate"
     assert not config.noise, "no noise in evaluation"
+
+
+def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
+    agent = make_search(
+        connect_four, {"sims": "16"}, make("trained", connect_four), {"value_scale": 0.7, "considered": 5}
+    )
+    assert (agent.config.value_scale, agent.config.considered, agent.config.noise) == (0.7, 5, False)
 
 
 @pytest.mark.parametrize(

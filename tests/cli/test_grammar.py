@@ -47,7 +47,7 @@ def test_every_command_about_a_game_takes_it_first_and_as_an_option(command) -> 
         code, out, _ = command("bench", "rules", *given, "--json", "--seconds", "0.05", "--batch", "8")
         assert (code, json.loads(out)["game"]) == (0, ROW)
         assert f"{ROW}: 9 actions" in command("games", *given)[1]
-        assert command("check", *given, "--games", "4")[1].endswith("as far as 4 random games can tell.\n")
+        assert "as far as 4 random games can tell.\n" in command("check", *given, "--games", "4")[1]
     for given in (["connect_four", "4453"], ["4453", "--game", "connect_four"], ["4453"]):
         assert json.loads(command("solve", *given, "--json")[1])["best"] == ["3", "6", "7"]
     for given in (["connect_four", "greedy"], ["greedy"]):

@@ -158,9 +158,11 @@ def test_a_line_that_means_another_is_answered_with_it(command, run: Path, typed
 @pytest.mark.parametrize(
     "typed",
     [
-        "train ppo connect4 --seconds 9", "train dqn --tau 0.1", "train tabular --method sarsa", "grade minimax:depth=3",
+        "train ppo connect4 --seconds 9", "train dqn --tau 0.1", "grade minimax:depth=3",
+        "train tabular --method sarsa",
         "match c4 greedy random", "match chess greedy runs/x --games 10", "bench rules --batch 4", "play chess level:3",
-        "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy", "perft chess --depth 3",
+        "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy",
+        "perft chess --depth 3",
         "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
     ],
 )  # fmt: skip

@@ -87,7 +87,9 @@ def test_a_run_plays_as_an_agent(trained: Path, command) -> None:
     code, out, _ = command("match", ROW, f"run:{trained}", "random", "--games", "10", "--json")
     assert code == 0
     assert json.loads(out)["games"] == 10
-    code, _, err = command("match", f"run:{trained}", "random", "--games", "10")
+    code, out, _ = command("match", str(trained), "random", "--games", "10", "--json")
+    assert (code, json.loads(out)["game"]) == (0, ROW), "a run knows its game"
+    code, _, err = command("match", "connect_four", f"run:{trained}", "random", "--games", "10")
     assert code == 2
     assert "has learned" in err
 
@@ -310,7 +312,13 @@ def test_profiles_name_their_game_and_fit() -> None:
         (["train", "dqn", "--encoder", "nothing"], "no encoder"),
         (["train", "dqn", "--network", "nothing"], "no network"),
         (["train", "dqn", "--batch-size", "0"], "batch_size is a number of at least 1"),
-        (["train", "dqn", "--bach-size", "3"], "--bach-size"),
+        (["train", "dqn", "--bach-size", "3"], "dqn has no option --bach-size; did you mean --batch-size?"),
+        (
+            ["train", "ppo", "--double-dqn"],
+            "--double-dqn is an option of dqn, not of ppo: see plyground",
+        ),
+        (["train", "--profile", "three_q", "--gae-lambda", "1"], "--gae-lambda is an option of ppo, not of tabular"),
+        (["train", "ppo", "checkers"], "no game 'checkers'"),
         (["train", "dqn", "--device", "abacus"], "no device 'abacus'"),
         (["train", "dqn", "--init", "nowhere"], "is no run"),
         (["train", "dqn", "--seed", "-1"], "seed is a number of at least 0"),
@@ -319,13 +327,13 @@ def test_profiles_name_their_game_and_fit() -> None:
         (["train", "--out", "tabular", "dqn"], "train needs a learner first (dqn, "),
         (["train", "chess"], "the learner comes first: plyground train dqn chess"),
         (["train", "chess", "ppo"], "the learner comes first: plyground train ppo chess"),
-        (["train", "dqn", "chess", "sequence"], "train takes LEARNER [GAME]; 'chess sequence' is neither"),
-        (["train", "dqn", "conect_four"], "train takes LEARNER [GAME]; 'conect_four' is neither"),
+        (["train", "dqn", "chess", "sequence"], "train takes LEARNER [GAME]; two games are named: chess sequence"),
+        (["train", "dqn", "conect_four"], "no game 'conect_four'; did you mean 'connect_four'"),
         (["train", "dqn", "chess", "--game", "sequence"], "two games are named: chess and --game sequence"),
         (["train", "ppo", "--profile", "connect_four_demo"], "is for dqn: plyground train --profile connect_four_demo"),
         (["train", "chess", "--profile", "connect_four_demo"], "is for connect_four, not for chess"),
         (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
-        (["train", "sarsa"], "no learner 'sarsa'"),
+        (["train", "sorsa"], "no learner 'sorsa'"),
         (["resume", "nowhere"], "is no run"),
         (["evaluate", "nowhere"], "is no run"),
         (["plot", "nowhere"], "is no run"),

@@ -20,7 +20,7 @@ ROW = str(ROOT / "examples" / "three_in_a_row.py")
 def spiel(game: pg.Game | str) -> Any:
     from plyground.interop.openspiel import as_spiel_game
 
-    return as_spiel_game(pg.load(game) if isinstance(game, str) else game)
+    return as_spiel_game(game)
 
 
 def played(game: Any, seed: int, plies: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
+from plyground.agents.search import AS_LEARNED, make_search
 from plyground.errors import Error
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.rng import seeds
@@ -54,6 +56,15 @@ def small(**changes: Any) -> AlphaZero:
 
 def learner_of(**changes: Any) -> AlphaZeroLearner:
     return AlphaZeroLearner(resolve(small(**changes)))
+
+
+def test_runs_are_evaluated_by_the_search_that_they_learned_with() -> None:
+    """The same settings, read from the config, without noise."""
+    learner = learner_of(value_scale=0.4, considered=5)
+    config = learner.config
+    how = {name: getattr(config, name) for name in AS_LEARNED}
+    agent = make_search(learner.game, {"sims": str(config.simulations)}, learner.model.agent(), how)
+    assert agent.config == replace(learner.search.config, noise=False)
 
 
 # ---- value targets by hand ----

@@ -25,7 +25,9 @@ from plyground.teaching.collect import Collect, collect
 from resumed import new_learner
 
 SELF_PLAY = [name for name in LEARNERS if name != "imitation"]  # it learns from a dataset, on the games that have one
-COMMON: dict[str, Any] = {"num_envs": 8, "max_plies": 20, "games_per_cycle": 1000, "eval_opponents": ("random",)}
+COMMON: dict[str, Any] = {
+    "num_envs": 8, "max_plies": 20, "games_per_cycle": 1000, "eval_opponents": ("random",), "opening_plies": 0
+}  # fmt: skip
 NETWORK: dict[str, Any] = {"threads": 1, "rollback_entropy": 0.0}
 OWN: dict[str, dict[str, Any]] = {
     "dqn": {"network": "16", "buffer_size": 2000, "learning_starts": 64, "batch_size": 16, **NETWORK},

@@ -330,3 +330,16 @@ def test_a_changed_end_of_the_run_is_allowed_and_said(tmp_path: Path) -> None:
         checkpoint = saving.save(learner, run, 0)
     longer = new_learner(dataclasses.replace(learner.config, cycles=99, seconds=5.0))
     assert saving.load(longer, checkpoint) == ["cycles: 99 instead of 10", "seconds: 5.0 instead of 0.0"]
+
+
+def test_a_checkpoint_from_before_a_setting_existed_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs go on as they began: the setting has its default; another value is a change."""
+    learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
+    older = {name: value for name, value in dataclasses.asdict(learner.config).items() if name != "seconds_per_cycle"}
+    monkeypatch.setattr(saving, "asdict", lambda _: older)
+    with run:
+        checkpoint = saving.save(learner, run, 0)
+    monkeypatch.undo()
+    assert saving.load(new_learner(learner.config), checkpoint) == []
+    with pytest.raises(Error, match=r"seconds_per_cycle: 5\.0 instead of 0\.0"):
+        saving.load(new_learner(dataclasses.replace(learner.config, seconds_per_cycle=5.0)), checkpoint)

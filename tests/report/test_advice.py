@@ -66,5 +66,18 @@ def test_what_does_not_stand_out_is_not_named(config: Any, last: Any, evaluation
     assert found.startswith("it no longer gains")
 
 
+@pytest.mark.parametrize(
+    ("scores", "wanted"),
+    [
+        ([0.1, 0.3, 0.5, 0.6], "train longer: against greedy it scored 60% in the last quarter of the run, 50%"),
+        ([0.1, 0.5, 0.5, 0.6, 0.6, 0.4, 0.5, 0.5], "it no longer gains"),
+        ([0.1, 0.3, 0.6], "it no longer gains"),
+    ],
+)  # fmt: skip
+def test_a_score_that_still_rises_is_named(scores: list[float], wanted: str) -> None:
+    found = [evaluation(step, step) | {"eval_opponents": {"greedy": score(each)}} for step, each in enumerate(scores)]
+    assert advice({}, [cycle(), *found], {"greedy": score(0.6)})[0].startswith(wanted)
+
+
 def test_a_run_without_cycles_is_advised_too() -> None:
     assert advice({"network": "16"}, [], {}) == ["a wider network than 16, or more cycles"]

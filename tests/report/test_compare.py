@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -43,4 +44,15 @@ def test_settings_versions_code_and_results_are_told_apart(tmp_path: Path) -> No
         Difference("versions", "torch", "2.6", "2.7"),
         Difference("code", "rules", "a", "b"),
         Difference("results", "against random", "50.0% [40.0%, 60.0%]", "75.0% [65.0%, 85.0%]"),
+    ]
+
+
+def test_experiments_of_several_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
+    for group, scores in (("a", (0.5, 0.7)), ("b", (0.8, 0.8))):
+        for seed, score in enumerate(scores):
+            run = saved(tmp_path / group / f"seed-{seed}", seed=seed)
+            best = {"eval_opponents": {"random": {"score": score, "low": 0.0, "high": 1.0}}}
+            (run / "best.json").write_text(json.dumps(best))
+    assert compare_runs(tmp_path / "a", tmp_path / "b") == [
+        ("results", "against random", "60.0% [0.0%, 100.0%], 50% to 70%", "80.0% [80.0%, 80.0%], 80% to 80%")
     ]

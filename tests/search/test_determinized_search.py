@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
+from plyground.agents.network import NetworkAgent
+from plyground.agents.search import prior_of
 from plyground.arena.match import play_match
+from plyground.backend.view import View
 from plyground.checks import laws
 from plyground.games.interface import Rules
 from plyground.games.rng import seeds
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
-from plyground.search.determinized_search import TEMPLATE, DeterminizedSearch
+from plyground.networks import make_network
+from plyground.search.determinized_search import TEMPLATE, DeterminizedSearch, Prior
 from plyground.search.tree_config import SearchConfig
 
 pytestmark = pytest.mark.compiled
@@ -42,6 +47,40 @@ def test_redrawing_what_is_hidden_changes_nothing_in_the_answer(word: str) -> No
     game = pg.load(word)
     config = SearchConfig(simulations=48, leaf=game.rules.ROLLOUT or "random")
     assert not leaks(game, DeterminizedSearch(game, config), 40)
+
+
+def prior_of_random_weights(game: pg.Game) -> Prior:
+    view = View(game, "lines")
+    torch.manual_seed(3)
+    return prior_of(
+        NetworkAgent(view, make_network("b1c8-slim-parts+value", view.shape, view.outputs, parts=view.parts))
+    )
+
+
+def test_a_network_names_the_candidates_and_sees_nothing_hidden() -> None:
+    game = pg.load("sequence")
+    prior, config = prior_of_random_weights(game), SearchConfig(simulations=48, leaf="window", considered=4)
+    search = DeterminizedSearch(game, config, prior=prior)
+    assert not leaks(game, search, 20)
+    states = laws.sample(game, 4, seed=5).states[::9]
+    found = search.search(states, seeds(1, len(states)))
+    for row, state in enumerate(states):
+        log_probs = prior(states[row : row + 1])
+        legal = pg.Position(game, np.array([state])).legal()
+        assert set(np.flatnonzero(np.isfinite(log_probs))) == set(legal)
+        best = sorted(legal, key=lambda action, of=log_probs: (-of[action], action))[:4]
+        assert set(found.actions[row][found.visits[row] > 0]) == set(best[: len(legal)]) or len(legal) == 1
+
+
+def test_a_certain_network_decides_where_results_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a weight beyond every result the prior alone chooses."""
+    monkeypatch.setattr("plyground.search.determinized_search.PRIOR_WEIGHT", 1e9)
+    game = pg.load("sequence")
+    prior = prior_of_random_weights(game)
+    search = DeterminizedSearch(game, SearchConfig(simulations=48, leaf="window", considered=4), prior=prior)
+    states = laws.sample(game, 2, seed=6).states[::9]
+    chosen = search.search(states, seeds(1, len(states))).chosen
+    assert [int(np.argmax(prior(states[row : row + 1]))) for row in range(len(states))] == chosen.tolist()
 
 
 def test_a_search_that_reads_the_true_state_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +160,6 @@ def test_a_single_legal_action_needs_no_simulation() -> None:
     [
         ("search:leaf=oracle", "no rollout agent for sequence 'oracle'"),
         ("search:leaf=evaluate", "plays to the end by random or by a scripted agent, not leaf=evaluate"),
-        ("search:net=trained", "net of the agent search is for games without chance in which nothing is hidden"),
         ("search:reuse=true", "reuse of the agent search is for games without chance in which nothing is hidden"),
     ],
 )

@@ -177,7 +177,11 @@ def _search(game: Game, path: str, options: Options) -> Agent:
     if "net" in options and not _pretrained(game).is_dir():
         raise InvalidValue(f"{game} has no pretrained network: leave net=trained out, or name a run by run=DIR")
     source = str(_pretrained(game)) if "net" in options else options.get("run", "")
-    return search.make_search(game, options, load_run(source, game) if source else None)
+    if not source:
+        return search.make_search(game, options)
+    network, config = load_run(source, game), read_config(Path(source))
+    how = {name: config[name] for name in search.AS_LEARNED if name in config}
+    return search.make_search(game, options, network, how)
 
 
 def _level(game: Game, path: str, options: Options) -> Agent:

@@ -38,6 +38,7 @@ OPTIONS = {
 }
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
 TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
+AS_LEARNED = ("considered", "value_scale")  # of the search by which AlphaZero learned: play uses the same
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
@@ -226,8 +227,11 @@ def default_leaf(game: Game) -> str:
     return "evaluate" if "evaluate" in game.rules.compiled and can_search_trees(game) else "random"
 
 
-def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> Any:
-    """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one."""
+def make_search(
+    game: Game, options: Mapping[str, str], network: Any = None, how: Mapping[str, Any] | None = None
+) -> Any:
+    """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one, and `how`
+    has the settings AS_LEARNED of its run."""
     in_trees = network is not None and can_search_trees(game)
     config = read_config(game, options, in_trees)
     if network is not None:
@@ -239,6 +243,7 @@ def make_search(game: Game, options: Mapping[str, str], network: Any = None) -> 
             network = network.to(choose(options["device"])[0])
         if not in_trees:
             return SearchAgent(game, config, prior=prior_of(network))
+        config = dataclasses.replace(config, **(how or {}))
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
         return SearchAgent(game, config)

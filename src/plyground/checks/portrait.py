@@ -55,7 +55,8 @@ def portray(game: Game, games: int = 200, seed: int = 0) -> Portrait:
     """Play random games and a match, and look for what is probably wrong."""
     plays = _Plays(game, games, seed)
     passes = float(plays.passed.mean()) if len(plays.passed) else 1.0
-    greedy = play_match(game, "greedy", "random", 40, seed) if "greedy" in known(game) else None
+    opening = min(game.rules.OPENING_PLIES, int(plays.lengths.min()) - 1)  # so that no game ends within it
+    greedy = play_match(game, "greedy", "random", 40, seed, opening) if "greedy" in known(game) else None
     encoders = dict.fromkeys(game.encoders.values())
     faults = (wrong_sign(game, plays, greedy), *(turned(game, each, plays) for each in encoders))
     found = [*_about_turns(passes, plays.outcomes), *(fault for fault in faults if fault)]
@@ -66,11 +67,8 @@ def portray(game: Game, games: int = 200, seed: int = 0) -> Portrait:
 def _about_turns(passes: float, outcomes: NDArray[np.int64]) -> Iterator[str]:
     if passes == 0:
         yield "the turn never passes to the other side: `play` does not change `to_move`"
-    for outcome, words in (
-        (FIRST_WINS, "the first side wins"),
-        (SECOND_WINS, "the second side wins"),
-        (DRAW, "nobody wins"),
-    ):
+    winners = {FIRST_WINS: "the first side wins", SECOND_WINS: "the second side wins", DRAW: "nobody wins"}
+    for outcome, words in winners.items():
         if outcomes[outcome] == outcomes.sum():
             yield f"{words} every random game: look at what `play` writes into `outcome`"
 
@@ -114,10 +112,8 @@ class _Plays:
             np.concatenate(each) for each in zip(*parts, strict=True)
         )  # [plies]
         self.outcomes = np.bincount(ends, minlength=4)  # [4]
-        won, lost = (
-            ends[self.game] == FIRST_WINS + side for side in (self.before["to_move"], 1 - self.before["to_move"])
-        )
-        self.result = won.astype(np.float64) - lost  # [plies] of the game, for the side to move
+        side, end = self.before["to_move"], ends[self.game]
+        self.result = 1.0 * (end == FIRST_WINS + side) - (end == SECOND_WINS - side)  # [plies] for the side to move
         goes_on = self.after["outcome"] == RUNNING
         self.passed = (self.after["to_move"] != self.before["to_move"])[goes_on]
 

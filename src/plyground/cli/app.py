@@ -139,15 +139,14 @@ def _run(arguments: list[str]) -> None:
     for_help = not {"-h", "--help"}.isdisjoint(arguments)
     if for_help:
         print(texts.examples(arguments[0]))
-    if for_help and arguments[0] == "train":
-        _show_train_help(arguments[1:])
-        return
+    if arguments[0] == "train":
+        _explain_train(arguments[1:], for_help)
     commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
         rest = ["--help"] if for_help else rest  # tyro hides the words that were given already
         registry = ConstructorRegistry()
-        registry.primitive_rule(plain_metavar)
+        registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
         tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
     elif for_help or name == "--help":
@@ -158,12 +157,16 @@ def _run(arguments: list[str]) -> None:
         raise unknown(f"command of {program}", name, commands)
 
 
-def _show_train_help(words: list[str]) -> None:
-    """The options of the learner that is named, or that a profile names."""
-    from plyground.cli.settings import learner_of, train_help
+def _explain_train(words: list[str], for_help: bool) -> None:
+    """Refuse options that a learner does not have; or show those that it has, and end."""
+    from plyground.cli.settings import check_options, learner_of, train_help
 
+    if not for_help:
+        check_options(words)
+        return
     chosen = option(words, "--profile") or ""
     print(train_help(learner_of(words, chosen), chosen))
+    sys.exit(0)
 
 
 def _replace_unknown_characters() -> None:

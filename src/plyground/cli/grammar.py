@@ -1,5 +1,7 @@
 """The grammar of all commands: the GAME first, then agents or a position, then options. `--game` names the game too."""
 
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import difflib
@@ -27,11 +29,18 @@ def hint(metavar: str, default: str) -> object:
 def plain_metavar(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
     """A text is shown as TEXT, and a number that may be left out as FLOAT, not as {None}|FLOAT."""
     if info.type is str:
-        return PrimitiveConstructorSpec(1, "TEXT", itemgetter(0), lambda it: isinstance(it, str), lambda it: [it])
+        return PrimitiveConstructorSpec(1, "TEXT", itemgetter(0), lambda it: isinstance(it, str), _words)
     if info.type != float | None:
         return None
-    fits, shown = (lambda it: it is None or isinstance(it, float)), (lambda it: [str(it or "none")])
-    return PrimitiveConstructorSpec(1, "FLOAT", lambda words: float(words[0]), fits, shown)
+    return PrimitiveConstructorSpec(1, "FLOAT", _number, lambda it: it is None or isinstance(it, float), _words)
+
+
+def _number(words: list[str]) -> float:
+    return float(words[0])
+
+
+def _words(value: object) -> list[str]:
+    return ["none" if value is None else str(value)]
 
 
 class WordTuple(tuple[str, ...]):
@@ -49,7 +58,7 @@ def shown_as(metavar: str, meaning: str | None = None) -> object:
     return arg(metavar=metavar, help=meaning, help_behavior_hint="")
 
 
-RunWord = PrimitiveConstructorSpec(1, "RUN", lambda words: run_path(words[0]), lambda it: isinstance(it, Path), list)
+RunWord = PrimitiveConstructorSpec(1, "RUN", lambda words: run_path(words[0]), lambda it: isinstance(it, Path), _words)
 RunPath = Annotated[Path, RunWord, arg(help="a run's directory")]
 GAME_HELP = "the game, if not given first: a name, with settings as name:key=value, or a path to a .py file"
 GameOption = Annotated[str, arg(metavar="GAME", help=GAME_HELP, help_behavior_hint=f"(default: {DEFAULT_GAME})")]

@@ -31,6 +31,9 @@ SPELLINGS = {
 THREE_IN_A_ROW = ("tictactoe", "noughtsandcrosses", "threeinarow", "ttt")
 
 
+OTHERS = ("go", "checkers", "draughts", "othello", "reversi", "hex", "gomoku", "shogi", "backgammon", "poker", "bridge")
+
+
 def game_name(word: str) -> str:
     """The name here of a game that is written in another way: Connect4, tic-tac-toe; other words stay as they are."""
     name, colon, settings = word.partition(":")
@@ -38,6 +41,8 @@ def game_name(word: str) -> str:
     if plain in THREE_IN_A_ROW:
         how = command("play", "examples/three_in_a_row.py")
         raise InvalidValue(f"{word} is the example of a game of your own, in Plyground's folder: {how}")
+    if plain in OTHERS:
+        raise unknown("game", word, (*GAMES, "a path to a game's .py file (docs/adding_a_game.md)"))
     return f"{SPELLINGS.get(plain, name)}{colon}{settings}"
 
 
@@ -100,6 +105,7 @@ COMMANDS_MEANT = {
 
 # ---- options ----
 
+Meant = dict[str, str]  # what people type: the words here
 WORD, NOTHING = "{}", "-"  # a value that is a word of its own; a word that is left out
 SETTINGS_OF_AGENTS = {
     "--depth": "minimax:depth={}",
@@ -109,18 +115,26 @@ SETTINGS_OF_AGENTS = {
     "--simulations": "search:sims={}",
     "--elo": "uci:stockfish,elo={}",
 }
-AGENTS = dict.fromkeys(
+AGENTS: Meant = dict.fromkeys(
     ("--against", "--opponent", "--opponents", "--vs", "--versus", "--agent", "--agents", "--player", "--enemy"), WORD
 )
-BOTH = dict.fromkeys(
+BOTH: Meant = dict.fromkeys(
     ("--a", "--b", "--p1", "--p2", "--player1", "--player2", "--first", "--second", "--white", "--black"), WORD
 )
-GAMES_TO_PLAY = dict.fromkeys(("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}")
-GAME_MEANT = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
-RUN_MEANT = dict.fromkeys(("--run", "--path", "--model"), WORD)
-TIME = {"--time": "--seconds {}", "--minutes": "--seconds {*60}", "--hours": "--seconds {*3600}"}
-TIME |= {"--duration": "--seconds {}", "--timeout": "--seconds {}", "--budget": "--seconds {}"}
-DEVICES = dict.fromkeys(("--gpu", "--cuda", "--use-cuda"), "--device cuda") | {"--cpu": "--device cpu"}
+GAMES_TO_PLAY: Meant = dict.fromkeys(
+    ("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
+)
+GAME_MEANT: Meant = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
+RUN_MEANT: Meant = dict.fromkeys(("--run", "--path", "--model"), WORD)
+TIME = {
+    "--time": "--seconds {}",
+    "--minutes": "--seconds {*60}",
+    "--hours": "--seconds {*3600}",
+    "--duration": "--seconds {}",
+    "--timeout": "--seconds {}",
+    "--budget": "--seconds {}",
+}
+DEVICES: Meant = dict.fromkeys(("--gpu", "--cuda", "--use-cuda"), "--device cuda") | {"--cpu": "--device cpu"}
 OF_TRAIN = {
     **dict.fromkeys(("--learner", "--algo", "--algorithm", "--agent"), WORD),
     **dict.fromkeys(("--episodes", "--games", "--num-games", "--num-episodes", "--n-games"), "--cycles {/2000}"),
@@ -339,7 +353,7 @@ def one_run(name: str, words: Sequence[str]) -> Path:
 
 def option(arguments: Sequence[str], option: str) -> str | None:
     """The value of an option, before the arguments are read in full."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=False):
         if argument.startswith(f"{option}="):
             return argument.removeprefix(f"{option}=")
         if argument == option:

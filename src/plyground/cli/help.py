@@ -43,7 +43,7 @@ PLAY = {
         ),
     ),
     "solve": Help("Show the value of each move with perfect play.", ("solve 4453", "solve connect_four 4453 --json")),
-    "uci": Help("Be a chess engine for any GUI.", ("uci", "uci level:3")),
+    "uci": Help("Be a chess engine for any GUI.", ("uci", "uci --agent level:3")),
 }
 MEASURE = {
     "match": Help(

@@ -35,6 +35,7 @@ from plyground.runs.groups import runs_of
 from plyground.runs.tensorboard import export
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
+ACTIONS_MEANT = dict.fromkeys(("compare", "differ", "difference"), "diff") | dict.fromkeys(("show", "info"), "inspect")
 WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
 
 
@@ -59,11 +60,15 @@ def runs(
         return
     action, *names = words
     wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
+    if action in ACTIONS_MEANT:
+        raise InvalidValue(
+            f"runs has no action {action!r}; here it is: {command('runs', ACTIONS_MEANT[action], *names)}"
+        )
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
-        how = command("runs", "--help")
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}; see {how}")
+        usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
+        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}: plyground runs {usage}")
     source, target = (run_path(name) for name in (names[0], names[-1]))
     if action == "pack":
         say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")

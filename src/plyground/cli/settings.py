@@ -6,17 +6,19 @@ They are read from the source of the configs: importing a learner imports torch,
 from __future__ import annotations
 
 import ast
+import difflib
 import importlib.util
 import re
 import shutil
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import command
+from plyground.cli.guesses import option
+from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
 from plyground.runs.settings import PROFILES, profile, profiles, read_toml
@@ -35,6 +37,7 @@ OF_TRAIN = {
     "trust": "use the game file and the programs that a profile names which is a run of somebody else; remembered",
 }
 """the options of `train` beside the settings, with their sentences"""
+KINDS: dict[type, str] = {int: "INT", float: "FLOAT", str: "TEXT"}
 FLAG_WIDTH, NARROWEST, WIDEST = 30, 60, 120  # characters
 
 
@@ -52,7 +55,7 @@ class Setting:
         flag = self.name.replace("_", "-")
         if isinstance(value, bool):
             return f"--no-{flag}" if value else f"--{flag}"
-        kind = "|".join(self.choices) or {int: "INT", float: "FLOAT", str: "TEXT"}.get(type(value), "TEXT ...")
+        kind = "|".join(self.choices) or KINDS.get(type(value), "TEXT ...")  # pyright: ignore
         return f"--{flag} {kind}"
 
 
@@ -72,11 +75,11 @@ def _own_settings(module: str, name: str) -> list[Setting]:
     """The settings that a class states itself, each followed by its sentence."""
     body, found = _classes(module)[name].body, list[Setting]()
     for node, following in zip(body, [*body[1:], None], strict=True):
-        told = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value and told:
-            sentence = " ".join(str(following.value.value).split())
+        told = following.value if isinstance(following, ast.Expr) else None
+        if isinstance(node, ast.AnnAssign) and node.value and isinstance(told, ast.Constant):
+            sentence = " ".join(str(told.value).split())
             choices = re.findall(r"'([^']+)'", ast.unparse(node.annotation)) if "Literal" in ast.unparse(node) else []
-            found.append(Setting(node.target.id, _value(node.value), tuple(choices), sentence))
+            found.append(Setting(ast.unparse(node.target), _value(node.value), tuple(choices), sentence))
     return found
 
 
@@ -139,11 +142,37 @@ def train_help(learner: str, chosen: str = "") -> str:
     shared = _whose("RunConfig")
     lines += ["", f"Options {shared}:", *_explained(settings_of("tabular")[shared], {})]
     for whose, names in _names_by_owner().items():
-        lines += ["", f"Options {whose}:", *textwrap.wrap(", ".join(names), _width(), initial_indent="  ", **INDENT)]
+        lines += ["", f"Options {whose}:", *_wrapped(", ".join(names))]
     return "\n".join([*lines, "", f"Their meanings and defaults: {command('train', 'ppo', '--help')}"])
 
 
-INDENT = {"subsequent_indent": "  ", "break_on_hyphens": False}
+def _wrapped(text: str) -> list[str]:
+    return [f"  {line}" for line in textwrap.wrap(text, _width() - 2, break_on_hyphens=False)]
+
+
+def check_options(words: Sequence[str]) -> None:
+    """Refuse an option of `train` that the learner does not have; say whose it is, or which one is near."""
+    learner = learner_of(words, option(words, "--profile") or "")
+    if learner not in LEARNERS:
+        return
+    others = {flag.split()[0] for flag in OF_TRAIN}
+    known = {name: _flags(name) for name in LEARNERS}
+    for word in words:
+        name = word.partition("=")[0].removeprefix("--").replace("_", "-")
+        if not word.startswith("--") or name in others | known[learner] | {"help"}:
+            continue
+        owners, how = [each for each in LEARNERS if name in known[each]], command("train", learner, "--help")
+        if owners:
+            raise InvalidValue(f"--{name} is an option of {', '.join(owners)}, not of {learner}: see {how}")
+        near = difflib.get_close_matches(name, [*others, *known[learner]], n=1)
+        hint = f"did you mean --{near[0]}?" if near else f"see {how}"
+        raise UnknownName(f"{learner} has no option --{shorten(name)}; {hint}")
+
+
+def _flags(learner: str) -> set[str]:
+    """The names of a learner's options; a switch also with no- before it."""
+    found = {each.name.replace("_", "-") for part in settings_of(learner).values() for each in part.values()}
+    return found | {f"no-{name}" for name in found}
 
 
 def _names_by_owner() -> dict[str, list[str]]:
@@ -164,7 +193,7 @@ def _explained(part: Mapping[str, Setting], given: Mapping[str, Any]) -> list[st
     return _rows(rows)
 
 
-def _rows(rows: Any) -> list[str]:
+def _rows(rows: Iterable[tuple[str, str]]) -> list[str]:
     """Options at the left, sentences at the right, as wide as the terminal."""
     found: list[str] = []
     for flag, told in rows:
@@ -233,4 +262,4 @@ def show_profile(name: str) -> Sequence[str]:
 
 
 def _like(default: Any, value: Any) -> Any:
-    return tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value
+    return tuple(value) if isinstance(default, tuple) else value

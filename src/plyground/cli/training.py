@@ -18,8 +18,9 @@ from plyground.cli.display import Display, show_report
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
 from plyground.cli.guesses import game_name, is_game, one_run, option
 from plyground.cli.terminal import say
-from plyground.errors import InvalidValue, command
+from plyground.errors import InvalidValue, command, unknown
 from plyground.game import load
+from plyground.games import GAMES
 from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
@@ -140,8 +141,10 @@ def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str 
     """The config with the game that was given as a word."""
     odd = [word for word in words if not is_game(word)]
     games, config = [game_name(word) for word in words if is_game(word)], replace(config, game=game_name(config.game))
-    if odd or len(games) > 1:
-        raise InvalidValue(f"train takes LEARNER [GAME]; {' '.join(odd or games)!r} is neither")
+    if odd:
+        raise unknown("game", odd[0], (*GAMES, "a path to a game's .py file"))
+    if len(games) > 1:
+        raise InvalidValue(f"train takes LEARNER [GAME]; two games are named: {' '.join(games)}")
     if games and config.game not in (games[0], of_profile or default):
         raise InvalidValue(f"two games are named: {games[0]} and --game {config.game}")
     config = replace(config, game=games[0]) if games else config

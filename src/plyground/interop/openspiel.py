@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, make
 from plyground.errors import Error, InvalidValue, install
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.interface import RUNNING, value_for
 from plyground.games.rng import draw, seeds
 from plyground.position import Position
@@ -45,11 +45,12 @@ TERMINAL, CHANCE = int(pyspiel.PlayerId.TERMINAL), int(pyspiel.PlayerId.CHANCE)
 # ---- our games for OpenSpiel ----
 
 
-def as_spiel_game(game: Game) -> Any:
+def as_spiel_game(game: Game | str) -> Any:
     """The game for OpenSpiel, registered under `short_name(game)`."""
-    name = short_name(game)
+    loaded = load(game)
+    name = short_name(loaded)
     known = _REGISTERED.get(name)
-    if known is not None and known != game:
+    if known is not None and known != loaded:
         raise InvalidValue(f"another game is registered in OpenSpiel as {name}: rename the file of one of them")
     if known is None:
 
@@ -57,10 +58,10 @@ def as_spiel_game(game: Game) -> Any:
             """A class and no function: OpenSpiel lets go of it after Python has ended, which frees a function."""
 
             def __init__(self, params: Any = None) -> None:
-                super().__init__(game, params)
+                super().__init__(loaded, params)
 
-        pyspiel.register_game(_type_of(game), OneGame)
-        _REGISTERED[name] = game
+        pyspiel.register_game(_type_of(loaded), OneGame)
+        _REGISTERED[name] = loaded
     return pyspiel.load_game(name)
 
 

@@ -7,7 +7,7 @@ tensors in groups (one safetensors file each) and everything else as JSON; `load
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Protocol, get_type_hints
 
 from plyground.backend.parts import Arrays, Parts, Stateful, dump, restore
@@ -59,8 +59,9 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     if "config" not in state:
         raise InvalidValue(f"{checkpoint.path} holds only a network: it can play, but a run cannot be resumed from it")
     now = {**json.loads(json.dumps(asdict(learner.config))), "game": state["config"].get("game")}  # `check` compared it
-    ends = {name: state["config"][name] for name in learner.limits if name in state["config"]}
-    edited = differences(state["config"], now | ends)
+    before = {**_defaults(learner.config), **state["config"]}  # an older checkpoint lacks settings that are new
+    ends = {name: before[name] for name in learner.limits if name in before}
+    edited = differences(before, now | ends)
     if edited:
         raise InvalidValue(f"config.toml differs from the config of {checkpoint.path}: {'; '.join(edited)}")
     checkpoint.check_trusted()
@@ -78,4 +79,9 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
             restore(name, part, arrays, state.get("parts", {}))
         except NOT_SAVED_SO as error:
             raise DamagedFile(f"{checkpoint.path} does not hold {name} as it was saved: {error!r}") from error
-    return differences(state["config"], now)
+    return differences(before, now)
+
+
+def _defaults(config: Any) -> dict[str, Any]:
+    """The defaults of all settings, as JSON holds them: new settings must change nothing by default."""
+    return json.loads(json.dumps({field.name: field.default for field in fields(config)}))

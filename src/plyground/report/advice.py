@@ -9,6 +9,7 @@ from plyground.learners.selfplay import opponent_shares
 
 Numbers = Mapping[str, Any]
 LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
+LEAST_RISE = 0.03  # points, of means over several evaluations
 ENOUGH = 4  # evaluations from which a fall can be told from chance
 
 
@@ -36,12 +37,28 @@ def _of_progress(run: Measured) -> list[str]:
     against = last["against_best"]
     if against["low"] > 0.5:
         return [f"train longer: it still scored {against['score']:.0%} against its former best"]
+    if risen := _rise(run.evaluations):
+        return [f"train longer: {risen}"]
     steps = [each["step"] for each in run.evaluations]
     place = steps.index(last["best"]) + 1 if last.get("best") in steps else count
     if count >= ENOUGH and place <= count / 2:
         best = f"evaluation {place} of {count} found its best version, and none since scored half against it"
         return [f"{best}: a lower learning_rate, or a shorter run" if "network" in run.config else best]
     return []
+
+
+def _rise(evaluations: Sequence[Numbers]) -> str:
+    """In words, where the score against an evaluation opponent was clearly higher in the last quarter of the run than
+    in the one before; empty where it was not."""
+    quarter = len(evaluations) // 4
+    for spec in reversed(evaluations[-1].get("eval_opponents", {})):  # the strongest is named last
+        scores = [each["eval_opponents"].get(spec, {}).get("score") for each in evaluations]
+        if not quarter or None in scores:
+            continue
+        before, last = (sum(part) / quarter for part in (scores[-2 * quarter : -quarter], scores[-quarter:]))
+        if last > before + LEAST_RISE:
+            return f"against {spec} it scored {last:.0%} in the last quarter of the run, {before:.0%} in the one before"
+    return ""
 
 
 def _of_experience(run: Measured) -> list[str]:
@@ -74,7 +91,7 @@ def _of_scores(run: Measured) -> list[str]:
     if (score := scores.get("random", 1)) < 0.9:
         other = "learning_rate, or a wider network" if "network" in run.config else "alpha, or another key"
         found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
-    puzzles = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
+    puzzles: Numbers = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
     missed = 1 - puzzles.get("win_in_1", 1)
     alone = list(opponent_shares(tuple(run.config.get("opponents", ())))) == ["self"]
     if missed > 0.1 and alone and "greedy" in scores:

@@ -1,13 +1,15 @@
-"""What differs between two runs: settings, versions, rules and network code, results. It reads files and imports
-nothing that a run names."""
+"""What differs between two runs, or between two experiments of several seeds: settings, versions, rules and network
+code, results. It reads files and imports nothing that a run names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from plyground.report.seeds import best_scores, spread_of
 from plyground.runs.directory import find_checkpoint, read_config, read_metrics
+from plyground.runs.groups import seed_runs
 
 MISSING = "-"
 
@@ -22,8 +24,8 @@ class Difference(NamedTuple):
 
 
 def compare_runs(first: Path, second: Path) -> list[Difference]:
-    """All that differs, settings first; results are those of the last evaluation."""
-    parts = [_parts(run) for run in (first, second)]
+    """All that differs, settings first; results are those of the last evaluation, or means over seeds."""
+    parts = [_parts_of_seeds(path) if seed_runs(path) else _parts(path) for path in (first, second)]
     return [
         Difference(part, name, one.get(name, MISSING), other.get(name, MISSING))
         for part in parts[0]
@@ -42,12 +44,32 @@ def _parts(run: Path) -> dict[str, dict[str, str]]:
     return {part: {name: _words(value) for name, value in values.items()} for part, values in found.items()}
 
 
+def _parts_of_seeds(folder: Path) -> dict[str, dict[str, str]]:
+    """The same of several seeds: settings of the first, all seeds, and mean scores of their best checkpoints."""
+    runs = seed_runs(folder)
+    found = _parts(runs[0])
+    found["settings"]["seed"] = ", ".join(str(read_config(run).get("seed", "?")) for run in runs)
+    found["results"] = {f"against {spec}": _mean(scores) for spec, scores in best_scores(runs).items()}
+    return found
+
+
+def _mean(scores: Sequence[float]) -> str:
+    mean, interval, lowest, highest = spread_of(scores)
+    return (
+        f"{mean:.1%} [{interval[0]:.1%}, {interval[1]:.1%}], {lowest:.0%} to {highest:.0%}"
+        if interval
+        else f"{mean:.1%}"
+    )
+
+
 def _results(run: Path) -> dict[str, str]:
-    """Plies and updates so far, and the scores of the last evaluation."""
+    """Plies, updates and seconds so far, and the scores of the last evaluation."""
     records = read_metrics(run)
     newest: dict[str, Mapping[str, Any]] = {each["event"]: each for each in records}
     cycle, tests = newest.get("cycle") or newest.get("epoch") or {}, newest.get("evaluation", {})
     counts = {name: f"{cycle[name]:,}" for name in ("cycle", "plies", "updates") if name in cycle}
+    if isinstance(cycle.get("seconds"), dict):
+        counts["seconds"] = f"{cycle['seconds'].get('total', 0.0):.0f}"
     scores = {
         f"against {spec}": f"{one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]"
         for spec, one in tests.get("eval_opponents", {}).items()

@@ -127,6 +127,10 @@ WRONG = {
         *("castling right a, but no black king on e8", "castling right h, but no black king on e8"),
     ],
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 0 AHah e3 -": ["no pawn of black has just passed over e3"],
+    "r5Rb/1P6/4fa2/p2P1I1p/1RT1E1rP/1s2kN2/1b6/2T2v1K^a4F b 18 - a3 -": [],  # lifted with the pawn that has passed
+    "r5Rb/1P6/4fa2/p2P1I1p/1RT1E1rP/1s2kN2/1b6/2T2v1K^b4F b 18 - a3 -": [
+        *("no pawn of white has just passed over a3", "the hand has lifted from b4, but the square is not empty"),
+    ],
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 120 AHah - -": ["120 turns without progress (the game ends at 100)"],
     "Pnbqkbnr/pppppppp/8/8/8/7r/1PPPPPPP/RNBQKBNR w 0 AHh - -": ["a white pawn on a8, its last rank, is not promoting"],
     "4k3/8/8/8/8/8/8/8 w 0 - e4 -": [

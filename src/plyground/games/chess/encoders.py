@@ -153,7 +153,17 @@ def write_flat839(state: State, seat: int, out: Floats) -> None:
 ENCODERS = (
     Encoder("planes", 1, (PLANES, 8, 8), np.float32, write_planes, "own pieces below; see the file", slot, bounds=UNIT),
     Encoder(
-        "index", 1, (40,), np.int16, write_index, "`planes` as 40 tokens", slot, expand, "planes-v1", spread, (0, 939)
+        "index",
+        1,
+        (40,),
+        np.int16,
+        write_index,
+        "`planes` as 40 tokens",
+        slot,
+        expand,
+        "planes-v1",
+        spread,
+        bounds=(0, 939),
     ),
     Encoder(
         "flat839",

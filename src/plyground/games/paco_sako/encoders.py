@@ -12,7 +12,8 @@ Layers of 8x8, rank 1 first; "bottom" is the observing seat (with perspective) o
     (+1)   whether a promotion is due: only with `promote`
     last   turns without progress / 100
 
-With perspective the ranks are mirrored for black (not the files: the king stays on the e file). The index form holds
+With perspective the ranks are mirrored for black (not the files: the king stays on the e file); `turned` mirrors the
+actions too, so that an output of a network means the same for both sides. The index form holds
 32 places of pieces (layer * 64 + square), the place of the en passant square, then one number for each whole layer.
 """
 
@@ -194,4 +195,29 @@ def _with_options(writer: Any, options: int, name: str) -> Any:
     return njit(write)
 
 
-ENCODERS = tuple(_encoders())
+# ---- the same board with actions that turn with it ----
+
+
+@njit
+def slot(action: int, seat: int) -> int:
+    """Black's squares upside down, as its board is; promotions are the same for both."""
+    return action ^ MIRROR if seat == 1 and action < 128 else action
+
+
+def _turned() -> list[Encoder]:
+    """`tensor_lift_promote` and its index form, with outputs that mean the same for both sides."""
+    size, meaning = layers(PERSPECTIVE | MUST_LIFT | MUST_PROMOTE), "as the side to move sees the board and its actions"
+    dense, index = globals()["write_tensor_lift_promote"], globals()["write_index_lift_promote"]
+    return [
+        Encoder(
+            "turned", 1, (size, 8, 8), np.float32, dense,
+            f"{size} layers: {meaning}, whether it must lift, whether it must promote", slot=slot, bounds=(0.0, 1.0),
+        ),
+        Encoder(
+            "turned_index", 1, (size + 8,), np.uint32, index, f"`turned` as {size + 8} numbers",
+            slot=slot, dense="turned-v1", spread=spread, bounds=(0.0, 64.0 * size),
+        ),
+    ]  # fmt: skip
+
+
+ENCODERS = (*_encoders(), *_turned())

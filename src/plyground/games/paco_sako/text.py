@@ -363,10 +363,10 @@ def _wrong_pawns(state: State, board: Sequence[Cell]) -> list[str]:
         for square in range(8 * rank, 8 * rank + 8):
             if board[square][side] == PAWN and square != state["promoting"]:
                 found.append(f"a {SIDES[side]} pawn on {SQUARES[square]}, its last rank, is not promoting")
-    if state["en_passant"] != NOWHERE and _passed_by(state, board) is None:
-        found.append(
-            f"no pawn of {SIDES[1 - int(state['to_move'])]} has just passed over {SQUARES[int(state['en_passant'])]}"
-        )
+    passed, other = int(state["en_passant"]), 1 - int(state["to_move"])
+    lifted = state["hand"][other] == PAWN and state["origin"] == passed + (8, -8)[other]  # in its union, by the player
+    if passed != NOWHERE and _passed_by(state, board) is None and not lifted:
+        found.append(f"no pawn of {SIDES[other]} has just passed over {SQUARES[passed]}")
     return found
 
 
