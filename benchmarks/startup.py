@@ -30,8 +30,8 @@ def timed(*arguments: str, cache: str) -> tuple[float, float]:
 def first_board(game: str, cache: str) -> float:
     """Wall seconds until `play GAME` asks for the first move."""
     begun, command = time.perf_counter(), [sys.executable, "-u", "-m", "plyground", "play", game]
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env=os.environ | {"PLYGROUND_CACHE": cache}, **streams) as process:
+    env, pipe = os.environ | {"PLYGROUND_CACHE": cache}, subprocess.PIPE
+    with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
         shown = b""
         while not shown.endswith(b"> "):
             read = process.stdout.read(1) if process.stdout else b""
@@ -57,9 +57,8 @@ def main() -> None:
         }
         first = timed(*rows["perft connect_four --depth 6"], cache=cache)
         print(f"first start, compiling: {first[0]:.2f} s wall, {first[1]:.2f} s CPU")
-        print(
-            f"play connect_four, first board, filled cache: {spread([first_board('connect_four', cache) for _ in range(ROUNDS)])}"
-        )
+        boards = [first_board("connect_four", cache) for _ in range(ROUNDS)]
+        print(f"play connect_four, first board, filled cache: {spread(boards)}")
         for name, arguments in rows.items():
             times = [timed(*arguments, cache=cache) for _ in range(ROUNDS)]
             wall, cpu = (statistics.median(column) for column in zip(*times, strict=True))
