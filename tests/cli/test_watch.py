@@ -45,10 +45,10 @@ def test_keys_pause_step_go_back_and_change_the_speed(viewer: Viewer) -> None:
     assert "turn 0" in shown(viewer)
     viewer.press(" ")
     viewer.press("+")
-    assert "2 turns a second" in shown(viewer)
+    assert "speed 2 " in shown(viewer)
     viewer.press("-")
     viewer.press("-")
-    assert "0.5 turns a second" in shown(viewer)
+    assert "speed 0.5 " in shown(viewer)
     viewer.press("other")
     assert not viewer.quits
     viewer.press("q")

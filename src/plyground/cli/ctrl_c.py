@@ -98,6 +98,17 @@ def stop_on_signal() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def interruptible() -> Generator[None]:
+    """Ctrl-C raises KeyboardInterrupt in the block, even where `stop_at_once` has replaced that."""
+    before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(woken)
+
+
 def leave(code: int | str | None) -> NoReturn:
     """End the process. LLVM may not be at work when Python ends: a compiler in the background ends with the process."""
     background = sys.modules.get("plyground.play.background")

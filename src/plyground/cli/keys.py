@@ -10,6 +10,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from plyground.cli.ctrl_c import interruptible
+
 NAMES = {"C": "right", "D": "left", "H": "home", "F": "end", "1~": "home", "4~": "end", "7~": "home", "8~": "end"}
 """the end of what a terminal sends for a key: its name"""
 TYPED = re.compile(r"\x1b[\[O]([0-9;]*[A-Za-z~])|(.)", re.DOTALL)
@@ -51,7 +53,8 @@ def listening() -> Generator[Keys]:
     before = termios.tcgetattr(terminal)
     try:
         tty.setcbreak(terminal)
-        yield Keys()
+        with interruptible():  # the terminal must be as before in the end
+            yield Keys()
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 

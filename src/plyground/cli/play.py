@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 
 from plyground.agents.agent import Agent, Learning
 from plyground.cli.analyse import Explainer, moves_table
+from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console
 from plyground.errors import Error
 from plyground.play import preparation
@@ -153,20 +153,17 @@ def _say(text: str) -> None:
 def _ask(prompt: str, compiling: str = "") -> str | None:
     """The next line that is not empty; None to quit. Ctrl-C is heard here even where a command has replaced it."""
     prompt += f" (compiling: {compiling})" if compiling and console.is_terminal else ""
-    before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
     try:
         typed = ""
-        while not typed:
-            typed = console.input(f"{prompt}> ", markup=False, emoji=False).strip()
+        with interruptible():
+            while not typed:
+                typed = console.input(f"{prompt}> ", markup=False, emoji=False).strip()
     except EOFError:
         console.print()
         return None
     except KeyboardInterrupt:
         console.print()
         raise
-    finally:
-        signal.signal(signal.SIGINT, before)
-        signal.set_wakeup_fd(woken)
     if typed.lower() in ("?", "help"):
         return "help"
     if typed.lower() in ("hint", "think"):

@@ -58,7 +58,7 @@ class Viewer:
         watch, position = self.watch, self.watch.position
         sides, hidden = position.game.rules.SIDES, position.game.rules.hidden
         players = " against ".join(f"{side} {player}" for side, player in zip(sides, watch.players, strict=True))
-        state = "paused" if self.paused else f"{self.speed:g} turns a second"
+        state = "paused" if self.paused else f"speed {self.speed:g}"
         last = watch.turn(watch.shown) if watch.shown else "the beginning"
         told = watch.result or (f"compiling {compiling}, once for this machine ..." if compiling else "")
         parts = [Text(players, style="bold"), Text(f"turn {watch.shown}: {last}")]
