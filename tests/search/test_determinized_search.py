@@ -72,17 +72,6 @@ def test_a_network_names_the_candidates_and_sees_nothing_hidden() -> None:
         assert set(found.actions[row][found.visits[row] > 0]) == set(best[: len(legal)]) or len(legal) == 1
 
 
-def test_a_certain_network_decides_where_results_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a weight beyond every result the prior alone chooses."""
-    monkeypatch.setattr("plyground.search.determinized_search.PRIOR_WEIGHT", 1e9)
-    game = pg.load("sequence")
-    prior = prior_of_random_weights(game)
-    search = DeterminizedSearch(game, SearchConfig(simulations=48, leaf="window", considered=4), prior=prior)
-    states = laws.sample(game, 2, seed=6).states[::9]
-    chosen = search.search(states, seeds(1, len(states))).chosen
-    assert [int(np.argmax(prior(states[row : row + 1]))) for row in range(len(states))] == chosen.tolist()
-
-
 def test_a_search_that_reads_the_true_state_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     game = pg.load(TINY[0])
 

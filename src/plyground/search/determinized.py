@@ -128,10 +128,9 @@ def sort_candidates(search: FlatSearch) -> None:
 
 @uncounted_body
 def is_better(search: FlatSearch, rank: int, other: int) -> bool:
-    """By the mean result, with a network also by the prior; of equal ones by the prior, then by the action's number."""
+    """By the mean result; of equal ones by the prior, then by the number of the action."""
     one, two = search.candidates[rank], search.candidates[other]
     difference = mean_of(search, rank) - mean_of(search, other)
-    difference += search.progress[0]["prior_weight"] * (one["prior"] - two["prior"])
     if difference != 0.0:
         return difference > 0.0
     return one["prior"] > two["prior"] or (one["prior"] == two["prior"] and one["action"] < two["action"])

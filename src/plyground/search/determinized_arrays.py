@@ -22,7 +22,6 @@ CANDIDATE = np.dtype(
 )
 PROGRESS = np.dtype(
     [
-        ("prior_weight", np.float64),  # how much a prior counts beside the mean result
         ("seed", np.uint64),  # determinization k follows from it and from k
         ("count", np.int32),  # legal actions
         ("considered", np.int32),  # candidates

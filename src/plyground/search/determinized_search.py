@@ -28,7 +28,6 @@ from plyground.search.tree_memory import new_result, words_of
 TEMPLATE = "plyground.search.determinized"
 CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
 FIRST = 16  # simulations before the first reading
-PRIOR_WEIGHT = 0.05  # of a network's log-probabilities beside mean results
 
 Prior = Callable[[Records], NDArray[np.float64]]
 """states [1] -> [A] log-probabilities of the actions, as the seat to act sees them; minus infinity where not legal"""
@@ -67,7 +66,6 @@ class Searcher:
             best = np.argsort(-log_probs, kind="stable")[:considered]
             self.search.candidates["action"][:considered] = best
             self.search.candidates["prior"][:considered] = log_probs[best]
-            self.search.progress["prior_weight"] = PRIOR_WEIGHT
         self.rounds = max(1, math.ceil(math.log2(considered)))
 
     def simulate(self, count: int) -> None:
