@@ -95,7 +95,7 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
     assert found.positions[-1] == session.position
     assert found.positions[-1].rngs == session.position.rngs, "cards to come are the same"
     path.write_text(session.record().replace("sealed: ", "sealed: x"), encoding="utf-8")
-    with pytest.raises(InvalidText, match="its sealed position cannot be read"):
+    with pytest.raises(InvalidText, match="sealed in it cannot be read: the line has changed"):
         read_file(path)
 
 

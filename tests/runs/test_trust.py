@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import py_compile
 import shutil
@@ -15,12 +16,13 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.errors import InvalidText
 from plyground.kernels.private import secret
 from plyground.runs import trust
 from plyground.runs.directory import check_trusted, create, find_checkpoint, game_of, trust_run
 from plyground.runs.pack import pack, slim, unpack
 from plyground.runs.settings import to_toml
-from plyground.runs.trust import Untrusted, programs_of
+from plyground.runs.trust import Untrusted, programs_of, seal, unseal
 
 EXAMPLE = ROOT / "examples" / "three_in_a_row.py"
 EVIL = "from pathlib import Path\nPath(__file__).with_name('executed').touch()\n"
@@ -325,3 +327,28 @@ def test_a_slim_run_carries_no_signature(tmp_path: Path) -> None:
         run.write("best.json", '{"step": 1}')
     slim(run.path, tmp_path / "slim")
     assert not list((tmp_path / "slim").rglob("*.signature"))
+
+
+# ---- sealed texts ----
+
+
+def test_a_sealed_text_is_read_again_and_tells_nothing() -> None:
+    one, other = "position: ace\ngenerator: 1", "position: king of hearts\ngenerator: 12345"
+    assert [unseal(seal(text)) for text in (one, other)] == [one, other]
+    assert seal(one) == seal(one)
+    assert len(seal(one)) == len(seal(other))
+    assert b"ace" not in base64.b64decode(seal(one))
+
+
+def test_a_sealed_text_that_was_changed_or_comes_from_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed = base64.b64decode(seal("position: ace"))
+    for place in (0, 31, 32, len(sealed) - 1):
+        changed = sealed[:place] + bytes([sealed[place] ^ 1]) + sealed[place + 1 :]
+        with pytest.raises(InvalidText, match="the line has changed"):
+            unseal(base64.b64encode(changed).decode())
+    for text in ("", "x", "é", base64.b64encode(b"short").decode()):
+        with pytest.raises(InvalidText, match="the line has changed"):
+            unseal(text)
+    monkeypatch.setattr("plyground.runs.trust.secret", lambda folder: b"another user's key" * 2)
+    with pytest.raises(InvalidText, match="another user"):
+        unseal(base64.b64encode(sealed).decode())

@@ -3,9 +3,7 @@ list of moves."""
 
 from __future__ import annotations
 
-import base64
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +17,7 @@ from plyground.games.interface import Outcome
 from plyground.play import typed
 from plyground.position import Position
 from plyground.runs.directory import game_of
+from plyground.runs.trust import seal, unseal
 
 NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
 RUN_HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
@@ -142,11 +141,8 @@ def _start(fields: Mapping[str, str], game: Game) -> Position:
     if fields.get("position") == UNTOLD and "sealed" not in fields:
         raise InvalidText(f"its position was {UNTOLD}: it cannot be played on")
     if "sealed" in fields:
-        try:
-            text = zlib.decompress(base64.b64decode(fields["sealed"], validate=True)).decode()
-        except (ValueError, zlib.error):
-            raise InvalidText("its sealed position cannot be read: the line has changed") from None
-        fields = {**fields, **dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)}
+        opened = unseal(fields["sealed"])
+        fields = {**fields, **dict(line.split(": ", 1) for line in opened.splitlines() if ": " in line)}
     position, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
     if not generator:
         return position
@@ -202,7 +198,7 @@ def write_game(
     """A game in its own file format (PGN for chess) or, where it has none, one line for each turn.
 
     Where something is hidden and the game not over (`shown` is False), the cards are left out, and the generator, from
-    which they follow; `sealed`: they are there, but not readable at a glance, so that the game can be played on.
+    which they follow; `sealed`: they are there, but only this user's Plyground can read them, to play the game on.
     """
     game, sides = start.game, start.game.rules.SIDES
     if game.rules.write_record:
@@ -214,7 +210,7 @@ def write_game(
     begins = [f"position: {start.text if shown else UNTOLD}"]
     if sealed and (game.rules.CHANCE or not shown):
         secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
-        begins.append(f"sealed: {base64.b64encode(zlib.compress(secret.encode())).decode()}")
+        begins.append(f"sealed: {seal(secret)}")
     lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
     return "\n".join([*head, *begins, f"result: {results[outcome]}{reason}", "", *lines, ""])
 

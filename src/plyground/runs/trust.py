@@ -18,6 +18,7 @@ remembered in the same way.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -26,7 +27,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidText, InvalidValue
 from plyground.kernels.private import cache_folder, is_ours, secret
 from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
 from plyground.runs.settings import read_toml
@@ -93,11 +94,50 @@ def signature_of(run: Path, name: str, content: bytes) -> bytes:
 
 
 def _signed(text: str) -> bytes:
+    return hmac.digest(_key(), text.encode(), "sha256").hex().encode() + b"\n"
+
+
+def _key() -> bytes:
     try:
-        key = secret(cache_folder())
+        return secret(cache_folder())
     except InvalidValue:
-        key = secret(None)
-    return hmac.digest(key, text.encode(), "sha256").hex().encode() + b"\n"
+        return secret(None)
+
+
+# ---- texts that only this user's Plyground can read ----
+
+PADDED = 1024  # sealed texts have whole multiples of so many bytes: their length tells nothing
+
+
+def seal(text: str) -> str:
+    """A text as base64 that nobody can read or change without the user's key: the hidden cards of a saved game.
+
+    The text's keyed hash begins a stream of keyed hashes, which covers the text, and shows when it is opened that
+    nothing has changed. The same text gives the same seal.
+    """
+    plain = text.encode()
+    plain += b"\n" * (-len(plain) % PADDED)
+    mark = hmac.digest(_key(), b"sealed " + plain, "sha256")
+    return base64.b64encode(mark + _covered(plain, mark)).decode()
+
+
+def unseal(text: str) -> str:
+    """The text that `seal` covered; InvalidText where it was not sealed here, or has changed."""
+    try:
+        sealed = base64.b64decode(text, validate=True)
+    except ValueError:
+        sealed = b""
+    mark, plain = sealed[:32], _covered(sealed[32:], sealed[:32])
+    if not plain or not hmac.compare_digest(mark, hmac.digest(_key(), b"sealed " + plain, "sha256")):
+        raise InvalidText("what is sealed in it cannot be read: the line has changed, or another user has sealed it")
+    return plain.decode().rstrip("\n")
+
+
+def _covered(data: bytes, mark: bytes) -> bytes:
+    """Data exclusive-or a stream that follows from the key and `mark`."""
+    key, blocks = _key(), range(0, len(data), 32)
+    stream = b"".join(hmac.digest(key, b"stream " + mark + block.to_bytes(8, "big"), "sha256") for block in blocks)
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
 
 
 def identity_of(run: Path) -> bytes:
