@@ -162,7 +162,7 @@ def test_a_line_that_means_another_is_answered_with_it(command, run: Path, typed
         "train tabular --method sarsa",
         "match c4 greedy random", "match chess greedy runs/x --games 10", "bench rules --batch 4", "play chess level:3",
         "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy",
-        "perft chess --depth 3",
+        "perft chess --depth 3", "match greedy random --sprt 0 20",
         "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
     ],
 )  # fmt: skip

@@ -258,7 +258,14 @@ def test_simulations_grow_with_the_run() -> None:
 
 @pytest.mark.parametrize(("rows", "notes"), [(4, 1), (45, 0)])
 def test_a_buffer_that_is_shorter_than_the_games_is_noted_once(rows: int, notes: int) -> None:
-    learner = learner_of(game="connect_four", buffer_size=8 * rows, simulations=2, learning_starts=16, replay_ratio=0.0)
+    settings = {
+        "game": "connect_four",
+        "simulations": 2,
+        "learning_starts": 16,
+        "replay_ratio": 0.0,
+        "opening_plies": 0,
+    }
+    learner = learner_of(buffer_size=8 * rows, **settings)
     for _ in range(rows + 4):
         learner.play()
     assert len(learner.state.notes) == notes

@@ -112,11 +112,12 @@ class NetworkSearchAgent:
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
+        from plyground.backend.device import is_gpu
         from plyground.search.network_search import NetworkSearch, search_records
 
         check_running(self.game, states)
         n = len(states)
-        size = n if self.view.device_name == "cpu" else 4 ** (((n - 1).bit_length() + 1) // 2)  # few graphs to capture
+        size = 4 ** (((n - 1).bit_length() + 1) // 2) if is_gpu(self.view.device_name) else n  # few graphs to capture
         if size not in self._searches:
             self._searches.clear()
             self._searches[size] = NetworkSearch(self.view, self.evaluator, self.config, size)

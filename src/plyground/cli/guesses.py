@@ -21,6 +21,7 @@ from plyground.specs import split
 
 # ---- games and runs ----
 
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
 SPELLINGS = {
     **{name.replace("_", ""): name for name in GAMES},
@@ -284,14 +285,23 @@ def _fill(form: str, value: str) -> list[str]:
 def _correct_words(name: str, line: Sequence[str], changes: list[str]) -> list[str]:
     """The command line with learners, agents, sides and numbers by their names here."""
     right: list[str] = []
-    for before, word in zip(["", *line], line, strict=False):
-        found = "" if before.startswith("--") and before != "--side" else _meant(name, before, word.lower())
+    for place, word in enumerate(line):
+        before = line[place - 1] if place else ""
+        found = "" if before != "--side" and _of_option(line, place) else _meant(name, before, word.lower())
         if found and found != word:
             changes.append(f"{word} is {found} here" if found != NOTHING else f"{word} is left out here")
         if found.startswith("minimax:") and right[-1] == "minimax":
             right.pop()
         right += [] if found == NOTHING else found.split() or [word]
     return right
+
+
+def _of_option(line: Sequence[str], place: int) -> bool:
+    """Whether a word is the value of an option, or a further number of one: `--sprt 0 20`."""
+    first = place - 1
+    while first > 0 and NUMBER.fullmatch(line[first]) and NUMBER.fullmatch(line[place]):
+        first -= 1
+    return place > 0 and line[first].startswith("--")
 
 
 def _meant(name: str, before: str, word: str) -> str:

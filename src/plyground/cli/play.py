@@ -12,7 +12,7 @@ from typing import Any
 from plyground.agents.agent import Agent, Learning
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
-from plyground.cli.terminal import about, board, console
+from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error
 from plyground.play import preparation
 from plyground.play.background import Background
@@ -79,7 +79,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
             if event.kind == "began":
                 files = Files()
             elif event.kind == "saved":
-                _say(files.write(event))
+                say(files.write(event))  # a path is not broken
 
 
 def _think(session: Session) -> None:

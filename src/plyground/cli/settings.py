@@ -155,7 +155,7 @@ def check_options(words: Sequence[str]) -> None:
     learner = learner_of(words, option(words, "--profile") or "")
     if learner not in LEARNERS:
         return
-    others = {flag.split()[0] for flag in OF_TRAIN}
+    others = {flag.replace(",", " ").split()[0] for flag in OF_TRAIN}
     known = {name: _flags(name) for name in LEARNERS}
     for word in words:
         name = word.partition("=")[0].removeprefix("--").replace("_", "-")

@@ -147,8 +147,8 @@ def write_lines(state: State, seat: int, out: Floats) -> None:
         if card >= cards.ORDINARY:
             out[first + (TWO_EYED if card < cards.JH else ONE_EYED)] = 1
         else:
-            out[first + cards.SPOTS[card, 0]] = 0.5
-            out[first + cards.SPOTS[card, 1]] = 0.5
+            out[first + int(cards.SPOTS[card, 0])] = 0.5
+            out[first + int(cards.SPOTS[card, 1])] = 0.5
 
 
 @njit
@@ -163,7 +163,7 @@ def write_line(cells: Cells, line: Cells, side: int, out: Floats) -> None:
         own_locked += mark == cards.LOCKED + side
         their_locked += mark == cards.LOCKED + 1 - side
     for k in range(5):
-        cell = line[k]
+        cell = int(line[k])
         mark = cells[cell]
         if mark == cards.CORNER or mark >= cards.LOCKED:
             continue
