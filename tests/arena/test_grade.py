@@ -21,7 +21,7 @@ def test_names_are_graded_and_a_grade_is_printed_in_words() -> None:
     grade = pg.grade("connect_four", "greedy", positions=40, games=2)
     every = grade.wdl["all"]
     assert str(grade).startswith(
-        f"{every.agent:.1%} of moves keep the result where it can be lost ({every.cases} of 40)"
+        f"{every.agent:.1%} of moves keep the result in the {every.cases} of 40 positions where it can be lost"
     )
     assert "of 2 games" in str(grade)
     with pytest.raises(pg.InvalidValue, match="grades need a solved game, such as connect_four; chess is not solved"):

@@ -55,7 +55,8 @@ class Grade:
 
     def __str__(self) -> str:
         every = self.wdl["all"]
-        words = f"{every.agent:.1%} of moves keep the result where it can be lost ({every.cases} of {self.positions})"
+        where = f"in the {every.cases} of {self.positions} positions where it can be lost"
+        words = f"{every.agent:.1%} of moves keep the result {where}"
         return words if self.games is None else f"{words}; against the perfect player {self.games}"
 
 

@@ -24,6 +24,9 @@ ROWS = 8  # evaluations in the table
 Event = Mapping[str, Any]
 
 
+FOR_EXPERTS = ("target network", "next-state masking", "legal next actions")  # how notes begin that -v shows
+
+
 class Display:
     """Shows the events of `learners/training.py`, a call for each: in plain words, or with all numbers (`verbose`)."""
 
@@ -57,7 +60,7 @@ class Display:
             return
         if kind == "evaluation":
             self.scores.append((event["cycle"], event["eval_opponents"]))
-        for_experts = kind == "note" and event["text"].startswith("target network")
+        for_experts = kind == "note" and event["text"].startswith(FOR_EXPERTS)
         if kind == "note" and (self.verbose or not for_experts):
             self.note = event["text"]
         in_view = kind in ("cycle", "evaluation") or for_experts
