@@ -59,8 +59,13 @@ def test_a_wrong_sign_of_evaluate_shows(edited: Edit) -> None:
     line = next(
         number for number, text in enumerate(Path(game.path).read_text().splitlines(), 1) if "def evaluate" in text
     )
-    assert "the sign of `evaluate` seems wrong" in warning
+    assert (
+        "the sign of `evaluate` seems wrong: in random games it is high where the side to move goes on to lose"
+        in warning
+    )
     assert f"edited.py, line {line}" in warning
+    (warning,) = portray(edited("    return 0.0\n", right + "lead\n"), games=100).warnings
+    assert "it is high where the second side is to move and goes on to lose" in warning
     assert (
         portray(edited("    return 0.0\n", right + '(lead if state["to_move"] == 0 else -lead)\n'), games=100).warnings
         == ()

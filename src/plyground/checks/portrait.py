@@ -23,6 +23,8 @@ from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS
 
 Records = NDArray[np.void]
+LONG = 200  # plies of a long game
+CLEAR = 3.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ def portray(game: Game, games: int = 200, seed: int = 0) -> Portrait:
     opening = min(game.rules.OPENING_PLIES, int(plays.lengths.min()) - 1)  # so that no game ends within it
     greedy = play_match(game, "greedy", "random", 40, seed, opening) if "greedy" in known(game) else None
     encoders = dict.fromkeys(game.encoders.values())
-    faults = (wrong_sign(game, plays, greedy), *(turned(game, each, plays) for each in encoders))
+    more = min(4, LONG // math.ceil(plays.lengths.mean()))  # times as many games tell the sign, where games are short
+    signs = _Plays(game, more * games, seed + 1) if more > 1 else plays
+    faults = (wrong_sign(game, signs, greedy), *(turned(game, each, plays) for each in encoders))
     found = [*_about_turns(passes, plays.outcomes), *(fault for fault in faults if fault)]
     warnings = tuple(f"{fault}; see {place_of(game, fault)}" for fault in found)
     return Portrait(games, plays.lengths, plays.outcomes, plays.legal, passes, greedy, warnings)
@@ -79,17 +83,27 @@ def wrong_sign(game: Game, plays: _Plays, greedy: Match | None) -> str:
         return ""
     values = np.empty(len(plays.before), np.float32)  # [plies]
     game.kernels("evaluate").evaluate_all(plays.before, values)
-    agrees = np.bincount(plays.game, values * plays.result) / plays.lengths  # [games] mean over the plies of each
-    against = agrees.mean() < -3 * agrees.std() / math.sqrt(len(agrees))
+    first, second = (_agreement(plays, values, plays.before["to_move"] == side) for side in (0, 1))
     plays_well = greedy is not None and greedy.score > 0.9  # random games may mislead where good ones do not
     plays_badly = greedy is not None and greedy.interval[1] < 0.5
-    if not plays_badly and (plays_well or not against):
+    if not plays_badly and (plays_well or min(first, second) > -CLEAR):
         return ""
+    alike = (first > 0) == (second > 0)
+    whose = "the side to move" if alike else f"the {'second' if first > 0 else 'first'} side is to move and"
+    seen = f"it is high where {whose} goes on to lose"
     score = f"; `greedy` scores {greedy.score:.1%} against `random`" if greedy else ""
     return (
-        "the sign of `evaluate` seems wrong: in random games it is high for the side that loses; its value is for the"
-        f" side to move in the state that it gets{score}"
+        f"the sign of `evaluate` seems wrong: in random games {seen}; its value is for the side to move in the state"
+        f" that it gets{score}"
     )
+
+
+def _agreement(plays: _Plays, values: NDArray[np.float32], chosen: NDArray[np.bool_]) -> float:
+    """How clearly values have the sign of the results in the chosen plies: the mean over games, in standard errors."""
+    games, agrees = plays.game[chosen], (values * plays.result)[chosen]
+    counts = np.bincount(games, minlength=len(plays.lengths))  # [games]
+    means = np.bincount(games, agrees, len(plays.lengths))[counts > 0] / counts[counts > 0]
+    return float(means.mean() / max(means.std() / math.sqrt(len(means)), 1e-9)) if len(means) else 0.0
 
 
 class _Plays:
