@@ -81,7 +81,6 @@ def test_an_encoder_that_turns_the_board_but_not_the_actions_shows(edited: Edit)
 
 
 @pytest.mark.compiled
-@pytest.mark.compiled  # plays chess
 def test_encoders_that_turn_both_or_neither_are_fine(monkeypatch: pytest.MonkeyPatch) -> None:
     chess = pg.load("chess")
     assert portray(chess, games=40).warnings == ()
