@@ -125,7 +125,7 @@ def test_an_analysis_of_cards_knows_what_the_seat_to_move_may_see(command) -> No
 @pytest.mark.parametrize("words", [("analyse", "--sims", "60"), ("play", "window", "--seed", "1", "--explain")])
 def test_hidden_cards_are_not_shown(command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     """The same lines for all deals that the seat to move cannot tell apart."""
-    monkeypatch.setattr(display, "SIMULATIONS", 60)
+    monkeypatch.setattr("plyground.agents.search.THOROUGH", 60)
     monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
     start, shown = pg.load("sequence").start(3), set[str]()
     for seed in range(3):

@@ -20,7 +20,7 @@ from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
 
-SIMULATIONS = 1000
+SIMULATIONS, THOROUGH = 1000, 10_000  # for a move; for an analysis
 ROLLOUTS = 8  # games that it plays from a leaf
 OPTIONS = {
     "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
@@ -226,6 +226,11 @@ def default_leaf(game: Game) -> str:
     if game.rules.ROLLOUT:
         return game.rules.ROLLOUT
     return "evaluate" if "evaluate" in game.rules.compiled and can_search_trees(game) else "random"
+
+
+def thorough(game: Game) -> int:
+    """Simulations of an analysis without a network: a tenth of a second where `evaluate` judges leaves at once."""
+    return 10 * THOROUGH if default_leaf(game) == "evaluate" else THOROUGH
 
 
 def make_search(

@@ -24,7 +24,7 @@ from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS
 
 Records = NDArray[np.void]
 LONG = 200  # plies of a long game
-CLEAR = 3.0  # standard errors
+SURE = 3.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def wrong_sign(game: Game, plays: _Plays, greedy: Match | None) -> str:
     first, second = (_agreement(plays, values, plays.before["to_move"] == side) for side in (0, 1))
     plays_well = greedy is not None and greedy.score > 0.9  # random games may mislead where good ones do not
     plays_badly = greedy is not None and greedy.interval[1] < 0.5
-    if not plays_badly and (plays_well or min(first, second) > -CLEAR):
+    if not plays_badly and (plays_well or min(first, second) > -SURE):
         return ""
     alike = (first > 0) == (second > 0)
     whose = "the side to move" if alike else f"the {'second' if first > 0 else 'first'} side is to move and"

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from plyground import specs
 from plyground.agents.agent import make
-from plyground.agents.search import TREE_GAMES, can_search_trees
+from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import say_stopped
 from plyground.cli.terminal import board, console, say
@@ -30,7 +30,7 @@ from plyground.report.analysis import analyse_game as analyses_of_game
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
 
 Answer = TypeVar("Answer")
-SIMULATIONS, WITH_NETWORK = 10_000, 400  # for each position
+WITH_NETWORK = 400  # simulations for each position
 SHORT = 8  # plies of a principal variation in a table
 EXPLAINED = 5  # moves in the table of `play --explain`
 LIVE_ROWS = 12  # moves in the live table
@@ -49,7 +49,7 @@ def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float
     if seconds is not None:
         options["time"] = f"{seconds:g}"
     if not {"sims", "time"} & options.keys():
-        options["sims"] = str(WITH_NETWORK if {"net", "run"} & options.keys() else SIMULATIONS)
+        options["sims"] = str(WITH_NETWORK if {"net", "run"} & options.keys() else thorough(game))
     return make(specs.join(name, options), game)
 
 

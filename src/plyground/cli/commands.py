@@ -156,7 +156,7 @@ def analyse(
     file: Annotated[Path | None, hint("FILE", "none")] = None,
     number: int = 1,
     agent: Annotated[str, hint("SEARCH", "search")] = "search",
-    sims: Annotated[int | None, hint("INT", "10000; 400 with a network")] = None,
+    sims: Annotated[int | None, hint("INT", "100000 by evaluate, else 10000; 400 with a network")] = None,
     time: Annotated[float | None, hint("FLOAT", "no limit")] = None,
     seed: int = 0,
     picture: NoPath = None,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from plyground.agents.search import TREE_GAMES, can_search_trees
+from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.web import messages, requests, thinking, worker
@@ -21,7 +21,7 @@ from plyground.web.tasks import Tasks, sentence
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
-ANALYSIS, WITH_NETWORK, REVIEW = "search:time=8", "search:net=trained,time=8", "search:sims=10000"
+ANALYSIS, WITH_NETWORK = "search:time=8", "search:net=trained,time=8"
 
 
 class Study:
@@ -128,8 +128,9 @@ class Study:
     async def _review(self, page: Page, request: requests.Review, live: Live) -> None:
         table, actions = live.table, list(live.table.saved.actions)
         revision, place = table.saved.revision, place_of(live.table.positions[0])
+        agent = f"search:sims={thorough(table.game)}"
         answers = self.workers.stream(
-            lambda number: worker.Review(number=number, place=place, agent=REVIEW, actions=actions), thinking.Reviewed
+            lambda number: worker.Review(number=number, place=place, agent=agent, actions=actions), thinking.Reviewed
         )
         async with aclosing(answers) as stream:
             async for found in stream:
