@@ -120,7 +120,8 @@ class Person:
         rng = random.Random(seed)
 
         def choose(_: list[str]) -> Iterator[str]:
-            while not self.page.locator(".scene.pending").count():
+            before = len(self.moves)  # quick opponents may have answered already: then a new move has begun
+            while len(self.moves) == before and not self.page.locator(".scene.pending").count():
                 words = self.page.locator(LIVE).evaluate_all("all => all.map(cell => cell.dataset.click)")
                 if not words:
                     return  # the answer came meanwhile
