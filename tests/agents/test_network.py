@@ -19,6 +19,7 @@ from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint
+from plyground.runs.fingerprints import notice
 from plyground.runs.pack import slim
 
 FOLDERS = sorted((ROOT / "src" / "plyground" / "trained").iterdir())
@@ -32,6 +33,7 @@ def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) ->
     assert "trained" in known(game)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
     find_checkpoint(folder, "best").verify()
+    assert notice(folder) == "", "its code has changed: prove equal moves, then `python -m plyground.runs.fingerprints`"
     assert play_match(game, make("trained", game), make("random", game), 40, seed=1, max_plies=200).score >= 0.9
 
 
