@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ import pytest
 
 import plyground as pg
 from conftest import finish_compiling
-from plyground.agents.agent import make
+from plyground.agents.agent import Agent, make
 from plyground.cli import play, terminal
 from plyground.games.sequence.text import known_hand
+from plyground.play.background import Background
 
 Type = Callable[..., str]
 
@@ -93,6 +95,47 @@ def test_a_turn_of_paco_sako_is_told_whole_and_sako_is_said(typed: Type) -> None
     start = pg.load("paco_sako").position("4k3/8/8/8/8/8/4r3/4K3 w 0 - - -")
     assert "white: lift · Ŝako: the white king can be reached" in typed(start)
     assert start.scene().status == "white to move, Ŝako: lift"
+
+
+def test_the_own_move_is_shown_while_the_opponent_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, compiled, lines, shown = pg.load("connect_four"), threading.Event(), iter(["4", "quit"]), list[str]()
+    wait = play.wait
+
+    def waits(background: Background, name: str) -> Any:
+        shown.append(capsys.readouterr().out)
+        compiled.set()
+        return wait(background, name)
+
+    def solver() -> Agent:
+        assert compiled.wait(10)
+        return make("solver", game)
+
+    monkeypatch.setattr(play, "wait", waits)
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+    play.play(pg.Session(game.start(), None, "solver", side=0, seed=1), solver)
+    finish_compiling()
+    assert "[●]" in shown[0]
+    assert "solver plays" in capsys.readouterr().out
+
+
+def test_a_simple_opponent_answers_before_it_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, quits, lines = pg.load("chess"), threading.Event(), iter(["e4", "think", "quit"])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+
+    def level() -> Agent:
+        assert quits.wait(10)
+        return make("level:3", game)
+
+    session = pg.Session(game.start(), None, "level:3", side=0, seed=1)
+    background = Background({"agent": level})
+    play.run(session, background)
+    quits.set()
+    background.thread.join()
+    assert "level:3 plays" in capsys.readouterr().out
 
 
 def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:

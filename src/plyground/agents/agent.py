@@ -24,7 +24,6 @@ from plyground.agents import from_file, search, uci
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import Game, load
 from plyground.games.interface import Function
-from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.runs import fingerprints
@@ -93,7 +92,7 @@ class ScriptedAgent:
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
         self.game, self.name, self.function = game, name, choose
-        self.kernels = load_kernels("choose", {"choose": choose}, f"{game.label} {name}")
+        self.kernels = game.kernels_with("choose", {"choose": choose}, name)
 
     def __str__(self) -> str:
         return self.name

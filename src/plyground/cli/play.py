@@ -61,7 +61,10 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
     events, files = list[Event](), Files(file)
     while True:
         while session.agent_to_move:
-            session.agent = session.agent or wait(background, "agent")
+            session.agent = ready(session, background)
+            if session.agent is None:  # the person's move is seen meanwhile
+                _show(session, events, background)
+                events, session.agent = [], wait(background, "agent")
             events += session.reply()
         _show(session, events, background)
         typed = _ask(session.prompt, background.progress)
@@ -72,7 +75,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         if typed == "hint":
             wait(background, "hints")
         if typed == "think" and not session.over:
-            session.agent = session.agent or wait(background, "agent")
+            session.agent = ready(session, background) or wait(background, "agent")
             _think(session)
         events = [] if typed in ("help", "think") else session.submit(typed)
         for event in events:
@@ -80,6 +83,13 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def ready(session: Session, background: Background) -> Agent | None:
+    """The agent; while it is still being compiled, a simple one as plain Python, and None in place of others."""
+    if background.done("agent"):
+        return background.futures["agent"].result()
+    return session.agent or preparation.quick_agent(session.start.game, session.name)
 
 
 def _think(session: Session) -> None:
@@ -102,7 +112,9 @@ def wait(background: Background, name: str) -> Any:
         with console.status("") as status:
             while not background.done(name):
                 waited = time.perf_counter() - begun
-                status.update(f"compiling, once for this machine: {background.progress} ({waited:.0f} s)")
+                status.update(
+                    f"compiling, once for this machine: {background.progress} ({waited:.0f} s; in all a minute or two)"
+                )
                 time.sleep(0.1)
     return background.futures[name].result()
 
