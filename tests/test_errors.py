@@ -32,6 +32,14 @@ for line in sys.stdin.read().splitlines():
 """
 
 
+def test_one_thing_is_told_in_the_singular() -> None:
+    assert errors.counted(1, "loss") == "1 loss"
+    assert errors.counted(0, "loss") == "0 losses"
+    assert [errors.counted(number, "ply") for number in (1, 2, 1200)] == ["1 ply", "2 plies", "1,200 plies"]
+    assert errors.counted(3, "more move") == "3 more moves"
+    assert errors.counted(2, "inaccuracy") == "2 inaccuracies"
+
+
 def without_extras(*commands: str) -> subprocess.CompletedProcess[str]:
     """Run commands where nothing of the extra `learn` is installed."""
     return subprocess.run(

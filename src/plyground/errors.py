@@ -48,6 +48,12 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 loss`, `2 losses`, `1,200 plies`: a number with its noun, given in the singular."""
+    several = f"{noun[:-1]}ies" if noun.endswith(("ly", "cy")) else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
 @contextmanager
 def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
     """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""

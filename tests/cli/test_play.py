@@ -149,6 +149,11 @@ def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     assert re.search(r"│ 4 +│ \+1.00 │ wins in 20 moves +│", shown)
     shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=2000")
     assert re.search(r"│ (\S+) +│ [+-]0.\d\d │ \1 ", shown), "a move in algebraic notation, its value and its line"
+    shown = typed(pg.load("chess").start(), "think", against="level:3")
+    assert len(re.findall(r"│ \S+ +│ [+-]0.\d\d │", shown)) == 10, "each with a value"
+    shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=100")
+    assert "│ -" not in shown, "moves without a value are only counted"
+    assert "It would play b2, and gives no values" in typed(pg.load("paco_sako").start(), "think", against="greedy")
     assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
     assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
 

@@ -36,8 +36,15 @@ def test_the_steps_of_a_game_name_all_its_agents_but_programs() -> None:
 
 @pytest.mark.parametrize(
     ("word", "spec"),
-    [("connect_four", "punisher"), ("chess", "greedy"), ("chess", "level:3"), ("paco_sako", "level:4")]
-    + [("paco_sako", "greedy"), ("sequence", "window"), ("sequence", "level:2")],
+    [
+        ("connect_four", "punisher"),
+        ("chess", "greedy"),
+        ("chess", "level:3"),
+        ("paco_sako", "greedy"),
+        ("paco_sako", "level:4"),
+        ("sequence", "window"),
+        ("sequence", "level:2"),
+    ],
 )
 def test_a_simple_opponent_plays_the_same_moves_without_the_compiler(word: str, spec: str) -> None:
     game = pg.load(word)

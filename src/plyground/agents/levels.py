@@ -35,6 +35,7 @@ Scores = Callable[[Records], tuple[Ints, Floats]]
 """states [N] -> [N, MAX_LEGAL] the legal actions, then -1, and their scores for the side to move"""
 
 EASIEST, HARDEST, SEES_WINS = 1, 10, 5
+OFTEN = 0.4  # a share of moves chosen at a glance
 DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, which are in [-1, 1]
 STEPS = 1 << 30  # of random numbers
 
@@ -122,8 +123,8 @@ class LevelAgent:
         return actions
 
     def analyse(self, position: Position, rngs: Rngs) -> Analysis:
-        """What it thinks of each move when it thinks, or what it sees at a glance."""
-        if self.thinker is not None:
+        """What it thinks of each move or, at levels that often only look, what it sees at a glance."""
+        if self.level.glances < OFTEN:
             return self.thinker.analyse(position, rngs)
         check_running(position)
         (actions,), (scores,) = self.scores(redrawn(self.game, position.states, rngs.copy()))

@@ -21,7 +21,7 @@ from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import say_stopped
 from plyground.cli.terminal import board, console, say
-from plyground.errors import InvalidValue, command, shorten
+from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.position import Position
@@ -90,35 +90,52 @@ class Explainer:
 def moves_table(found: Analysis, rows: int = 0) -> Group:
     """The moves of a position, the best first, with the columns that the agent can fill; 0 rows: all."""
     columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: move.name}
-    if len({move.prior for move in found.moves}) > 1 or found.simulations:
-        columns["prior"] = lambda move: f"{move.prior:.1%}"
+    valued = [move for move in found.moves if move.value is not None or move.words]
+    known = valued or [move for move in found.moves if move.prior > 0.0]
+    if not valued and len(known) == 1 < len(found.moves):
+        return Group(Text(f"It would play {known[0].name}, and gives no values to moves."))
+    if len({move.prior for move in known}) > 1:
+        columns["prior"] = _share
     if found.simulations:
         columns["visits"] = lambda move: f"{move.visits:,}"
     if any(move.value is not None for move in found.moves):
         columns["value"] = _value
     if any(move.words for move in found.moves):
         columns["solver"] = lambda move: move.words
-    if found.simulations or any(len(move.line) > 1 for move in found.moves):
+    if any(len(move.line) > 1 for move in found.moves):
         columns["principal variation"] = lambda move: " ".join(move.line[:SHORT])
     table = Table(*columns, title=f"{found.side} moves", title_justify="left")
-    shown = found.moves[: rows or None]
+    shown = known[: rows or None]
     for number, move in enumerate(shown):
         table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
     left = len(found.moves) - len(shown)
     rate = found.simulations / max(found.seconds, 1e-9)
-    line = [f"{found.simulations:,} simulations in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
+    line = [f"{counted(found.simulations, 'simulation')} in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
     line += [f"value of the position {found.value:+.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
-    line += [f"{left} more {'move' if left == 1 else 'moves'}"] * bool(left)
-    return Group(table, Text(", ".join(line)))
+    line += [counted(left, "more move")] * bool(left)
+    return Group(table, Text(", ".join(line)), *_equal(shown))
+
+
+def _equal(moves: Sequence[MoveAnalysis]) -> list[Text]:
+    """What is to be said of moves that an agent cannot tell apart."""
+    values = {_value(move) for move in moves}
+    if len(moves) < 2 or len(values) > 1 or moves[0].value is None:
+        return []
+    result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(moves[0].value)
+    why = f": {result}" if result and moves[0].visits and not moves[0].proven else ""
+    return [Text(f"It sees no difference between these {len(moves)} moves{why}.")]
+
+
+def _share(move: MoveAnalysis) -> str:
+    return f"{move.prior:.1%}" if move.prior >= 0.001 else "<0.1%"
 
 
 def _value(move: MoveAnalysis) -> str:
     if move.proven == "draw":
         return "draw"
     if move.proven:
-        distance, unit = (move.plies, "ply plies") if move.turns is None else (move.turns, "turn turns")
-        return f"{move.proven} in {distance} {unit.split()[distance != 1]}"
+        return move.proven + (f" in {counted(move.distance, 'move')}" if move.distance is not None else "")
     return "-" if move.value is None else f"{move.value:+.2f}"
 
 
@@ -172,10 +189,10 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
-    say(f"{len(found.plies)} of {found.length} plies. Lost of a value between -1 and 1: {limits}.")
+    say(f"{len(found.plies)} of {counted(found.length, 'ply')}. Lost of a value between -1 and 1: {limits}.")
     counts = {side: [each for each in found.worst() if each.side == side] for side in sides}
     for side, mistakes in counts.items():
-        number = ", ".join(f"{_plural(sum(each.mistake == name for each in mistakes), name)}" for name in THRESHOLDS)
+        number = ", ".join(counted(sum(each.mistake == name for each in mistakes), name) for name in THRESHOLDS)
         say(f"{side}: {number}")
     for each in found.worst()[:WORST]:
         _show_mistake(each, game)
@@ -186,11 +203,6 @@ def _show_mistake(each: PlyAnalysis, game: Game) -> None:
     say(f"\nply {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
     say(f"  better: {' '.join(each.line[:SHORT])}")
     say(f"  {command('analyse', game, '--position', each.position)}")
-
-
-def _plural(count: int, name: str) -> str:
-    several = {"inaccuracy": "inaccuracies"}.get(name, f"{name}s")
-    return f"{count} {name if count == 1 else several}"
 
 
 def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:

@@ -26,7 +26,7 @@ from plyground.cli.grammar import (
     shown_as,
 )
 from plyground.cli.uci import uci
-from plyground.errors import InvalidValue, command
+from plyground.errors import InvalidValue, command, counted
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
@@ -515,7 +515,7 @@ def check(
         kept += defined
     if rules.path:
         remember(Path(rules.path))
-    print(f"{rules} keeps all {kept} laws that concern it, as far as {games} random games can tell.")
+    print(f"{rules} keeps all {kept} laws that concern it, as far as {counted(games, 'random game')} can tell.")
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")
     portrait = portray(rules, seed=seed)

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground.cli.terminal import console
+from plyground.errors import counted
 
 METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24
@@ -170,8 +171,9 @@ def _cycle(event: Event) -> str:
         spread = f"distinct {event['distinct']:.0%}, reward variance {event['reward_variance']:.3f}"
         experience = f" · quality {event['quality']:.2f} ({spread})"
     return (
-        f"{_place(event)}: {event['games']} games ({ended}, {event['mean_length']:.1f} plies) · "
-        f"{event['updates']} updates · {_metrics(event)}{experience} · illegal_moves {event['illegal_moves']} · "
+        f"{_place(event)}: {counted(event['games'], 'game')} ({ended}, {event['mean_length']:.1f} plies) · "
+        f"{counted(event['updates'], 'update')} · {_metrics(event)}{experience} · "
+        f"illegal_moves {event['illegal_moves']} · "
         f"{event['seconds']['total']:.1f} s ({parts})"
     )
 
@@ -194,8 +196,8 @@ def _short_cycle(cycle: Event | None, evaluation: Event | None) -> str:
         scores = (f"{one['score']:.0%} against {spec}" for spec, one in evaluation["eval_opponents"].items())
         parts.append(", ".join(scores))
     if cycle:
-        parts.append(f"{cycle['games']:,} games, {cycle['seconds']['total']:.0f} s")
-        parts += [f"{cycle['illegal_moves']} illegal moves"] * bool(cycle["illegal_moves"])
+        parts.append(f"{counted(cycle['games'], 'game')}, {cycle['seconds']['total']:.0f} s")
+        parts += [counted(cycle["illegal_moves"], "illegal move")] * bool(cycle["illegal_moves"])
     return f"{_place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
 
 

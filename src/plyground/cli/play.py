@@ -60,13 +60,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
     _show(session, session.begin(), background)
     events, files = list[Event](), Files(file)
     while True:
-        while session.agent_to_move:
-            session.agent = ready(session, background)
-            if session.agent is None:  # the person's move is seen meanwhile
-                _show(session, events, background)
-                events, session.agent = [], wait(background, "agent")
-            events += session.reply()
-        _show(session, events, background)
+        _show(session, _with_reply(session, events, background), background)
         typed = _ask(session.prompt, background.progress)
         if typed is None:
             return
@@ -83,6 +77,18 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _with_reply(session: Session, events: list[Event], background: Background) -> list[Event]:
+    """The events to show when the person is to act again; where the agent is not ready, the first of them are shown
+    before."""
+    while session.agent_to_move:
+        session.agent = ready(session, background)
+        if session.agent is None:
+            _show(session, events, background)
+            events, session.agent = [], wait(background, "agent")
+        events = events + session.reply()
+    return events
 
 
 def ready(session: Session, background: Background) -> Agent | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from plyground.agents.agent import make
 from plyground.agents.levels import strongest
+from plyground.errors import counted
 from plyground.play import typed
 from plyground.position import Position
 from plyground.report.analysis import Scores, solve
@@ -81,6 +82,4 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
 
 
 def _distance(move: MoveAnalysis) -> str:
-    number, unit = (move.turns, "turn") if move.turns is not None else (move.plies, "ply")
-    plural = {"turn": "turns", "ply": "plies"}[unit]
-    return f" in {number} {unit if number == 1 else plural}" if number is not None else ""
+    return f" in {counted(move.distance, 'move')}" if move.distance is not None else ""

@@ -51,8 +51,8 @@ class MoveAnalysis:
     """the solver's score, in a solved game"""
     words: str = ""
     """that score in words"""
-    turns: int | None = None
-    """of the proven win or loss, in turns of both sides, where the search counts these"""
+    distance: int | None = None
+    """moves of the side that wins until the proven end, where it is known: 2 for "mate in 2"; a whole turn is one"""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def scored(
     for action in position.legal():
         value, line = values.get(action), (lines or {}).get(action, [action])
         decided = value is not None and abs(value) > WIN / 2
-        distance = round(WIN - abs(value or 0.0)) + 1 if decided else None
+        after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
         moves.append(
             MoveAnalysis(
                 name=position.name(action),
@@ -165,9 +165,9 @@ def scored(
                 visits=0,
                 value=value if value is None else max(-1.0, min(1.0, value)),
                 proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
-                plies=None if turns else distance,
+                plies=None if turns else after,
                 line=names_of(position, line),
-                turns=distance if turns else None,
+                distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
             )
         )
     rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
@@ -256,7 +256,19 @@ def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> 
         proven=RESULTS[proven],
         plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
         line=names,
+        distance=_winners_moves(tree, edge, proven == WON) if proven in (LOST, WON) else None,
     )
+
+
+def _winners_moves(tree: Tree, edge: int, won: bool) -> int:
+    """Turns of the side that wins when an edge of the root is played and then the best play that is proven."""
+    node, turns = 0, list[int]()  # the side of each turn
+    while node == 0 or (node > 0 and tree.nodes[node]["distance"] > 0):
+        side = int(tree.nodes[node]["side"])
+        turns += [side] * (turns[-1:] != [side])
+        edge = best_edge(tree, node) if node else edge
+        node = int(tree.edges[edge]["child"]) if edge >= 0 else -1
+    return turns.count(turns[0] if won else 1 - turns[0])
 
 
 def principal_variation(game: Game, tree: Tree, edge: int) -> list[str]:

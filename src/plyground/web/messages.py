@@ -272,8 +272,8 @@ class MoveInfo(msgspec.Struct, frozen=True):
     value: float | None
     proven: str
     """`win`, `draw` or `loss`; otherwise empty"""
-    plies: int | None
-    """until the proven end"""
+    distance: int | None
+    """moves of the side that wins until the proven end; a whole turn is one"""
     line: list[str]
     """the principal variation in names"""
     actions: list[int]
