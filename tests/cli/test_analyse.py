@@ -39,13 +39,14 @@ def test_a_position_is_shown_with_its_moves_and_the_solver_beside(command) -> No
 
 
 def test_moves_that_an_agent_cannot_tell_apart_are_said_to_be_equal(capsys: pytest.CaptureFixture[str]) -> None:
-    found = pg.load("connect_four").start().analyse("search:sims=7")
+    start = pg.load("connect_four").start()
+    found = start.analyse("search:sims=7")
     won = [replace(move, value=1.0, visits=1) for move in found.moves]
-    terminal.console.print(display.moves_table(replace(found, moves=won)))
+    terminal.console.print(display.moves_table(replace(found, moves=won), start))
     shown = capsys.readouterr().out
     assert "It sees no difference between these 7 moves: each game that was tried was won." in shown
     assert "prior" not in shown, "equal priors say nothing"
-    terminal.console.print(display.moves_table(replace(found, moves=[*won[1:], replace(won[0], value=0.5)])))
+    terminal.console.print(display.moves_table(replace(found, moves=[*won[1:], replace(won[0], value=0.5)]), start))
     assert "no difference" not in capsys.readouterr().out
 
 
@@ -70,6 +71,18 @@ def test_a_game_is_shown_with_its_mistakes_the_worst_first(command, tmp_path: Pa
     assert "analyse connect_four --position" in out, "the command that looks at the mistake"
     assert f"wrote {picture}" in err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("wide")
+def test_moves_are_written_as_in_play(command) -> None:
+    code, out, _ = command("analyse", "chess", "--position", "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "--sims", "2000")
+    assert (code, "│ Ra7 " in out, "a2a7" in out) == (0, True, False)
+    code, out, _ = command("analyse", "chess", "--moves", "f3 e5 g4 Nc6", "--sims", "2000")
+    assert code == 0
+    assert "│ g4 " in out
+    assert "better: Qh4#" in out
+    code, out, _ = command("analyse", "paco_sako", "--sims", "60")
+    assert (code, "│ e2>e4 " in out) == (0, True), "whole turns"
 
 
 def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from plyground.cli.terminal import board, console, say
 from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
+from plyground.play import typed
 from plyground.position import Position
 from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, solve
 from plyground.report.analysis import analyse_game as analyses_of_game
@@ -62,7 +63,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
 
     def show(each: Analysis) -> None:
         if live:
-            live.update(moves_table(add_scores(each, scores), LIVE_ROWS), refresh=True)
+            live.update(moves_table(add_scores(each, scores), position, LIVE_ROWS), refresh=True)
 
     scores = solve(position)
     with live or nullcontext():
@@ -72,7 +73,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
     else:
         console.print(board(position, position.seat if position.game.rules.hidden else None))
-        console.print(moves_table(found))
+        console.print(moves_table(found, position))
     _end(stopped)
 
 
@@ -84,16 +85,18 @@ class Explainer:
 
     def show(self, position: Position) -> None:
         *_, last = analyse(self.growing, position, seeds(0, 1))
-        console.print(moves_table(add_scores(last, solve(position)), EXPLAINED))
+        console.print(moves_table(add_scores(last, solve(position)), position, EXPLAINED))
 
 
-def moves_table(found: Analysis, rows: int = 0) -> Group:
-    """The moves of a position, the best first, with the columns that the agent can fill; 0 rows: all."""
-    columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: move.name}
+def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
+    """The moves of a position as people write them, the best first, with the columns that the agent can fill; 0 rows:
+    all."""
+    lines = {move.action: typed.written(position, move.line) for move in found.moves}
+    columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: lines[move.action][0]}
     valued = [move for move in found.moves if move.value is not None or move.words]
     known = valued or [move for move in found.moves if move.prior > 0.0]
     if not valued and len(known) == 1 < len(found.moves):
-        return Group(Text(f"It would play {known[0].name}, and gives no values to moves."))
+        return Group(Text(f"It would play {lines[known[0].action][0]}, and gives no values to moves."))
     if len({move.prior for move in known}) > 1:
         columns["prior"] = _share
     if found.simulations:
@@ -102,8 +105,8 @@ def moves_table(found: Analysis, rows: int = 0) -> Group:
         columns["value"] = _value
     if any(move.words for move in found.moves):
         columns["solver"] = lambda move: move.words
-    if any(len(move.line) > 1 for move in found.moves):
-        columns["principal variation"] = lambda move: " ".join(move.line[:SHORT])
+    if any(len(line) > 1 for line in lines.values()):
+        columns["principal variation"] = lambda move: " ".join(lines[move.action][:SHORT])
     table = Table(*columns, title=f"{found.side} moves", title_justify="left")
     shown = known[: rows or None]
     for number, move in enumerate(shown):
@@ -154,24 +157,41 @@ def analyse_game(
     agent: Any, start: Position, actions: Sequence[int], seed: int, as_json: bool, picture: Path | None
 ) -> None:
     """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
+    positions = [start]  # before each ply
+    for action in actions[:-1]:
+        positions.append(positions[-1].play(action))
     with terminal.progress(len(actions), "plies", hide=as_json) as advance:
 
         def show(each: GameAnalysis) -> None:
             last = each.plies[-1]
-            advance(last.ply, title=f"{last.side} {last.played} {last.mistake}")
+            advance(
+                last.ply,
+                title=f"{last.side} {typed.notation(positions[last.ply - 1], actions[last.ply - 1])} {last.mistake}",
+            )
 
         found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
     else:
-        show_game(found, start.game)
+        show_game(as_written(found, positions), start.game)
     if picture:
         from plyground.report.pictures import save_values
 
         save_values(picture, found)
         print(f"wrote {picture}", file=sys.stderr)
     _end(stopped)
+
+
+def as_written(found: GameAnalysis, positions: Sequence[Position]) -> GameAnalysis:
+    """The same with moves as people write them; `positions` are those before each ply."""
+
+    def written_ply(each: PlyAnalysis) -> PlyAnalysis:
+        here = positions[each.ply - 1]
+        played, best = (typed.notation(here, here.action(name)) for name in (each.played, each.best))
+        return replace(each, played=played, best=best, line=typed.written(here, each.line))
+
+    return replace(found, plies=[written_ply(each) for each in found.plies])
 
 
 def show_game(found: GameAnalysis, game: Game) -> None:

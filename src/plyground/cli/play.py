@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from plyground.errors import Error
 from plyground.play import preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
-from plyground.play.typed import actions_of, turn_text, turns_of
+from plyground.play.typed import turn_text
 from plyground.search.analysis import Analysis
 
 THOUGHTS = 10  # moves in the answer to `think`
@@ -106,9 +105,7 @@ def _think(session: Session) -> None:
     except Error as error:
         _say(f"{error}")
         return
-    lines = [[turn for _, turn in turns_of(position, actions_of(position, move.line))] for move in found.moves]
-    moves = [replace(move, name=line[0], line=line) for move, line in zip(found.moves, lines, strict=True)]
-    console.print(moves_table(replace(found, moves=moves), THOUGHTS))
+    console.print(moves_table(found, position, THOUGHTS))
 
 
 def wait(background: Background, name: str) -> Any:
