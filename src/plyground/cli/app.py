@@ -60,7 +60,7 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
-        _explain_fault_of_game(error, unchecked)
+        _explain_fault_of_game(error, unchecked, game_files(arguments))
         raise
 
 
@@ -78,10 +78,14 @@ def _is_about_the_program(arguments: Sequence[str]) -> bool:
     return True
 
 
-def _explain_fault_of_game(error: Exception, unchecked: str) -> None:
+def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Path]) -> None:
     """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
     if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-        _fail(f"the game does not compile: {_compiler_message(error)}")
+        from plyground.checks.places import place_of_name
+
+        message = _compiler_message(error)
+        places = [found for path in games if (found := place_of_name(path, message))]
+        _fail(f"the game does not compile: {message}{f'; see {places[0]}' if places else ''}")
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
