@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import shlex
 import shutil
 import sys
@@ -29,6 +30,10 @@ class InvalidText(Error):
 
 class IllegalAction(Error):
     """An action that the rules do not allow in this position."""
+
+
+class MissingPackage(Error):
+    """A package of an extra that is not installed."""
 
 
 class BrokenGame(Error):
@@ -80,6 +85,34 @@ def _program() -> str:
     if called.stem != "plyground" or (found and Path(found).resolve() == called.resolve()):
         return "plyground"
     return shlex.quote(sys.argv[0])
+
+
+# ---- extras ----
+
+EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
+    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+}
+"""package: the extra that installs it"""
+
+
+@contextmanager
+def naming_extras() -> Generator[None]:
+    """A package that is not installed becomes one sentence, which names the extra that it belongs to."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
+            raise
+        raise MissingPackage(f"this needs {error.name}, which is not installed; {install(extra)}") from None
+
+
+def check_installed(package: str) -> None:
+    """Raise MissingPackage before anything begins that would need it later."""
+    with naming_extras():
+        if importlib.util.find_spec(package) is None:
+            raise ModuleNotFoundError(name=package)
 
 
 def install(extra: str) -> str:

@@ -336,7 +336,7 @@ print("torch" in sys.modules, "matplotlib" in sys.modules)
 
 
 def test_mistakes_are_told_with_positions_that_can_be_read(command) -> None:
-    code, out, _ = command("grade", "random", "--number", "40", "--games", "0")
+    code, out, _ = command("grade", "random", "--positions", "40", "--games", "0")
     found = re.findall(r"^position: (\S+)$", out, re.MULTILINE)
     assert code == 0
     assert len(found) == out.count("mistake ") > 3

@@ -18,15 +18,10 @@ import plyground
 from plyground.cli import help as texts
 from plyground.cli.ctrl_c import say_stopped, second_ends
 from plyground.cli.guesses import correct, game_files, option
-from plyground.errors import Error, command, install, shorten, unknown
+from plyground.errors import Error, command, naming_extras, shorten, unknown
 
 OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
-EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
-    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
-}
-"""package: the extra that installs it"""
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
@@ -39,16 +34,11 @@ def main() -> None:
     try:
         arguments = correct(arguments, tuple(texts.HELP))
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        with second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
+        with naming_extras(), second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
             _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get(str(error.name).partition(".")[0])
-        if extra is None:
-            raise
-        _fail(f"this needs {error.name}, which is not installed; {install(extra)}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:

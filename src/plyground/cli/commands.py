@@ -26,7 +26,7 @@ from plyground.cli.grammar import (
     shown_as,
 )
 from plyground.cli.uci import uci
-from plyground.errors import InvalidValue, command, counted
+from plyground.errors import InvalidValue, check_installed, command, counted, shorten
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
@@ -203,8 +203,7 @@ def analyse(
 def grade(
     words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
     game: GameOption = "",
-    positions: Annotated[Path | None, hint("PATH", "made from the seed")] = None,
-    number: int = 1000,
+    positions: Annotated[str, hint("INT|FILE", "1000")] = "1000",
     games: int = 20,
     seed: int = 0,
     picture: NoPath = None,
@@ -214,8 +213,7 @@ def grade(
 
     Args:
         words: the agent: random, greedy, minimax:depth=3, ...
-        positions: a file with a position at the start of each line
-        number: number of positions to make
+        positions: how many to make from the seed; or a file with a position at the start of each line
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
         picture: write the worst mistakes to this file (.png, .svg)
@@ -229,12 +227,15 @@ def grade(
     rules = pg.load(spec)
     player = pg.agent(agent, rules)
     stop_at_once()
-    given = number
-    if positions:
+    if positions.isdecimal():
+        given = int(positions)
+    else:
         try:
-            given = read_positions(rules, positions.read_text(encoding="utf-8"), str(positions))
+            given = read_positions(rules, Path(positions).read_text(encoding="utf-8"), positions)
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidValue(f"cannot read positions from {str(positions)!r}: {error}") from None
+            raise InvalidValue(
+                f"positions is a number or a file; cannot read {shorten(positions)!r}: {error}"
+            ) from None
     with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
         report = pg.grade(rules, player, given, games, seed, advance)
     terminal.show_grade(report, agent, json)
@@ -410,6 +411,7 @@ def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
     """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
     spec is told at once."""
     if _needs_torch(spec, game):
+        check_installed("torch")
         return lambda: pg.agent(spec, game)
     agent = pg.agent(spec, game)
     if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played

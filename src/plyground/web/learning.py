@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.util
 import signal
 import sys
 import time
@@ -15,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import Error, InvalidText, InvalidValue, install, shorten, unknown
+from plyground.errors import Error, InvalidText, InvalidValue, check_installed, shorten, unknown
 from plyground.game import Game
 from plyground.play.saved import RUN_HEAD, RUN_OUTCOME, read_run_game
 from plyground.runs.directory import read_config, steps_of
@@ -201,8 +200,7 @@ class Runs:
 
     async def start_demo(self) -> None:
         """Train an agent on Connect Four for two minutes."""
-        if importlib.util.find_spec("torch") is None:
-            raise InvalidValue(f"training needs torch, which is not installed; {install('learn')}")
+        check_installed("torch")
         async with self.starting:
             self._check_free()
             names = (f"{DEMO_NAME}-{number}" for number in count(1))
