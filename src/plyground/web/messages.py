@@ -68,6 +68,8 @@ class GameInfo(msgspec.Struct, frozen=True):
     """how a move is typed, in words"""
     format: str
     """what text the game reads and writes: `FEN or PGN`"""
+    learning: str
+    """the command by which an agent learns the game, or the reason why none can"""
 
 
 class TableInfo(msgspec.Struct, frozen=True):
