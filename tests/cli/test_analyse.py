@@ -80,7 +80,7 @@ def test_moves_are_written_as_in_play(command) -> None:
     code, out, _ = command("analyse", "chess", "--moves", "f3 e5 g4 Nc6", "--sims", "2000")
     assert code == 0
     assert "│ g4 " in out
-    assert "better: Qh4#" in out
+    assert "better: Qh4\n" in out
     code, out, _ = command("analyse", "paco_sako", "--sims", "60")
     assert (code, "│ e2>e4 " in out) == (0, True), "whole turns"
 

@@ -61,3 +61,15 @@ def test_a_board_is_drawn_for_the_seat_that_looks() -> None:
     position = pg.load("sequence").start(seed=3)
     own, other = (str(terminal.board(position, seat)) for seat in (0, 1))
     assert own != other
+
+
+def test_long_names_are_folded_and_never_cut(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, long = pg.load("connect_four"), "search:sims=2,leaf=random,select=gumbel,lookahead=false"
+    monkeypatch.setattr(terminal.console, "_width", 50)
+    terminal.show_match(pg.match(game, long, "random", games=2), long, "random", game, as_json=False)
+    terminal.show_ladder(pg.ladder(game, [long, "random"], 2), as_json=False)
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert shown.replace("\n", "").count("lookahead=fal") == 3, "the last words of the name too"

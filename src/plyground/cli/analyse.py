@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
@@ -20,7 +19,7 @@ from plyground.agents.agent import make
 from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import say_stopped
-from plyground.cli.terminal import board, console, say
+from plyground.cli.terminal import board, console, say, titled
 from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
@@ -102,12 +101,12 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     if found.simulations:
         columns["visits"] = lambda move: f"{move.visits:,}"
     if any(move.value is not None for move in found.moves):
-        columns["value"] = _value
+        columns["value"] = lambda move: move.judgement
     if any(move.words for move in found.moves):
         columns["solver"] = lambda move: move.words
     if any(len(line) > 1 for line in lines.values()):
         columns["principal variation"] = lambda move: " ".join(lines[move.action][:SHORT])
-    table = Table(*columns, title=f"{found.side} moves", title_justify="left")
+    table = titled(f"{found.side} moves", *columns)
     shown = known[: rows or None]
     for number, move in enumerate(shown):
         table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
@@ -122,7 +121,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
 
 def _equal(moves: Sequence[MoveAnalysis]) -> list[Text]:
     """What is to be said of moves that an agent cannot tell apart."""
-    values = {_value(move) for move in moves}
+    values = {move.judgement for move in moves}
     if len(moves) < 2 or len(values) > 1 or moves[0].value is None:
         return []
     result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(moves[0].value)
@@ -132,14 +131,6 @@ def _equal(moves: Sequence[MoveAnalysis]) -> list[Text]:
 
 def _share(move: MoveAnalysis) -> str:
     return f"{move.prior:.1%}" if move.prior >= 0.001 else "<0.1%"
-
-
-def _value(move: MoveAnalysis) -> str:
-    if move.proven == "draw":
-        return "draw"
-    if move.proven:
-        return move.proven + (f" in {counted(move.distance, 'move')}" if move.distance is not None else "")
-    return "-" if move.value is None else f"{move.value:+.2f}"
 
 
 # ---- a game ----
@@ -199,7 +190,7 @@ def show_game(found: GameAnalysis, game: Game) -> None:
     sides = game.rules.SIDES
     solved = any(each.words for each in found.plies)
     columns = ["ply", "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
-    table = Table(*columns, title=str(game), title_justify="left")
+    table = titled(str(game), *columns)
     for each in found.plies:
         lost = f"{each.lost:.2f}" if each.lost >= 0.005 else ""
         exact = [f"{each.exact:+d}" if each.exact else "" if each.exact is None else "0"] * solved

@@ -36,7 +36,11 @@ def say(text: str) -> None:
 
 
 def titled(title: str, *columns: str, header: bool = True) -> Table:
-    return Table(*columns, title=title, title_justify="left", show_header=header)
+    """A table in which long names are folded, never cut."""
+    table = Table(title=Text(title, overflow="fold"), title_justify="left", show_header=header)
+    for column in columns:
+        table.add_column(Text(column, overflow="fold"), overflow="fold")
+    return table
 
 
 def show_rows(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -141,7 +145,7 @@ def show_match(
         return
     low, high = result.interval
     table = titled(f"{a} against {b}, {game}", "", "games", "wins", "draws", "losses", "score")
-    for column, name in enumerate((f"{a} as first", f"{a} as second", f"{a} in all")):
+    for column, name in enumerate(("as first", "as second", "in all")):
         part = result.scores[:, column] if column < 2 else result.scores
         counts = [str((part == value).sum()) for value in (1, 0.5, 0)]
         table.add_row(name, str(part.size), *counts, f"{part.mean():.1%}")
@@ -186,7 +190,7 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
         rows = [{"agent": names[k], "elo": ratings.elo[k], "error": ratings.error[k]} for k in order]
         print(json.dumps({**asdict(ladder), "ratings": rows}))
         return
-    table = Table("", "agent", "Elo", "±", "score", title=f"{ladder.game}, {ladder.games} games for each two")
+    table = titled(f"{ladder.game}, {ladder.games} games for each two", "", "agent", "Elo", "±", "score")
     for place, index in enumerate(order, start=1):
         mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
         score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from plyground.errors import InvalidValue, shorten
+from plyground.errors import InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.position import Position
 from plyground.search.arrays import WIN
@@ -25,6 +25,7 @@ from plyground.search.tree_search import FIRST_ROUND, TreeSearch
 
 CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
+SHOWN = 10  # moves that `print` shows
 LONGEST_LINE = 20  # plies of a principal variation
 RESULTS = {OPEN: "", LOST: "loss", DRAWN: "draw", WON: "win"}
 
@@ -54,10 +55,17 @@ class MoveAnalysis:
     distance: int | None = None
     """moves of the side that wins until the proven end, where it is known: 2 for "mate in 2"; a whole turn is one"""
 
+    @property
+    def judgement(self) -> str:
+        """The proven result or the value: `win in 2 moves`, `draw`, `+0.35`; `-` where there is neither."""
+        if self.proven:
+            return self.proven + (f" in {counted(self.distance, 'move')}" if self.distance is not None else "")
+        return "-" if self.value is None else f"{self.value:+.2f}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Analysis:
-    """A position, and its moves: what the search would play first, then by visits."""
+    """A position, and its moves: what the search would play first, then by visits. `print` shows the best of them."""
 
     position: str
     """as the seat to move may see it"""
@@ -69,6 +77,22 @@ class Analysis:
     simulations: int
     seconds: float
     moves: list[MoveAnalysis]
+
+    def __str__(self) -> str:
+        """The best moves, each with its value and line."""
+        shown = self.moves[:SHOWN]
+        width = max(len(move.name) for move in shown)
+        rows = [f"  {move.name:{width}}  {move.judgement:>6}  {' '.join(move.line)}" for move in shown]
+        left = len(self.moves) - len(shown)
+        return "\n".join([self._head, *rows, *([f"  {counted(left, 'more move')}"] * bool(left))])
+
+    def __repr__(self) -> str:
+        return f"<analysis: {self._head} {', '.join(f'{move.name} {move.judgement}' for move in self.moves[:3])}>"
+
+    @property
+    def _head(self) -> str:
+        effort = f" after {counted(self.simulations, 'simulation')}" if self.simulations else ""
+        return f"{self.side} to move, value {self.value:+.2f}{effort}:"
 
 
 class Tree(NamedTuple):
