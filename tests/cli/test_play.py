@@ -142,6 +142,8 @@ def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "help")
     assert "The aim: four of your own stones in a line: flat, upright or diagonal. " in shown
     assert "The rules: docs/rules/connect_four.md" in shown
+    shown = typed(pg.load("sequence").start(), "help")
+    assert "rules=course (course: the variant of the university course COMP90054 (AI Planning for Autonomy)" in shown
 
 
 def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:

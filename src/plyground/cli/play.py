@@ -13,6 +13,7 @@ from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error
+from plyground.game import Game
 from plyground.play import preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
@@ -64,7 +65,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         if typed is None:
             return
         if typed == "help":
-            _say(f"{about(session.start.game)}\nType {session.start.game.rules.TYPING}.\n{HELP}")
+            _say(_help(session.start.game))
         if typed == "hint":
             wait(background, "hints")
         if typed == "think" and not session.over:
@@ -76,6 +77,12 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _help(game: Game) -> str:
+    """The aim, the rules, the settings in force, how to type, and the commands."""
+    settings = [f"{name}={game.settings[name]} ({setting.meaning})" for name, setting in game.rules.SETTINGS.items()]
+    return "\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP])
 
 
 def _with_reply(session: Session, events: list[Event], background: Background) -> list[Event]:
