@@ -21,7 +21,7 @@ ELSEWHERE = {
     "backend/graph.py": "on a GPU only; search/test_network_search runs what it captures",
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
-    "cli/commands.py": "cli/test_app runs every command",
+    **{f"cli/{name}.py": "cli/test_app runs every command" for name in ("commands", "measures", "people")},
     "games/paco_sako/kernels.py": "loops over search.py; test_analysis compares them with the naive twin",
     "games/paco_sako/search.py": "test_analysis and test_rules compare it with the naive twin",
     "web/tables.py": THROUGH_A_SERVER,
