@@ -22,6 +22,7 @@ ELSEWHERE = {
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
     **{f"cli/{name}.py": "cli/test_app runs every command" for name in ("commands", "measures", "people")},
+    "cli/running.py": "cli/test_training and cli/test_resume run it",
     "games/paco_sako/kernels.py": "loops over search.py; test_analysis compares them with the naive twin",
     "games/paco_sako/search.py": "test_analysis and test_rules compare it with the naive twin",
     "web/tables.py": THROUGH_A_SERVER,

@@ -106,9 +106,9 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
 
         return teach.COMMANDS
     if name in ("train", "resume"):
-        from plyground.cli import pipeline, training
+        from plyground.cli import pipeline, resume
 
-        return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
+        return {name: pipeline.make_train(arguments) if name == "train" else resume.resume}
     if name == "export":
         from plyground.cli import export
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from plyground.cli import teach, training
+from plyground.cli import resume, teach, training
 from plyground.cli.display import Display
 from plyground.cli.grammar import hint
 from plyground.cli.guesses import option
@@ -116,7 +116,7 @@ def _run_stage(
     if (run / REPORT).exists():
         return True
     if steps_of(run):
-        return training.resume_run(run, tensorboard=tensorboard)
+        return resume.resume_run(run, tensorboard=tensorboard)
     begun = {"data": [str(folder / DATASET)]} if stage == IMITATION else {"init": str(folder / IMITATION)}
     settings = {**table[stage], **begun, "game": collect.game, "seed": seed}
     return training.train_run(stage, settings, run, where, tensorboard)
