@@ -173,7 +173,9 @@ class Game:
             return self.interpreter
         return self._compiled(_kernels(template, self.rules, self.label))
 
-    def kernels_with(self, template: str, functions: Mapping[str, Function], name: str) -> Any:
+    def kernels_with(
+        self, template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], name: str
+    ) -> Any:
         """The compiled loops of a template with functions of the agent `name` in place of some of the rules'."""
         return self._compiled(load_kernels(template, functions, f"{self.label} {name}"))
 
