@@ -123,7 +123,7 @@ def test_the_own_move_is_shown_while_the_opponent_is_compiled(
 def test_a_simple_opponent_answers_before_it_is_compiled(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game, quits, lines = pg.load("chess"), threading.Event(), iter(["e4", "think", "quit"])
+    game, quits, lines = pg.load("chess"), threading.Event(), iter(["e4", "think", "hint", "quit"])
     monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
 
     def level() -> Agent:
@@ -131,11 +131,13 @@ def test_a_simple_opponent_answers_before_it_is_compiled(
         return make("level:3", game)
 
     session = pg.Session(game.start(), None, "level:3", side=0, seed=1)
-    background = Background({"agent": level})
+    background = Background({"agent": level, "hints": lambda: None})
     play.run(session, background)
     quits.set()
     background.thread.join()
-    assert "level:3 plays" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "level:3 plays" in shown
+    assert "would play" in shown
 
 
 def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:

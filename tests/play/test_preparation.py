@@ -39,9 +39,9 @@ def test_the_steps_of_a_game_name_all_its_agents_but_programs() -> None:
     [
         ("connect_four", "punisher"),
         ("chess", "greedy"),
-        ("chess", "level:3"),
+        ("chess", "level:5"),
         ("paco_sako", "greedy"),
-        ("paco_sako", "level:4"),
+        ("paco_sako", "level:5"),
         ("sequence", "window"),
         ("sequence", "level:2"),
     ],
@@ -51,7 +51,7 @@ def test_a_simple_opponent_plays_the_same_moves_without_the_compiler(word: str, 
     quick, compiled = preparation.quick_agent(game, spec), make(spec, game)
     assert quick is not None
     position = game.start(1)
-    for seed in range(8):
+    for seed in range(4):
         wanted = position.ask(compiled, seed)
         with event.install_recorder("numba:compile") as found:
             assert position.ask(quick, seed) == wanted

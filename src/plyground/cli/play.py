@@ -14,7 +14,7 @@ from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error
 from plyground.game import Game
-from plyground.play import preparation
+from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
 from plyground.play.typed import turn_text
@@ -64,19 +64,29 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         typed = _ask(session.prompt, background.progress)
         if typed is None:
             return
-        if typed == "help":
-            _say(_help(session.start.game))
-        if typed == "hint":
-            wait(background, "hints")
-        if typed == "think" and not session.over:
-            session.agent = ready(session, background) or wait(background, "agent")
-            _think(session)
-        events = [] if typed in ("help", "think") else session.submit(typed)
+        events = [] if _answered(typed, session, background) else session.submit(typed)
         for event in events:
             if event.kind == "began":
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _answered(typed: str, session: Session, background: Background) -> bool:
+    """Answer what a session cannot: `help`, `think`, and a hint while better ones are being compiled. Returns whether
+    that was all."""
+    if typed == "help":
+        _say(_help(session.start.game))
+    elif typed == "think" and not session.over:
+        session.agent = ready(session, background) or wait(background, "agent")
+        _think(session)
+    elif typed == "hint" and not session.over:
+        early = None if background.done("hints") else hints.early_hint(session.position)
+        if early is None:
+            wait(background, "hints")
+            return False
+        _say(early.text)
+    return typed in ("help", "think") or (typed == "hint" and not session.over)
 
 
 def _help(game: Game) -> str:
