@@ -3,7 +3,7 @@
 The pretrained networks (`trained/`) are slim: config, and the best network in half precision. The config of each
 original run is kept beside its weights:
 
-    python -m plyground.runs.pack RUN FOLDER
+    python -m plyground.runs.pack RUN FOLDER [last]
 """
 
 from __future__ import annotations
@@ -129,10 +129,10 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> No
         shutil.copyfileobj(source, target)
 
 
-def slim(run: Path, folder: Path) -> None:
-    """Write a run's best network to a new folder; it can play but cannot be resumed."""
+def slim(run: Path, folder: Path, which: str = "best") -> None:
+    """Write a run's best network, or its last one, to a new folder; it can play but cannot be resumed."""
     check_trusted(run)  # `create` trusts what it makes
-    checkpoint = find_checkpoint(run, "best")
+    checkpoint = find_checkpoint(run, which)
     weights = without_norm(checkpoint.tensors("network"))
     network = {name: values.astype(np.float16) for name, values in weights.items()}
     config, identity = (
@@ -141,7 +141,8 @@ def slim(run: Path, folder: Path) -> None:
     )
     with create(folder, config) as made:
         made.save(checkpoint.step, identity, {"network": network}, {}, checkpoint.fingerprints)
-        made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
+        best = best_of(run) if which == "best" else {"step": checkpoint.step}
+        made.write("best.json", json.dumps(best, indent=1) + "\n")
     for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
         (folder / name).unlink()
 
@@ -160,4 +161,4 @@ def without_norm(weights: Mapping[str, Array]) -> dict[str, Array]:
 
 
 if __name__ == "__main__":
-    slim(*map(Path, sys.argv[1:]))
+    slim(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
