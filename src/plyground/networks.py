@@ -274,6 +274,24 @@ def residual_tower(x: Tensor, stem: nn.Conv2d, blocks: nn.ModuleList) -> Tensor:
     return x.to(dtype, memory_format=torch.contiguous_format)
 
 
+class Norm(nn.Module):
+    """Batch normalisation, as torch's; without its counter of batches, which is no weight."""
+
+    EPSILON, MOMENTUM = 1e-5, 0.1
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
+        self.running_mean: Tensor
+        self.running_var: Tensor
+        self.register_buffer("running_mean", torch.zeros(channels))
+        self.register_buffer("running_var", torch.ones(channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        statistics, affine = (self.running_mean, self.running_var), (self.weight, self.bias)
+        return nn.functional.batch_norm(x, *statistics, *affine, self.training, self.MOMENTUM, self.EPSILON)
+
+
 class Convolution(nn.Conv2d):
     """A convolution that keeps the board's size, perhaps followed by batch normalisation.
 
@@ -283,9 +301,7 @@ class Convolution(nn.Conv2d):
 
     def __init__(self, inputs: int, outputs: int, size: int, norm: bool = False) -> None:
         super().__init__(inputs, outputs, size, padding=size // 2)
-        self.norm = nn.BatchNorm2d(outputs) if norm else None
-        if self.norm is not None:
-            self.norm.num_batches_tracked = None  # counts updates, as `TrainingState` does
+        self.norm = Norm(outputs) if norm else None
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's name)
         x = super().forward(input)
@@ -296,8 +312,8 @@ class Convolution(nn.Conv2d):
         bias, norm = cast(Tensor, self.bias), self.norm
         if norm is None:
             return self.weight, bias
-        scale = norm.weight / torch.sqrt(cast(Tensor, norm.running_var) + norm.eps)  # [outputs]
-        return self.weight * scale[:, None, None, None], (bias - cast(Tensor, norm.running_mean)) * scale + norm.bias
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.EPSILON)  # [outputs]
+        return self.weight * scale[:, None, None, None], (bias - norm.running_mean) * scale + norm.bias
 
 
 @contextlib.contextmanager
@@ -357,7 +373,7 @@ def folded_weights(network: nn.Module) -> Iterator[Tensor]:
     for layer in network.modules():
         if isinstance(layer, Convolution):
             yield from layer.folded()
-        elif not isinstance(layer, nn.BatchNorm2d):
+        elif not isinstance(layer, Norm):
             yield from layer.parameters(recurse=False)
 
 

@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "simulations_initial": 3, "opening_plies": 3, "opening_share": 0.5, "gate": True, "game": "connect_four",
         "weight_decay": 0.1,
     },
-    "normed": {"network": "b1c4-norm+value"},
+    "normed": {"network": "b1c4-norm+value", "opponents": ("0.5 self", "0.5 snapshot"), "snapshot_interval": 1},
     "otherwise": {"game": TINY[1], "max_plies": 9, "opponents": ("0.5 self", "0.5 random"), "symmetries": False},
 }  # fmt: skip
 SOLVES: dict[str, Any] = {
