@@ -200,7 +200,7 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
-    say(f"{len(found.plies)} of {counted(found.length, 'ply')}. Lost of a value between -1 and 1: {limits}.")
+    console.print(f"{len(found.plies)} of {counted(found.length, 'ply')}. Lost of a value between -1 and 1: {limits}.")
     counts = {side: [each for each in found.worst() if each.side == side] for side in sides}
     for side, mistakes in counts.items():
         number = ", ".join(counted(sum(each.mistake == name for each in mistakes), name) for name in THRESHOLDS)
