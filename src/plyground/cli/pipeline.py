@@ -15,6 +15,7 @@ from plyground.cli import resume, teach, training
 from plyground.cli.display import Display
 from plyground.cli.grammar import hint
 from plyground.cli.guesses import option
+from plyground.cli.running import Verbose
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
@@ -70,7 +71,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         out: Annotated[Path | None, hint("PATH", "a new folder in runs/")] = None,
         seed: int = 0,
         tensorboard: bool = False,
-        verbose: training.Verbose = False,
+        verbose: Verbose = False,
     ) -> None:
         Display.verbose = verbose
         if tensorboard:
