@@ -84,8 +84,8 @@ def test_the_metadata_name_game_encoder_actions_and_outputs(tmp_path: Path) -> N
         "game": "chess",
         "encoder": "planes-v1",
         "actions": "4168",
-        "network": "b4c64-pairs+value",
-        "checkpoint": "8171",
+        "network": "b6c128-slim-pairs+value",
+        "checkpoint": "176",
     }
 
 
