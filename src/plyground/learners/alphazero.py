@@ -155,26 +155,30 @@ class SearchResults:
     @timed("replay")
     def write(self, found: Result) -> None:
         """Store the results of a search in the row that the replay buffer writes next."""
-        policy, actions, replay = found.policy, found.actions, self.replay
+        policy, actions = found.policy, found.actions
         if self.edges < policy.shape[1]:
             policy, places = policy.topk(self.edges, dim=1)
             actions = actions.gather(1, places)
-        for ring, values in ((self.actions, actions.clamp(min=0)), (self.policy, policy), (self.values, found.values)):
-            replay.put(ring, values)
+        self.put(actions.clamp(min=0), policy, found.values)
 
-    def _rings(self) -> dict[str, Tensor]:
+    def put(self, actions: Tensor, policy: Tensor, values: Tensor) -> None:
+        """Store sparse policies [N, E] and values [N] in that row."""
+        for ring, row in ((self.actions, actions), (self.policy, policy), (self.values, values)):
+            self.replay.put(ring, row)
+
+    def rings(self) -> dict[str, Tensor]:
         return {"actions": self.actions, "policy": self.policy, "values": self.values}
 
     def state(self) -> dict[str, Any]:
         """Only the rows in use."""
-        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self._rings().items()}
+        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self.rings().items()}
         return {**rows, "ended": self.ended}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         if not isinstance(state["ended"], int) or state["ended"] < 0:
             raise InvalidValue(f"the search results count {state['ended']} plies of ended games")
         self.ended = state["ended"]
-        for name, ring in self._rings().items():
+        for name, ring in self.rings().items():
             used, values = ring[: self.replay.filled], torch.from_numpy(state[name].copy())
             if tuple(values.shape) != tuple(used.flatten(1).shape) or values.dtype != ring.dtype:
                 raise InvalidValue(f"the search results' {name} is {values.dtype} of shape {tuple(values.shape)}")
@@ -188,7 +192,8 @@ class AlphaZeroLearner:
 
     limits = ("cycles", "seconds")
 
-    def __init__(self, config: AlphaZero) -> None:
+    def __init__(self, config: AlphaZero, plays: bool = True) -> None:
+        """Without `plays` the search is not prepared: somebody else plays, and this learner only learns."""
         self.config, self.state = config, TrainingState()
         self.model = Model(config, agent=SamplingAgent)
         self.view, self.game = self.model.view, self.model.view.game
@@ -203,7 +208,8 @@ class AlphaZeroLearner:
         self.player = self.model.best if config.gate else self.model.network
         self.evaluator = NetworkEvaluator(self.view, self.player)
         self.search = self_play_search(config, self.view, self.evaluator)
-        self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
+        if plays:
+            self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
         self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
         device, generators, say = self.view.device_name, [self.rng], self.state.note
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
@@ -214,8 +220,12 @@ class AlphaZeroLearner:
 
     def iterate(self) -> Metrics:
         """One ply in every environment, then the updates that these plies allow."""
-        config, state = self.config, self.state
         self.play()
+        return self.learn_from_row()
+
+    def learn_from_row(self) -> Metrics:
+        """The updates that one more row in the replay buffer allows."""
+        config, state = self.config, self.state
         if self.found.ended < max(config.learning_starts, config.batch_size):
             return {}
         metrics: Metrics = {}

@@ -115,11 +115,15 @@ class Rollout:
     def play(self) -> bool:
         """One ply in every environment, with actions sampled from the policy; returns whether the rollout is complete,
         so that an update is due."""
-        ply, replay = self.play_ply(self.model.opponents_key(self.state)), self.replay
-        replay.count_row()
+        ply = self.play_ply(self.model.opponents_key(self.state))
         self.games.results.count(self.view.on, ply)
-        self.state.plies += len(ply.actions)
-        complete = replay.time % self.config.rollout_length == 0
+        return self.count_row()
+
+    def count_row(self) -> bool:
+        """One more row was written; returns whether the rollout is complete."""
+        self.replay.count_row()
+        self.state.plies += self.replay.num_envs
+        complete = self.replay.time % self.config.rollout_length == 0
         if complete:
             self.model.schedule_learning_rate(self.state)
             self.schedule_entropy()
