@@ -104,6 +104,7 @@ class Display:
         pace = f" ({self.plies:,.0f} a second)" if self.plies else ""
         done = f"{tick['plies']:,} moves played{pace}, {tick['updates']:,} times learned from them"
         parts: list[Any] = [Text(head, style="bold"), Text(done)]
+        parts += [Text(tick["cluster"])] if tick.get("cluster") else []
         if self.verbose:
             speed = f"{self.updates:,.0f} updates/s · {min(1.0, tick['cycle_progress']):.0%} of the cycle"
             parts += [Text(f"{speed} · {tick['buffer']}"), Text(_metrics(tick["metrics"], " · "))]
@@ -172,7 +173,7 @@ def _cycle(event: Event) -> str:
     return (
         f"{_place(event)}: {event['games']} games ({ended}, {event['mean_length']:.1f} plies) · "
         f"{event['updates']} updates · {_metrics(event)}{experience} · illegal_moves {event['illegal_moves']} · "
-        f"{event['seconds']['total']:.1f} s ({parts})"
+        f"{event['seconds']['total']:.1f} s ({parts}){' · ' + _cluster(event) if 'actors' in event else ''}"
     )
 
 
@@ -195,8 +196,15 @@ def _short_cycle(cycle: Event | None, evaluation: Event | None) -> str:
         parts.append(", ".join(scores))
     if cycle:
         parts.append(f"{cycle['games']:,} games, {cycle['seconds']['total']:.0f} s")
+        parts += [_cluster(cycle)] if "actors" in cycle else []
         parts += [f"{cycle['illegal_moves']} illegal moves"] * bool(cycle["illegal_moves"])
     return f"{_place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
+
+
+def _cluster(event: Event) -> str:
+    """`actors: 2, 1,200 positions/s, 1.5 versions old`."""
+    pace, stale = event["positions_per_second"], event["staleness"]
+    return f"actors: {event['actors']}, {pace:,.0f} positions/s, {stale:.1f} versions old"
 
 
 def _short_epoch(event: Event) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from plyground.cli.display import Display, show_report
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
 from plyground.cli.guesses import game_name, is_game, one_run, option
 from plyground.cli.terminal import say
+from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command, unknown
 from plyground.game import load
 from plyground.games import GAMES
@@ -35,9 +36,10 @@ from plyground.runs.settings import build, profile, to_toml
 from plyground.runs.tensorboard import record_events, summary_writer
 from plyground.runs.trust import check_programs
 
-NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+NOT_SETTINGS = ("learner", "versions", "cluster")  # in config.toml, beside the settings
 TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 LIVE = "write the metrics for TensorBoard too, while the run goes on"
+HERE = ClusterConfig()  # no cluster
 Verbose = Annotated[bool, arg(aliases=("-v",))]
 
 
@@ -49,6 +51,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     chosen = option(arguments, "--profile")
     table = read_profile(chosen) if chosen else {}
     made_with = table.pop("versions", {})
+    elsewhere = build(ClusterConfig, table.pop("cluster", {}), f"the profile {chosen}")
     name = _learner_name(arguments, chosen or "", table.pop("learner", ""))
     entry = find_learner(name)
     defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
@@ -57,6 +60,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         words: Annotated[Words, shown_as("LEARNER [GAME]")] = NO_WORDS,
         *,
         config: Annotated[Any, arg(name="")] = defaults,
+        cluster: Annotated[ClusterConfig, arg(name="")] = elsewhere,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
         seeds: int = 1,
@@ -67,6 +71,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     ) -> None:
         Display.verbose = verbose
         several.check_counts(seeds, parallel)
+        check_cluster(cluster, parallel)
         _check_profile(profile, trust)
         if tensorboard:
             summary_writer()  # before anything is made
@@ -77,13 +82,13 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or next_free(RUNS, f"{load(full.game).label}-{name}")
         if seeds == 1:
-            _train_new(name, full, path, tensorboard)
+            _train_new(name, full, path, tensorboard, cluster=cluster)
             return
 
         def train_one(seed: int, run: Path) -> bool:
             if steps_of(run):
                 return resume_run(run, tensorboard=tensorboard, alone=False)
-            return _train_new(name, replace(full, seed=seed), run, tensorboard, alone=False)
+            return _train_new(name, replace(full, seed=seed), run, tensorboard, alone=False, cluster=cluster)
 
         several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, arguments)
 
@@ -160,10 +165,11 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
 
 
 @contextmanager
-def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
+def _new_run(path: Path, learner: str, config: Any, cluster: ClusterConfig) -> Generator[Run]:
     """A new run directory; says so if one was begun there before."""
     unborn = directory.is_unborn(path)
-    with new_run(path, learner, config) as run:
+    tables = {"cluster": asdict(cluster.stated())} if cluster.on else {}
+    with new_run(path, learner, config, **tables) as run:
         if unborn:
             say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
         yield run
@@ -174,10 +180,32 @@ def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, te
     return _train_new(name, resolve(build(find_learner(name).config, settings, where), say), path, tensorboard)
 
 
-def _train_new(name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True) -> bool:
+def _train_new(
+    name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True, cluster: ClusterConfig = HERE
+) -> bool:
     """Train a learner into a new directory; returns whether it finished."""
-    with _new_run(path, name, config) as run:
-        return _train(begin(find_learner(name).learner, config, path), run, tensorboard, alone)
+    with _new_run(path, name, config, cluster) as run, _begun(name, config, path, cluster) as learner:
+        return _train(learner, run, tensorboard, alone)
+
+
+@contextmanager
+def _begun(name: str, config: Any, path: Path, cluster: ClusterConfig) -> Generator[Any]:
+    """A fresh learner that plays itself, or on a cluster."""
+    if not cluster.on:
+        yield begin(find_learner(name).learner, config, path)
+        return
+    from plyground.cluster.run import on_cluster
+
+    with explain_out_of_memory(SMALLER), on_cluster(name, config, cluster) as learner:
+        yield learner
+
+
+def check_cluster(cluster: ClusterConfig, parallel: int) -> None:
+    """Refuse settings of a cluster that is not named, and several runs at once on one."""
+    if not cluster.on and cluster.actors:
+        raise InvalidValue("options of a cluster, such as --actors, need a cluster: --on ray")
+    if cluster.on and parallel > 1:
+        raise InvalidValue("seeds on a cluster are trained one after another: leave out --parallel")
 
 
 def _train(learner: Learner, run: Run, tensorboard: bool = False, alone: bool = True) -> bool:
@@ -244,6 +272,8 @@ def resume(
     cycles: Annotated[int | None, hint("INT", "as it was")] = None,
     seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
     epochs: Annotated[int | None, hint("INT", "as it was")] = None,
+    on: Annotated[str | None, hint("TEXT", "as it was")] = None,
+    actors: Annotated[int | None, hint("INT", "as it was")] = None,
     force: bool = False,
     tensorboard: bool = False,
     verbose: Verbose = False,
@@ -258,6 +288,8 @@ def resume(
         cycles: a later end, counted from the beginning of the run
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
+        on: the cluster that plays from now on: ray, ray://HOST:PORT, an address file; '' for this machine alone
+        actors: processes that play there
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
         tensorboard: write the metrics for TensorBoard too, while the run goes on
         verbose: show all numbers; otherwise plain words
@@ -271,11 +303,12 @@ def resume(
     seeds = runs_of(run)
     for path in seeds if trust else ():
         directory.trust_run(path)
+    given = {name: value for name, value in (("on", on), ("actors", actors)) if value is not None}
     if seeds == [run]:
-        resume_run(run, limits, force, tensorboard)
+        resume_run(run, limits, force, tensorboard, cluster=given)
         return
     unfinished = [path for path in seeds if limits or not several.is_finished(path)]
-    if all(resume_run(path, limits, force, tensorboard, alone=False) for path in unfinished):
+    if all(resume_run(path, limits, force, tensorboard, alone=False, cluster=given) for path in unfinished):
         several.show_seeds(run)
 
 
@@ -285,16 +318,20 @@ def resume_run(
     force: bool = False,
     tensorboard: bool = False,
     alone: bool = True,
+    cluster: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Continue a run, to a later end if one is given; returns whether it finished."""
+    """Continue a run, to a later end or on another cluster if one is given; returns whether it finished."""
     limits = limits or {}
-    with directory.open_run(run) as held:
+    where = replace(
+        build(ClusterConfig, read_profile(str(run)).get("cluster", {}), f"{run}/config.toml"), **cluster or {}
+    )
+    with directory.open_run(run) as held, ExitStack() as stack:
         checkpoint = directory.newest_whole(run)
         if not force:
             checkpoint.check_unchanged(held.fingerprints)
         fingerprints.warn(checkpoint.notice(held.fingerprints))
         try:
-            learner = learner_of(run, limits)
+            learner: Learner = stack.enter_context(_begun(*_named(run, limits), run, where))
             training.load(learner, held)
             _check_limits(run, learner, limits)
         except BaseException:
@@ -335,7 +372,13 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     return {**own, **limits, "game": directory.game_of(run).full}
 
 
-def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
-    """A fresh learner with a run's settings."""
-    entry = find_learner(str(directory.read_config(run).get("learner")))
-    return begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)
+def learner_of(run: Path) -> Any:
+    """A fresh learner with a run's settings, which plays here."""
+    name, config = _named(run, {})
+    return begin(find_learner(name).learner, config, run)
+
+
+def _named(run: Path, limits: Mapping[str, float]) -> tuple[str, Any]:
+    """The name and the config of a run's learner."""
+    name = str(directory.read_config(run).get("learner"))
+    return name, build(find_learner(name).config, settings_of(run, limits), f"{run}/config.toml")

@@ -106,6 +106,11 @@ class RayActors:
             self.ray.kill(actor.handle)
         self.actors.clear()
 
+    def wait_for_first(self) -> None:
+        """Until an actor is ready: starting one takes seconds, which are not part of a run."""
+        while not self.alive:
+            self.wait(1.0)
+
     # ---- blocks ----
 
     def wait(self, seconds: float) -> list[Finished]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from plyground.errors import InvalidValue
 
+LEARNERS = ("alphazero", "ppo")  # that can be spread over a cluster
 STREAMS_PER_ACTOR = 2  # one that is played, one that the learner learns from
 STALENESS_PER_STREAM = 4
 
@@ -36,7 +37,9 @@ class ClusterConfig:
             if type(value) is int and not least <= value < 2**20:
                 raise InvalidValue(f"{each.name} is a whole number from {least} to {2**20 - 1}, not {value}")
         if self.deterministic and not (self.streams or self.actors):
-            raise InvalidValue("a deterministic run states its streams (or actors): they must not depend on the cluster")
+            raise InvalidValue(
+                "a deterministic run states its streams (or actors): they must not depend on the cluster"
+            )
         if self.max_staleness and self.max_staleness < self.streams:
             why = "that many blocks are in flight"
             raise InvalidValue(f"max_staleness is at least streams, {self.streams}: {why}, not {self.max_staleness}")
@@ -47,3 +50,8 @@ class ClusterConfig:
         streams = self.streams or STREAMS_PER_ACTOR * actors
         stale = max(self.max_staleness or STALENESS_PER_STREAM * streams, streams)
         return {"actors": actors, "streams": streams, "max_staleness": stale}
+
+    def stated(self) -> ClusterConfig:
+        """With defaults that follow from a stated number of actors, as config.toml keeps them: a resumed run has the
+        same streams with any number of actors."""
+        return replace(self, **self.resolved(0)) if self.actors else self

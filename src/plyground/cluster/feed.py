@@ -154,8 +154,9 @@ class Feed:
         """Continue from there; a checkpoint of a run that was not deterministic begins new games."""
         self.actors.abandon()
         self.busy, self.arrived, self.weights = {}, {}, None
-        self.number, self.version, self.changed = state["number"], state["version"], state["changed"]
-        self.epoch = state["epoch"] + (0 if self.config.deterministic else 1)
+        self.number, self.version = state.get("number", 0), state.get("version", 0)
+        self.changed = state.get("changed", True)
+        self.epoch = state.get("epoch", 0) + (0 if self.config.deterministic else 1)
         self.streams = [self._kept(state, stream) for stream in range(self.config.streams)]
         for stream in range(self.config.streams):
             saved = state.get(f"tasks.{stream}")

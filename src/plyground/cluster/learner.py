@@ -31,6 +31,7 @@ class ClusterLearner:
         self.name, self.learner, self.actors = name, self.sink.learner, actors
         learner = self.learner
         self.config, self.state, self.game, self.model = learner.config, learner.state, learner.game, learner.model
+        self.games = "played by actors"  # so that the live display shows none of the learner's own
         self.limits: tuple[str, ...] = learner.limits
         self.results = results_of(learner)
         self.feed = Feed(actors, config, self.config.seed, lambda: to_bytes(self.sink.weights()))
@@ -161,5 +162,4 @@ class ClusterCycle:
         """Actors, positions a second and staleness, for the live display."""
         found = self.counts.record()
         pace, stale = found["positions_per_second"], found["staleness"]
-        return f"{self.actors.alive} actors · {pace:,.0f} positions a second · staleness {stale:.1f} versions"
-
+        return f"actors: {self.actors.alive} · {pace:,.0f} positions a second · staleness: {stale:.1f} versions"

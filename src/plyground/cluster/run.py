@@ -25,7 +25,9 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
         gpus = _gpus_of_each(cluster, settings, full)
         actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, gpus)
         try:
-            yield ClusterLearner(name, settings, actors, full)
+            learner = ClusterLearner(name, settings, actors, full)
+            actors.wait_for_first()
+            yield learner
         finally:
             actors.close()
 
