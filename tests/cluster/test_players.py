@@ -48,7 +48,7 @@ def test_a_block_of_alphazero_holds_whole_games_with_their_targets() -> None:
     name, config = config_of("alphazero")
     player = BlockPlayer(name, plain(config), 24)
     found = player.play(Task(0, 0, 1, 0.0, 5), to_bytes(make_sink(name, config).weights()), None)[0]
-    block, learner = decode(found, name, player.player.games.game), player.player.learner
+    block = decode(found, name, player.player.games.game)
     counts = block.results["counts"]
     assert len(block) == counts["plies"], "all plies of the games that have ended"
     ended = block.plies["flags"] & 3
@@ -57,7 +57,7 @@ def test_a_block_of_alphazero_holds_whole_games_with_their_targets() -> None:
     final = ended == 1
     value, reward = block.plies["values"][final], block.plies["rewards"][final]
     proven = np.isin(value, (-1.0, 0.0, 1.0))
-    lam = learner.config.td_lambda
+    lam = config.td_lambda
     assert ((value[~proven] - lam * reward[~proven]) <= 1 - lam + 1e-6).all()
     assert (np.abs(block.plies["values"]) <= 1 + 1e-6).all()
 
@@ -83,7 +83,8 @@ def test_a_rollout_is_learned_from_as_on_one_machine() -> None:
     sink.learner.learn_from_rollout = lambda: found.append(sink.learner.advantages())
     for row in range(config.rollout_length):
         sink.add_row({each: values[row * 8 : row * 8 + 8] for each, values in plies.items()})
-    rollout = player.player.rollout
+    played: Any = player.player
+    rollout = played.rollout
     sink.learner.rollout, sink.learner.model = rollout, rollout.model
     for one, other in zip(found[0], sink.learner.advantages(), strict=True):
         assert torch.equal(one, other)

@@ -7,6 +7,7 @@ same bytes. Where a stream itself was lost with its node, its unfinished games b
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -204,6 +205,6 @@ class RayActors:
 
 
 def _last_line(error: Exception) -> str:
-    """What Python said at the end of a traceback."""
+    """What Python said at the end of a traceback; of an error of ours its sentence alone."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return re.sub(r"^plyground[\w.]*: ", "", lines[-1]) if lines else type(error).__name__

@@ -9,6 +9,7 @@ buffer, its sampling and its checkpoints are those of one machine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +19,8 @@ from torch import Tensor
 
 from plyground.backend.parts import Parts
 from plyground.cluster.blocks import EXPLORED, USABLE, Columns
-from plyground.cluster.streams import plies_at, to_rings
-from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner
+from plyground.cluster.streams import Updates, plies_at, to_rings
+from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner, Learned, Targets
 from plyground.learners.state import Metrics
 
 
@@ -114,6 +115,20 @@ class SearchSink:
         found.ended += len(plies["flags"])
         learner.state.plies += len(plies["flags"])
         return learner.learn_from_row()
+
+    def share(self, updates: Updates) -> None:
+        learner = self.learner
+        learner.learn.captures = False  # messages are not captured
+
+        def backward(targets: Targets, total: Tensor) -> Learned:
+            learned = learner.compute_gradients(Targets(*updates.divide(targets, [float(total)])), total)
+            updates.add_up()
+            return learned
+
+        learner.backward = backward
+
+    def compute_gradients(self, part: Sequence[Tensor], numbers: Sequence[float]) -> None:
+        self.learner.compute_gradients(Targets(*part), torch.tensor(numbers[0], device=part[0].device))
 
 
 def searched_in(plies: Columns, edges: int) -> dict[str, Tensor]:

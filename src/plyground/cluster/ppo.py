@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from plyground.backend.parts import Parts
 from plyground.cluster.blocks import Columns
-from plyground.cluster.streams import bootstrapped, plies_at, to_rings
+from plyground.cluster.streams import Updates, bootstrapped, plies_at, to_rings
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.ppo import PPO, PPOLearner
-from plyground.learners.rollout import Rollout
+from plyground.learners.rollout import Minibatch, PolicyLoss, Rollout
 from plyground.learners.state import Metrics, TrainingState
 
 
@@ -68,3 +70,20 @@ class RolloutSink:
             rollout.replay.put(ring, torch.from_numpy(plies[name].copy()).to(ring.device))
         rollout.replay.write_row(to_rings(rollout.replay, plies))
         return self.learner.learn_from_rollout() if rollout.count_row() else {}
+
+    def share(self, updates: Updates) -> None:
+        rollout = self.learner.rollout
+        self.learner.learn.captures = False  # messages are not captured
+
+        def backward(batch: Minibatch, share: float, policy_loss: PolicyLoss) -> Tensor:
+            mine = Minibatch(*updates.divide(batch, [share / len(batch.states), float(rollout.entropy_coef)]))
+            means = rollout.add_gradients(mine, share * len(mine.states) / len(batch.states), policy_loss)
+            updates.add_up()
+            return means * len(batch.states) / len(mine.states)
+
+        rollout.backward = backward
+
+    def compute_gradients(self, part: Sequence[Tensor], numbers: Sequence[float]) -> None:
+        rollout, (each, entropy_coef) = self.learner.rollout, numbers
+        rollout.entropy_coef.fill_(entropy_coef)
+        rollout.add_gradients(Minibatch(*part), each * len(part[0]), self.learner.policy_loss)

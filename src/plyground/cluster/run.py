@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+import socket
+import tempfile
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from plyground.cluster.actors import RayActors
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import Cluster, connect
 from plyground.cluster.learner import ClusterLearner
+from plyground.cluster.parallel import Group, SharedUpdates, help_learner
 from plyground.cluster.players import sides_of
+from plyground.cluster.streams import Sink
 
 
 @contextmanager
@@ -26,13 +31,44 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
         actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, gpus)
         try:
             learner = ClusterLearner(name, settings, actors, full)
-            actors.wait_until_ready()
-            yield learner
+            with _shared_updates(cluster, full.learners, name, plain, learner.sink):
+                actors.wait_until_ready()
+                yield learner
         finally:
             actors.close()
 
 
 def _gpus_of_each(cluster: Cluster, settings: Any, config: ClusterConfig) -> float:
-    """The share of a GPU that each actor takes, where the run uses them."""
-    there = cluster.resource("GPU") if settings.device != "cpu" else 0
-    return min(1.0, there / config.actors) if there else 0.0
+    """The share of a GPU that each actor takes, where the run uses them and learner processes leave some."""
+    there = cluster.resource("GPU") - (config.learners - 1) if settings.device != "cpu" else 0
+    return min(1.0, there / config.actors) if there > 0 else 0.0
+
+
+@contextmanager
+def _shared_updates(
+    cluster: Cluster, learners: int, name: str, settings: Mapping[str, Any], sink: Sink
+) -> Generator[None]:
+    """Further learner processes that share the updates, while the block runs; each takes a CPU, or a GPU."""
+    if learners == 1:
+        yield
+        return
+    device = sink.learner.model.view.device_name
+    needs = {"num_cpus": 0, "num_gpus": 1} if device == "cuda" else {"num_cpus": 1}
+    helper = cluster.ray.remote(help_learner).options(**needs, max_retries=0)
+    with tempfile.TemporaryDirectory() as folder:
+        place = f"file://{Path(folder) / 'group'}" if cluster.ours else f"tcp://{_own_address(cluster)}"
+        groups = [Group(place, rank, learners, device) for rank in range(learners)]
+        helpers = [helper.remote(name, settings, tuple(group)) for group in groups[1:]]
+        updates = SharedUpdates(sink, groups[0])
+        try:
+            yield
+        finally:
+            updates.close()
+            cluster.ray.wait(helpers, num_returns=len(helpers), timeout=5.0)
+
+
+def _own_address(cluster: Cluster) -> str:
+    """Where other nodes find this process: its node's address and a free port."""
+    host = cluster.ray.util.get_node_ip_address()
+    with socket.create_server((host, 0)) as server:
+        return f"{host}:{server.getsockname()[1]}"

@@ -10,6 +10,7 @@ whoever plays it, and a block whose actor died is played again by another one, t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,6 +62,22 @@ class Sink(Protocol):
     def add_row(self, plies: Columns) -> Any:
         """Store a ply for each environment and make the updates that are due; returns metrics."""
         ...
+
+    def share(self, updates: Updates) -> None:
+        """Share all updates with other processes from now on."""
+        ...
+
+    def compute_gradients(self, part: Sequence[Tensor], numbers: Sequence[float]) -> None:
+        """The gradients of a part of a minibatch that the learner has divided."""
+        ...
+
+
+class Updates(Protocol):
+    """How a minibatch is divided among learner processes: see `parallel.py`."""
+
+    def divide(self, batch: Sequence[Tensor], numbers: Sequence[float]) -> list[Tensor]: ...
+
+    def add_up(self) -> None: ...
 
 
 # ---- parts as bytes ----

@@ -125,7 +125,7 @@ class Learned(NamedTuple):
     log_probs: Tensor  # [B, outputs]
     policy_losses: Tensor  # [B]
     value_errors: Tensor  # [B]
-    gradient: Tensor  # its norm before clipping
+    gradient: Tensor  # its norm before clipping, once the step is made
 
 
 def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
@@ -214,6 +214,7 @@ class AlphaZeroLearner:
         device, generators, say = self.view.device_name, [self.rng], self.state.note
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
         self.learn = Repeated(device, self._learn, generators, say)
+        self.backward = self.compute_gradients  # several processes may share it
         self.play_chosen.captures &= self.games.on_device
         self.games.check_every_ply(self.view)
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
@@ -286,18 +287,21 @@ class AlphaZeroLearner:
         return self.metrics(learned) if self.state.updates % METRICS_INTERVAL == 1 else {}
 
     def _learn(self) -> Learned:
-        config, view = self.config, self.view
         targets = self.sample()
+        learned = self.backward(targets, targets.weights.sum().clamp(min=1))
+        return learned._replace(gradient=self.model.step())
+
+    def compute_gradients(self, targets: Targets, total: Tensor) -> Learned:
+        """The gradients of a minibatch's loss, a sum over its positions divided by `total`."""
+        config, view = self.config, self.view
         legal = view.legal(targets.states)
         logits, values = self.model.network.with_value(view.observe(targets.states))
         log_probs = log_probabilities(logits, legal)
         policy_losses, value_errors = policy_loss(log_probs, targets), values - targets.values
-        total = targets.weights.sum().clamp(min=1)
         losses = policy_losses + config.value_coef * value_errors.square()
         self.model.optimizer.zero_grad(set_to_none=True)
         ((targets.weights * losses).sum() / total).backward()
-        gradient = self.model.step()
-        return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), gradient)
+        return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), total)
 
     def metrics(self, learned: Learned) -> Metrics:
         targets, log_probs = learned.targets, learned.log_probs
