@@ -18,6 +18,7 @@ from plyground.errors import Error, shorten
 
 QUEUED = 2  # blocks of an actor: one that it plays, one that waits for it
 MOST_STILLBORN = 3  # actors in a row that die before they are ready
+NODE_DIED = "its node has died"  # in Ray's message
 NODE_NAME = 12  # digits of a node's number that people need
 
 
@@ -71,7 +72,7 @@ class RayActors:
         self.actors: list[Actor] = []
         self.jobs: list[Job] = []  # that no actor has yet
         self.notes: list[str] = []
-        self.nodes = self._living_nodes()  # that were not lost yet
+        self.nodes: set[str] = set()  # where actors were ready, and which were not lost
         self.started = self.stillborn = 0
         for _ in range(count):
             self._start()
@@ -158,6 +159,7 @@ class RayActors:
             return []
         if ref is actor.starting:
             (actor.node, actor.pid), actor.starting, self.stillborn = value, None, 0
+            self.nodes.add(actor.node)
             return []
         job, after = actor.jobs.pop(ref)
         return [Finished(job.task, value, after)]
@@ -183,25 +185,22 @@ class RayActors:
                 why = f"{self.stillborn} actors in a row died before they were ready"
                 raise Error(f"{why}: {shorten(_last_line(error), 300)}") from error
         jobs = [job for job, _ in actor.jobs.values() if job.task.number >= 0]
-        self._say_lost_nodes()
-        if actor.node in self.nodes:
+        if NODE_DIED in str(error):  # Ray's list of nodes may still have it
+            self._say_lost(actor.node)
+        elif actor.pid:
             again = f"; {len(jobs)} blocks are played again" if jobs else ""
             self.notes.append(f"actor {actor.number} (process {actor.pid}) died and is replaced{again}")
         self.actors.remove(actor)
         self.jobs += jobs
         self._start()
 
-    def _say_lost_nodes(self) -> None:
-        """One line for each node that is no longer there."""
-        living = self._living_nodes()
-        for node in sorted(self.nodes - living):
+    def _say_lost(self, node: str) -> None:
+        """One line for a node, whatever ran there."""
+        if node in self.nodes:
             gone = sum(actor.node == node for actor in self.actors)
             left = f"the run goes on with {self.alive - gone} actors, and with more as soon as there is room"
             self.notes.append(f"node {node[:NODE_NAME]} was lost with {gone} actors: {left}")
-        self.nodes = living
-
-    def _living_nodes(self) -> set[str]:
-        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+            self.nodes.remove(node)
 
 
 def _last_line(error: Exception) -> str:

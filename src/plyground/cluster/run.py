@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import socket
 import tempfile
@@ -24,7 +25,7 @@ from plyground.cluster.streams import Sink
 def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[ClusterLearner]:
     """A fresh learner `name` with the config `settings`, whose games are played on the cluster `config.on`."""
     sides_of(name)
-    with connect(config.on) as cluster:
+    with connect(config.on) as cluster, _without_dumps():
         full = replace(config, **config.resolved(cluster.resource("CPU")))
         plain = json.loads(json.dumps(asdict(settings)))
         gpus = _gpus_of_each(cluster, settings, full)
@@ -36,6 +37,20 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
                 yield learner
         finally:
             actors.close()
+
+
+@contextmanager
+def _without_dumps() -> Generator[None]:
+    """Ray prints its own log, dozens of lines, for each lost node or killed process, which we say in one line."""
+    worker: Any = importlib.import_module("ray._private.worker")
+    before, worker.print_to_stdstream = worker.print_to_stdstream, _print_nothing
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = before
+
+
+def _print_nothing(data: Mapping[str, Any], ignore_prefix: bool) -> None: ...
 
 
 def _gpus_of_each(cluster: Cluster, settings: Any, config: ClusterConfig) -> float:
