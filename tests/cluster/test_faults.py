@@ -136,7 +136,7 @@ def test_a_lost_node_is_said_in_one_line_and_the_run_goes_on(tmp_path: Path, cap
                 actor = next(each for each in group.actors if each.node != head)
                 lost.append(actor.node)
                 os.kill(parent_of(actor.pid), signal.SIGKILL)  # the node's own process: its actors end with it
-            return len(group.actors) == 3 and group.alive == 2 and bool(lost)
+            return any("was lost" in note for note in notes)
 
         def emit(event: Any) -> None:
             notes.extend([event["text"]] if event["event"] == "note" else [])
@@ -147,7 +147,7 @@ def test_a_lost_node_is_said_in_one_line_and_the_run_goes_on(tmp_path: Path, cap
         assert (group.alive, learner.state.step) == (2, step + 300)
     (line,) = (note for note in notes if "was lost" in note)
     assert "Raylet" not in capfd.readouterr().out
-    assert line.startswith(f"node {lost[0][:12]} was lost with 1 actors: the run goes on with 2 actors")
+    assert line.startswith(f"node {lost[0][:12]} was lost: the run goes on with 2 actors")
 
 
 def begin(*words: str) -> subprocess.Popen[str]:
@@ -159,6 +159,13 @@ def begin(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """What it says until it ends well."""
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, out
+    return out
 
 
 def train_words(run: Path, config: ClusterConfig, cycles: int) -> list[str]:
@@ -181,14 +188,13 @@ def wait_for_step(run: Path, process: subprocess.Popen[str], steps: int) -> None
 
 def test_a_killed_learner_is_resumed_as_if_nothing_had_happened(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
-    assert begin(*train_words(whole, TWO, 20)).wait(300) == 0
+    finish(begin(*train_words(whole, TWO, 20)))
     parts = tmp_path / "parts"
     process = begin(*train_words(parts, TWO, 20))
     wait_for_step(parts, process, 200)
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    process = begin("resume", str(parts), "--actors", "1")
-    assert process.wait(300) == 0, process.stdout and process.stdout.read()
+    process.communicate()
+    finish(begin("resume", str(parts), "--actors", "1"))
     same(kept(whole), kept(parts))
 
 
@@ -197,8 +203,7 @@ def test_ctrl_c_saves_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = begin(*train_words(tmp_path / "run", TWO, 1000))
     wait_for_step(tmp_path / "run", process, 200)
     os.killpg(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, out
+    out = finish(process)
     step = steps_of(tmp_path / "run")[-1]
     assert f"Stopped and saved at step {step}. Continue with: " in out
 

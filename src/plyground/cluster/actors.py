@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from plyground.errors import Error, shorten
 QUEUED = 2  # blocks of an actor: one that it plays, one that waits for it
 MOST_STILLBORN = 3  # actors in a row that die before they are ready
 NODE_DIED = "its node has died"  # in Ray's message
+NODE_CHECK_INTERVAL = 2.0  # seconds
 NODE_NAME = 12  # digits of a node's number that people need
 
 
@@ -72,7 +74,8 @@ class RayActors:
         self.actors: list[Actor] = []
         self.jobs: list[Job] = []  # that no actor has yet
         self.notes: list[str] = []
-        self.nodes: set[str] = set()  # where actors were ready, and which were not lost
+        self.nodes: set[str] = set()  # that were there when we looked last
+        self.next_check = 0.0
         self.started = self.stillborn = 0
         for _ in range(count):
             self._start()
@@ -126,6 +129,7 @@ class RayActors:
         for ref in ready:
             for actor in [each for each in self.actors if ref in each.jobs or ref is each.starting]:
                 found += self._take(actor, ref)
+        self._check_nodes()
         self._dispatch()
         return [done for done in found if done.task.number >= 0]
 
@@ -159,7 +163,6 @@ class RayActors:
             return []
         if ref is actor.starting:
             (actor.node, actor.pid), actor.starting, self.stillborn = value, None, 0
-            self.nodes.add(actor.node)
             return []
         job, after = actor.jobs.pop(ref)
         return [Finished(job.task, value, after)]
@@ -185,22 +188,23 @@ class RayActors:
                 why = f"{self.stillborn} actors in a row died before they were ready"
                 raise Error(f"{why}: {shorten(_last_line(error), 300)}") from error
         jobs = [job for job, _ in actor.jobs.values() if job.task.number >= 0]
-        if NODE_DIED in str(error):  # Ray's list of nodes may still have it
-            self._say_lost(actor.node)
-        elif actor.pid:
+        if actor.pid and NODE_DIED not in str(error):
             again = f"; {len(jobs)} blocks are played again" if jobs else ""
             self.notes.append(f"actor {actor.number} (process {actor.pid}) died and is replaced{again}")
         self.actors.remove(actor)
         self.jobs += jobs
         self._start()
 
-    def _say_lost(self, node: str) -> None:
-        """One line for a node, whatever ran there."""
-        if node in self.nodes:
-            gone = sum(actor.node == node for actor in self.actors)
-            left = f"the run goes on with {self.alive - gone} actors, and with more as soon as there is room"
-            self.notes.append(f"node {node[:NODE_NAME]} was lost with {gone} actors: {left}")
-            self.nodes.remove(node)
+    def _check_nodes(self) -> None:
+        """From time to time: one line for each node that is no longer there. Ray notices after some 15 seconds."""
+        if time.monotonic() < self.next_check:
+            return
+        self.next_check = time.monotonic() + NODE_CHECK_INTERVAL
+        living = {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+        for node in sorted(self.nodes - living):
+            left = f"the run goes on with {self.alive} actors, and with more as soon as there is room"
+            self.notes.append(f"node {node[:NODE_NAME]} was lost: {left}")
+        self.nodes = living
 
 
 def _last_line(error: Exception) -> str:
