@@ -106,9 +106,10 @@ class RayActors:
             self.ray.kill(actor.handle)
         self.actors.clear()
 
-    def wait_for_first(self) -> None:
-        """Until an actor is ready: starting one takes seconds, which are not part of a run."""
-        while not self.alive:
+    def wait_until_ready(self, count: int = 1) -> None:
+        """Until so many actors are ready, before any block is submitted: starting one takes seconds, which are not part
+        of a run."""
+        while self.alive < count:
             self.wait(1.0)
 
     # ---- blocks ----

@@ -27,7 +27,7 @@ from plyground.runs.fingerprints import rules_fingerprint
 from plyground.runs.records import fit
 
 MAGIC, FORMAT = b"PLYBLOCK", 1
-HEADER = struct.Struct("<8sHH16sQQIIIIIdQ32s")
+HEADER = struct.Struct("<8sHH16sQQIIIIIQ32s")
 CHECKSUM = 32  # bytes of SHA-256, at the end of the header
 KINDS = ("alphazero", "ppo")
 MOST_PLIES = 1 << 26  # of a block: a header that counts more is not believed
@@ -60,8 +60,6 @@ class Block:
     """of all blocks of a run"""
     weights: int
     """version of the network that played"""
-    seconds: float
-    """of play"""
     plies: Columns
     results: dict[str, dict[str, int]]
     """`counts` and `reasons` of the games that ended, as `GameResults` counts them"""
@@ -107,7 +105,7 @@ def encode(block: Block, kind: str, game: Game) -> bytes:
     results = json.dumps(block.results).encode()
     rest = b"".join([*body, results])
     head = (MAGIC, FORMAT, KINDS.index(kind), _fingerprint(game), block.number, block.weights, block.stream)
-    sizes = (counts["plies"], counts["edges"], counts["tails"], len(results), block.seconds, HEADER.size + len(rest))
+    sizes = (counts["plies"], counts["edges"], counts["tails"], len(results), HEADER.size + len(rest))
     header = HEADER.pack(*head, *sizes, bytes(CHECKSUM))[:-CHECKSUM]
     return header + _checksum(header, rest) + rest
 
@@ -128,7 +126,7 @@ def decode(data: bytes, kind: str, game: Game) -> Block:
     """The block that bytes hold; raises DamagedBlock if they are not one of this kind and game."""
     if len(data) < HEADER.size:
         raise DamagedBlock(f"a block has a header of {HEADER.size} bytes; these are {len(data)} bytes")
-    magic, form, code, fingerprint, number, weights, stream, *counts, size, seconds, length, checksum = HEADER.unpack(
+    magic, form, code, fingerprint, number, weights, stream, *counts, size, length, checksum = HEADER.unpack(
         data[: HEADER.size]
     )
     if magic != MAGIC or form != FORMAT:
@@ -145,7 +143,7 @@ def decode(data: bytes, kind: str, game: Game) -> Block:
         raise DamagedBlock(f"block {number} has {len(rest)} bytes after its header, not the {used + size} it counts")
     plies = _unpack(packed, kind, game)
     _check(plies, number, game)
-    return Block(stream, number, weights, seconds, plies, _results(rest[used:], number))
+    return Block(stream, number, weights, plies, _results(rest[used:], number))
 
 
 def _read(rest: bytes, counts: dict[str, int], kind: str, game: Game) -> tuple[Columns, int]:

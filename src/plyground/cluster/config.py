@@ -37,9 +37,7 @@ class ClusterConfig:
             if type(value) is int and not least <= value < 2**20:
                 raise InvalidValue(f"{each.name} is a whole number from {least} to {2**20 - 1}, not {value}")
         if self.deterministic and not (self.streams or self.actors):
-            raise InvalidValue(
-                "a deterministic run states its streams (or actors): they must not depend on the cluster"
-            )
+            raise InvalidValue("a deterministic run states its actors or streams: they must not depend on the cluster")
         if self.max_staleness and self.max_staleness < self.streams:
             why = "that many blocks are in flight"
             raise InvalidValue(f"max_staleness is at least streams, {self.streams}: {why}, not {self.max_staleness}")

@@ -1,8 +1,8 @@
 """The feed of a learner: which block is played next and with which weights, and in which order blocks are learned from.
 
 At most one block of each stream is in flight. That is the back-pressure: a stream waits until the learner has learned
-from its block. A block is submitted with the newest weights; the learner takes blocks as they arrive, but waits for the
-oldest one once `max_staleness` versions were published since its weights.
+from its block. A block is submitted with the newest weights; the learner takes blocks as they arrive, but waits for an
+older one before it would become older than `max_staleness` versions.
 
 In deterministic mode blocks are learned from in the order of their numbers: block k belongs to stream k % streams and
 is submitted when the learner has finished with block k - streams, so that its weights follow from k alone.
@@ -123,10 +123,13 @@ class Feed:
     def _choose(self) -> Finished | None:
         """The oldest block that has arrived; none while an older one must be waited for."""
         first = min(self.arrived.values(), key=lambda done: done.task.number, default=None)
-        waiting = min((task for task in self.busy.values()), key=lambda task: task.number, default=None)
-        if first is None or waiting is None or first.task.number < waiting.number:
+        if first is None or all(first.task.number < task.number for task in self.busy.values()):
             return first
-        must_wait = self.config.deterministic or self.staleness(waiting) >= self.config.max_staleness
+        pending = [*self.busy.values(), *(done.task for done in self.arrived.values() if done is not first)]
+        pending.sort(key=lambda task: task.number)
+        # each block that is learned from publishes a version: this one, then those that are older than it
+        ages = [self.staleness(task) + 1 + place for place, task in enumerate(pending)]
+        must_wait = self.config.deterministic or max(ages) > self.config.max_staleness
         return None if must_wait else first
 
     # ---- checkpoints ----

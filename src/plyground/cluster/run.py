@@ -26,7 +26,7 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
         actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, gpus)
         try:
             learner = ClusterLearner(name, settings, actors, full)
-            actors.wait_for_first()
+            actors.wait_until_ready()
             yield learner
         finally:
             actors.close()
