@@ -103,7 +103,7 @@ def play_match(
     its opening (default: the game's MAX_PLIES) and counts as a draw. `book` has positions to begin with, in place of
     random openings.
     """
-    _check_pairs(games)
+    check_pairs(games)
     game = load(game)
     first, second = (make(agent, game) if isinstance(agent, str) else agent for agent in (first, second))
     parts: list[Match] = []
@@ -164,7 +164,7 @@ def play_pairs(
     return _result(game, states, plies, faults, limit)
 
 
-def _check_pairs(games: int) -> None:
+def check_pairs(games: int) -> None:
     if games < 2 or games % 2:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
 
@@ -208,7 +208,7 @@ def play_until_decided(
     book: Records | None = None,
 ) -> tuple[Match, Verdict]:
     """Play pairs until the sequential test is decided or `games` games are played."""
-    _check_pairs(games)
+    check_pairs(games)
     played = (play_match(game, first, second, size, own, opening_plies, book=book) for size, own in rounds(games, seed))
     return decide(played, sprt, games, progress)
 

@@ -26,7 +26,7 @@ import plyground
 from plyground.agents.agent import Agent, Learning, independent, make
 from plyground.arena.grade import Grade
 from plyground.arena.grade import grade as grade_here
-from plyground.arena.match import Match, Progress, Records, blocks, combined, decide, play_pairs, rounds
+from plyground.arena.match import Match, Progress, Records, blocks, check_pairs, combined, decide, play_pairs, rounds
 from plyground.arena.rating import Sprt, Verdict
 from plyground.cluster.connect import Cluster, NoCluster
 from plyground.errors import Error, InvalidValue, shorten
@@ -145,6 +145,9 @@ class Pairing:
     seed: int
     opening_plies: int | None = None
     max_plies: int | None = None
+
+    def __post_init__(self) -> None:
+        check_pairs(self.games)
 
 
 @functools.lru_cache(maxsize=16)
