@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import grpc
 import pytest
 
 from plyground.cluster import connect as module
-from plyground.cluster.connect import Cluster, NoCluster, connect, token, token_file
+from plyground.cluster.connect import Cluster, NoCluster, connect, running, token, token_file
 from plyground.cluster.leftovers import MARK, processes
 from plyground.errors import InvalidValue
 
@@ -67,11 +68,11 @@ def test_the_cluster_that_the_user_has_started_is_found_and_a_strangers_or_a_sto
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         file.write_text(address)
-        assert module._running() == address
+        assert running() == address
         file.chmod(0o666)
-        assert not module._running()
+        assert not running()
         file.chmod(0o600)
-    assert not module._running()
+    assert not running()
 
 
 def test_without_ray_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +215,7 @@ def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_b
         module.REACHABLE,
     }
     before = {name: os.environ.get(name) for name in names}
+    handler = signal.getsignal(signal.SIGTERM)
     with connect("ray:cpus=1") as cluster:
         assert cluster.ours
         assert (cluster.nodes, cluster.resource("CPU")) == (1, 1)
@@ -228,3 +230,4 @@ def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_b
     assert not folder.exists()
     assert not processes(folder)
     assert {name: os.environ.get(name) for name in names} == before
+    assert signal.getsignal(signal.SIGTERM) == handler

@@ -25,6 +25,7 @@ SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and save
 EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
     **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+    **dict.fromkeys(("ray", "grpc"), "ray"),
 }
 """package: the extra that installs it"""
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))

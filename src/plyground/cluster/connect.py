@@ -32,7 +32,7 @@ from plyground.kernels.private import cache_folder, is_ours, write_once
 from plyground.kernels.threads import available
 from plyground.specs import exists, split
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK, OWN = "127.0.0.1", "ray_token"
 REACHABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray's switch for addresses that others can reach. Where it is 0, each of its servers listens on the loopback alone;
 without it Ray replaces 127.0.0.1 by the machine's own address and listens on all of them."""
@@ -93,7 +93,7 @@ def _read(where: str) -> tuple[str, dict[str, int]]:
         for key, value in options.items():
             if not (value.isdecimal() and 0 < int(value) <= MOST):
                 raise InvalidValue(f"{key} is a number from 1 to {MOST}, not {shorten(value)!r} in {shorten(where)!r}")
-        return "" if options else _running(), {key: int(value) for key, value in options.items()}
+        return "" if options else running(), {key: int(value) for key, value in options.items()}
     if exists(where) and Path(where).is_file():
         with plain_os_errors(f"read {where}"), Path(where).open(encoding="utf-8", errors="replace") as file:
             return _checked(file.read(1000).strip(), f"the address in {where}"), {}
@@ -110,7 +110,7 @@ def _checked(address: str, place: str = "a cluster") -> str:
     )
 
 
-def _running() -> str:
+def running() -> str:
     """The address of the cluster that this process is connected to, or that this user has started here; else empty."""
     if connected := _connected():
         return connected
@@ -135,10 +135,13 @@ def _connected() -> str:
 
 
 def token() -> str:
-    """The token of this user's clusters."""
+    """The token of this user's clusters; one is made if there is none."""
     file = token_file()
     if file is None:
         return os.environ["RAY_AUTH_TOKEN"]
+    if file == cache_folder() / OWN and not file.exists():
+        with plain_os_errors(f"write {file}"):
+            write_once(file, os.urandom(32).hex().encode())
     try:
         if not is_ours(file.resolve()) or (sys.platform != "win32" and stat.S_IMODE(file.stat().st_mode) & 0o077):
             raise NoCluster(
@@ -154,7 +157,7 @@ def token() -> str:
 
 def token_file() -> Path | None:
     """Where the token is: in RAY_AUTH_TOKEN (no file), RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token, as for Ray; else in
-    the user's private folder, where one is made that only this user can read."""
+    the user's private folder, for this user alone."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return None
     if named := os.environ.get("RAY_AUTH_TOKEN_PATH"):
@@ -162,11 +165,7 @@ def token_file() -> Path | None:
     with suppress(RuntimeError):  # a user without a home
         if (usual := Path.home() / ".ray" / "auth_token").exists():
             return usual
-    file = cache_folder() / "ray_token"
-    if not file.exists():
-        with plain_os_errors(f"write {file}"):
-            write_once(file, os.urandom(32).hex().encode())
-    return file
+    return cache_folder() / OWN
 
 
 # ---- join and start ----
@@ -261,18 +260,21 @@ def _check_installed() -> None:
 
 @contextmanager
 def _environment(more: dict[str, str]) -> Generator[None]:
-    """Variables that Ray reads when it is imported, here and in the processes that it starts."""
+    """Variables that Ray reads when it is imported, here and in the processes that it starts. Afterwards they and the
+    handler of SIGTERM are as before."""
     if os.environ.get("RAY_AUTH_MODE", "token") == "disabled":
         raise NoCluster("RAY_AUTH_MODE=disabled lets anyone run code on a cluster: unset it; a token is made if needed")
     token()  # it must be readable
     file = token_file()
     own = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "GRPC_VERBOSITY": "ERROR", **more}
     own |= {"RAY_AUTH_TOKEN_PATH": str(file)} if file else {}
-    before = {name: os.environ.get(name) for name in own}
+    before, handler = {name: os.environ.get(name) for name in own}, signal.getsignal(signal.SIGTERM)
     os.environ.update(own)
     try:
         yield
     finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -282,18 +284,14 @@ def _environment(more: dict[str, str]) -> Generator[None]:
 
 @contextmanager
 def _our_handler() -> Generator[None]:
-    """Ray replaces the handler of SIGTERM; ours stays. Where there is none, SIGTERM leaves all blocks, as Ctrl-C does:
-    what we have started ends too."""
+    """Ray replaces the handler of SIGTERM; ours stays. Where there is none, SIGTERM does what Ctrl-C does, so that what
+    we have started ends too."""
     own = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, own if callable(own) else _leave)
-
-
-def _leave(number: int, _: object) -> None:
-    sys.exit(128 + number)
+            signal.signal(signal.SIGTERM, own if callable(own) else signal.default_int_handler)
 
 
 def _ask(address: str) -> None:
