@@ -13,6 +13,7 @@ import plyground as pg
 from plyground.errors import Error
 from plyground.networks import (
     Dueling,
+    Network,
     Pairs,
     Parts,
     count_parameters,
@@ -23,6 +24,8 @@ from plyground.networks import (
     make_network,
     masked,
     sample_actions,
+    training_mode,
+    without_norm,
 )
 
 
@@ -45,6 +48,36 @@ def test_the_series_network_has_its_sizes() -> None:
     assert count_parameters(make_network("connect_zero", (3, 6, 7), 7)) == convolutions + norms + policy == 323_655
     assert count_parameters(make_network("connect_zero+value", (3, 6, 7), 7)) == convolutions + norms + policy + value
     assert convolutions + norms + policy + value == 356_616
+
+
+def normed(seed: int = 0) -> tuple[Network, torch.Tensor]:
+    """A network that has seen minibatches and has weights other than the first ones, and boards [64, 2, 6, 7]."""
+    torch.manual_seed(seed)
+    network, x = make_network("b2c8-norm-slim+value", (2, 6, 7), 7), torch.randn(64, 2, 6, 7)
+    with training_mode(network), torch.no_grad():
+        for weights in network.parameters():
+            weights.add_(0.1 * torch.randn_like(weights))
+        network.with_value(x)
+    return network, x
+
+
+def test_folded_normalisation_gives_the_same_outputs() -> None:
+    network, x = normed()
+    plain = without_norm(network)
+    assert count_parameters(plain) == count_parameters(make_network("b2c8-slim+value", (2, 6, 7), 7))
+    for mine, theirs in zip(plain.with_value(x), network.with_value(x), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_outside_training_mode_a_row_does_not_depend_on_its_batch() -> None:
+    network, x = normed()
+    before = {name: values.clone() for name, values in network.state_dict().items()}
+    torch.testing.assert_close(network(x)[:1], network(x[:1]))
+    assert all(torch.equal(values, before[name]) for name, values in network.state_dict().items())
+    with training_mode(network):
+        network(x)
+    assert not network.training
+    assert any(not torch.equal(values, before[name]) for name, values in network.state_dict().items())
 
 
 def test_windows_see_the_same_pattern_everywhere() -> None:

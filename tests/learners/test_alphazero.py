@@ -20,7 +20,14 @@ from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.rng import seeds
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners import saving
-from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner, Targets, entropy_of_targets, policy_loss
+from plyground.learners.alphazero import (
+    AlphaZero,
+    AlphaZeroLearner,
+    Targets,
+    entropy_of_targets,
+    policy_loss,
+    value_loss,
+)
 from plyground.learners.config import resolve
 from plyground.learners.training import save, train
 from plyground.networks import log_probabilities
@@ -40,7 +47,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "everything": {
         "opponents": ("0.4 self", "0.3 snapshot", "0.3 greedy"), "snapshot_interval": 1, "snapshots": 2,
         "simulations_initial": 3, "opening_plies": 3, "opening_share": 0.5, "gate": True, "game": "connect_four",
+        "weight_decay": 0.1,
     },
+    "normed": {"network": "b1c4-norm+value", "opponents": ("0.5 self", "0.5 snapshot"), "snapshot_interval": 1},
     "otherwise": {"game": TINY[1], "max_plies": 9, "opponents": ("0.5 self", "0.5 random"), "symmetries": False},
 }  # fmt: skip
 SOLVES: dict[str, Any] = {
@@ -133,6 +142,16 @@ def test_the_policy_loss_by_hand() -> None:
     assert policy_loss(log_probs, targets).tolist() == pytest.approx([0.75 * (total - 2) + 0.25 * total])
     entropy = -0.75 * np.log(0.75) - 0.25 * np.log(0.25)
     assert entropy_of_targets(targets.policy).tolist() == pytest.approx([entropy])
+
+
+def test_the_value_loss_is_least_at_its_target_and_does_not_saturate() -> None:
+    values = torch.linspace(-0.99, 0.99, 199)
+    for target in (-1.0, -0.5, 0.0, 0.7, 1.0):
+        losses = value_loss(values, torch.tensor(target))
+        assert abs(float(values[losses.argmin()]) - target) <= 0.011
+    logit = torch.tensor([-5.0], requires_grad=True)  # sure to lose, and wrong
+    value_loss(torch.tanh(logit), torch.tensor([1.0])).sum().backward()
+    assert float(logit.grad) == pytest.approx(-2.0, abs=0.01)  # type: ignore
 
 
 @pytest.mark.parametrize("word", ["connect_four", ROW], ids=["connect_four", "three_in_a_row"])

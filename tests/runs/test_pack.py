@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from plyground.agents.network import load_weights
 from plyground.errors import Error
+from plyground.networks import make_network, training_mode, without_norm
 from plyground.runs.directory import best_of, create, find_checkpoint, read_config
 from plyground.runs.pack import pack, slim, unpack
 from runs_groups import IDENTITY, groups
@@ -144,6 +147,30 @@ def test_a_damaged_archive_is_one_error_or_a_run(run: Path, tmp_path_factory, da
         unpack(folder / "run.zip", folder / "again")
     except Error:
         assert [path.name for path in folder.iterdir()] == ["run.zip"]
+
+
+def test_a_slim_run_has_its_normalisation_folded(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = make_network("b1c4-norm-slim+value", (2, 6, 7), 7)
+    with training_mode(network), torch.no_grad():
+        network(torch.randn(64, 2, 6, 7))
+        network.stem.norm.bias.add_(torch.randn(4))  # type: ignore
+    identity = {**IDENTITY, "network": "2x6x7-b1c4-norm-slim+value-7"}
+    with create(tmp_path / "run", {"network": "b1c4-norm-slim+value"}) as run:
+        weights = {name: values.numpy() for name, values in network.state_dict().items()}
+        run.save(1, identity, {"network": weights}, {})
+        run.write("best.json", json.dumps({"step": 1}))
+    again = make_network("b1c4-norm-slim+value", (2, 6, 7), 7)
+    load_weights(again, find_checkpoint(tmp_path / "run", "best"))
+    assert all(torch.equal(values, network.state_dict()[name]) for name, values in again.state_dict().items())
+    slim(tmp_path / "run", tmp_path / "slim")
+    checkpoint = find_checkpoint(tmp_path / "slim", "best")
+    assert read_config(tmp_path / "slim") == {"network": "b1c4-slim+value"}
+    assert checkpoint.identity["network"] == "2x6x7-b1c4-slim+value-7"
+    found, expected = checkpoint.tensors("network"), without_norm(network).state_dict()
+    assert set(found) == set(expected)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values.numpy(), rtol=1e-3, atol=1e-3)
 
 
 def test_a_slim_run_has_config_best_network_and_fingerprints(tmp_path: Path) -> None:

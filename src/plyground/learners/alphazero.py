@@ -43,13 +43,14 @@ from plyground.learners.replay import ReplayBuffer
 from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
-from plyground.networks import WITH_VALUE, entropy_of, log_probabilities
+from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, training_mode
 from plyground.search.network_search import NetworkEvaluator, NetworkSearch
 from plyground.search.tree_arrays import OPEN, Result
 from plyground.search.tree_config import SearchConfig
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 MOST_EDGES = 64  # actions of a stored policy, the likeliest ones
+LEAST_CHANCE = 1e-6  # of a win or a loss: its logarithm is finite
 MOST_LONG = 0.05  # of the environments: games that are longer than what the replay buffer holds of them
 
 
@@ -69,6 +70,8 @@ class AlphaZero(NetworkConfig, RunConfig):
     """actions among which the search chooses at the root"""
     value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
     """c_scale of Gumbel search: how far values outweigh the network's policy"""
+    rescale: bool = False
+    """values count by their place between the worst and the best value of a node, as in mctx"""
     opening_share: Share = 1.0
     """share of the games that begin after up to `opening_plies` random plies; the others begin at the start"""
     buffer_size: Count = 100_000
@@ -81,8 +84,10 @@ class AlphaZero(NetworkConfig, RunConfig):
     """discount of a result, applied each time the turn passes to the other side"""
     td_lambda: Share = 0.85
     """λ of the value target: 1 is the result of the game, 0 the search's own value of the position"""
-    value_coef: float = 0.25
+    value_coef: float = 0.5
     """coefficient of the value loss"""
+    weight_decay: float = 0.0
+    """decoupled weight decay: each update makes the weights smaller by this share of the learning rate"""
     symmetries: bool = True
     """learn from each position under a random symmetry of the game"""
     gate: bool = False
@@ -132,6 +137,13 @@ def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
     """[B] the cross-entropy of the target policy; `log_probs` [B, outputs] are minus infinity where not legal."""
     chosen = log_probs.gather(1, targets.outputs)  # [B, E]
     return -torch.where(targets.policy > 0, targets.policy * chosen, 0.0).sum(1)
+
+
+def value_loss(values: Tensor, targets: Tensor) -> Tensor:
+    """[B] the cross-entropy of a win: (1 + value) / 2 is its probability. It never saturates, as a square does."""
+    chance = (0.5 + 0.5 * values).clamp(LEAST_CHANCE, 1 - LEAST_CHANCE)
+    wins = 0.5 + 0.5 * targets
+    return -(wins * chance.log() + (1 - wins) * (1 - chance).log())
 
 
 def entropy_of_targets(policy: Tensor) -> Tensor:
@@ -195,7 +207,7 @@ class AlphaZeroLearner:
     def __init__(self, config: AlphaZero, plays: bool = True) -> None:
         """Without `plays` the search is not prepared: somebody else plays, and this learner only learns."""
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, agent=SamplingAgent)
+        self.model = Model(config, agent=SamplingAgent, weight_decay=config.weight_decay)
         self.view, self.game = self.model.view, self.model.view.game
         if not can_search_trees(self.game):
             needed = "a game without chance in which nothing is hidden"
@@ -295,10 +307,11 @@ class AlphaZeroLearner:
         """The gradients of a minibatch's loss, a sum over its positions divided by `total`."""
         config, view = self.config, self.view
         legal = view.legal(targets.states)
-        logits, values = self.model.network.with_value(view.observe(targets.states))
+        with training_mode(self.model.network):
+            logits, values = self.model.network.with_value(view.observe(targets.states))
         log_probs = log_probabilities(logits, legal)
         policy_losses, value_errors = policy_loss(log_probs, targets), values - targets.values
-        losses = policy_losses + config.value_coef * value_errors.square()
+        losses = policy_losses + config.value_coef * value_loss(values, targets.values)
         self.model.optimizer.zero_grad(set_to_none=True)
         ((targets.weights * losses).sum() / total).backward()
         return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), total)
@@ -353,6 +366,7 @@ def self_play_search(config: AlphaZero, view: View, evaluator: NetworkEvaluator)
         leaf="network",
         considered=config.considered,
         value_scale=config.value_scale,
+        rescale=config.rescale,
         noise=True,
     )
     return NetworkSearch(view, timed(NETWORK)(evaluator), how, config.num_envs)

@@ -52,7 +52,7 @@ from plyground.learners.lessons import (
 )
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
-from plyground.networks import Valued, scale_outputs
+from plyground.networks import Valued, scale_outputs, training_mode
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.lines import Lines
@@ -145,7 +145,7 @@ class ImitationLearner:
     def __init__(self, config: Imitation, folder: Path | None = None, processes: int | None = None) -> None:
         """`folder` is the run's directory, in which the examples are packed."""
         self.config, self.state, self.folder = config, TrainingState(), folder or Path()
-        self.model = Model(config, config.dueling)
+        self.model = Model(config, config.dueling, weight_decay=config.weight_decay)
         self.network, self.view, self.game = self.model.network, self.model.view, self.model.view.game
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # saved outputs for a logit of 1
         if config.init:
@@ -214,7 +214,6 @@ class ImitationLearner:
         loss = self.loss(lesson)
         self.model.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        self._decay_weights()
         self.model.step()
         state.updates += 1
         return loss.detach()
@@ -222,7 +221,8 @@ class ImitationLearner:
     def loss(self, lesson: Lesson) -> Tensor:
         """The mean loss of a batch."""
         config = self.config
-        logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
+        with training_mode(self.network):
+            logits, values = said(self.network, lesson.shown, lesson.top[:, 0], 1.0)
         target = sharpened(lesson.policy, config.target_top_k, config.target_temperature)  # [B, K]
         top = lesson.top[:, : target.shape[1]]
         loss = policy_loss(logits, lesson.legal, top, target, config.label_smoothing).mean()
@@ -231,12 +231,6 @@ class ImitationLearner:
             errors = UNIT * logits.gather(1, lesson.top) - action_values(lesson.policy, lesson.values)  # [B, K]
             loss = loss + config.action_value_coef * errors[lesson.policy > 0].square().mean()
         return loss
-
-    def _decay_weights(self) -> None:
-        if self.config.weight_decay:
-            with torch.no_grad():
-                for weights in self.network.parameters():
-                    weights.mul_(1 - self.model.learning_rate * self.config.weight_decay)
 
     def measure(self) -> dict[str, float]:
         """The means over the held-out examples, some of them also over those of each kind of game."""

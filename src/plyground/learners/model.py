@@ -25,7 +25,13 @@ from plyground.networks import Network, make_network
 class Model:
     """A network that learns, its optimizer, the best version so far and the newest snapshots."""
 
-    def __init__(self, config: Any, dueling: bool = False, agent: type[NetworkAgent] = NetworkAgent) -> None:
+    def __init__(
+        self,
+        config: Any,
+        dueling: bool = False,
+        agent: type[NetworkAgent] = NetworkAgent,
+        weight_decay: float = 0.0,
+    ) -> None:
         device, _ = devices.choose(config.device)  # a run that was begun on a GPU may be opened where there is none
         prepare_torch(config.threads or 1)
         torch.manual_seed(config.seed)
@@ -37,7 +43,7 @@ class Model:
             begin_with(self.network, config.init, self.identity)
         self.best = copy.deepcopy(self.network)
         self.snapshots = Snapshots(self.network, config.snapshots)
-        self.optimizer = devices.adam(self.network, config.learning_rate)
+        self.optimizer = devices.adam(self.network, config.learning_rate, weight_decay)
 
     @property
     def identity(self) -> dict[str, str]:

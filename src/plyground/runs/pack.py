@@ -3,7 +3,7 @@
 The pretrained networks (`trained/`) are slim: config, and the best network in half precision. The config of each
 original run is kept beside its weights:
 
-    python -m plyground.runs.pack RUN FOLDER
+    python -m plyground.runs.pack RUN FOLDER [last]
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, plain_os_errors, shorten
 from plyground.runs.directory import REPLAY, best_of, check_trusted, create, find_checkpoint, read_config, steps_of
 from plyground.runs.files import is_file
 
+Array = NDArray[Any]
+NORM, NORM_EPSILON = "-norm", 1e-5  # of networks.py, which needs torch
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_FILES, MOST_BYTES = 100_000, 2**40
 MOST_RATIO, SMALL = 300, 2**24  # `pack` makes zeros 230 times smaller, nothing more; below SMALL it does no harm
@@ -125,17 +129,36 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> No
         shutil.copyfileobj(source, target)
 
 
-def slim(run: Path, folder: Path) -> None:
-    """Write a run's best network to a new folder; it can play but cannot be resumed."""
+def slim(run: Path, folder: Path, which: str = "best") -> None:
+    """Write a run's best network, or its last one, to a new folder; it can play but cannot be resumed."""
     check_trusted(run)  # `create` trusts what it makes
-    checkpoint = find_checkpoint(run, "best")
-    network = {name: values.astype(np.float16) for name, values in checkpoint.tensors("network").items()}
-    with create(folder, read_config(run)) as made:
-        made.save(checkpoint.step, checkpoint.identity, {"network": network}, {}, checkpoint.fingerprints)
-        made.write("best.json", json.dumps(best_of(run), indent=1) + "\n")
+    checkpoint = find_checkpoint(run, which)
+    weights = without_norm(checkpoint.tensors("network"))
+    network = {name: values.astype(np.float16) for name, values in weights.items()}
+    config, identity = (
+        {key: value.replace(NORM, "") if key == "network" else value for key, value in each.items()}
+        for each in (read_config(run), checkpoint.identity)
+    )
+    with create(folder, config) as made:
+        made.save(checkpoint.step, identity, {"network": network}, {}, checkpoint.fingerprints)
+        best = best_of(run) if which == "best" else {"step": checkpoint.step}
+        made.write("best.json", json.dumps(best, indent=1) + "\n")
     for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
         (folder / name).unlink()
 
 
+def without_norm(weights: Mapping[str, Array]) -> dict[str, Array]:
+    """The weights of a network with batch normalisation folded into the convolutions, as `Convolution.folded` does."""
+    found = {name: values for name, values in weights.items() if ".norm." not in name}
+    for layer in sorted({name.partition(".norm.")[0] for name in weights if ".norm." in name}):
+        gain, shift, mean, variance = (
+            weights[f"{layer}.norm.{part}"] for part in ("weight", "bias", "running_mean", "running_var")
+        )
+        scale = gain / np.sqrt(variance + NORM_EPSILON)  # [outputs]
+        found[f"{layer}.weight"] = weights[f"{layer}.weight"] * scale[:, None, None, None]
+        found[f"{layer}.bias"] = (weights[f"{layer}.bias"] - mean) * scale + shift
+    return found
+
+
 if __name__ == "__main__":
-    slim(*map(Path, sys.argv[1:]))
+    slim(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

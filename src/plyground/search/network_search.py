@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.backend.device import copy_weights, inference_copy, is_gpu
+from plyground.backend.device import is_gpu
 from plyground.backend.games import DeviceGame
 from plyground.backend.graph import compiled_network, repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.networks import Network, Valued
+from plyground.networks import Network, Valued, copy_weights, inference_copy
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
