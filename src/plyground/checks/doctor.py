@@ -180,7 +180,8 @@ def _cluster() -> Iterator[Finding]:
 
     try:
         token()
-        where = running() or "none runs on this machine; --on ray starts one for each command"
+        address, none = running(), "none runs on this machine; --on ray starts one for each command"
+        where = f"one runs at {address}" if address else none
         yield Finding("cluster", OK, f"{where}; the token is in {token_file() or 'RAY_AUTH_TOKEN'}")
     except Error as error:
         yield Finding("cluster", MISSING, str(error))

@@ -127,7 +127,7 @@ class RayActors:
         ready, _ = self.ray.wait(refs, num_returns=len(refs), timeout=0) if ready else (ready, None)
         found: list[Finished] = []
         for ref in ready:
-            for actor in [each for each in self.actors if ref in each.jobs or ref is each.starting]:
+            for actor in [each for each in self.actors if ref in each.jobs or ref == each.starting]:
                 found += self._take(actor, ref)
         self._check_nodes()
         self._dispatch()
@@ -161,7 +161,7 @@ class RayActors:
                 raise Error(f"an actor failed: {shorten(_last_line(error), 300)}") from error
             self._begin_anew(actor, ref)
             return []
-        if ref is actor.starting:
+        if ref == actor.starting:
             (actor.node, actor.pid), actor.starting, self.stillborn = value, None, 0
             return []
         job, after = actor.jobs.pop(ref)
