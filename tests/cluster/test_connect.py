@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent import futures
@@ -17,7 +18,7 @@ import pytest
 
 from plyground.cluster import connect as module
 from plyground.cluster.connect import Cluster, NoCluster, connect, running, token, token_file
-from plyground.cluster.leftovers import MARK, processes
+from plyground.cluster.leftovers import MARK, new_folder, processes, remove
 from plyground.errors import InvalidValue
 
 pytestmark = pytest.mark.once
@@ -231,3 +232,53 @@ def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_b
     assert not processes(folder)
     assert {name: os.environ.get(name) for name in names} == before
     assert signal.getsignal(signal.SIGTERM) == handler
+
+
+@pytest.fixture
+def started() -> Iterator[tuple[str, str, Path]]:
+    """Head, client port and folder of a cluster that `ray start` has started, for this machine alone."""
+    folder = new_folder()
+    with socket.socket() as head, socket.socket() as client:
+        for each in (head, client):
+            each.bind(("127.0.0.1", 0))
+        ports = [each.getsockname()[1] for each in (head, client)]
+    environment = {
+        **os.environ,
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": token(),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        module.REACHABLE: "0",
+        MARK: str(folder),
+        "RAY_TMPDIR": str(folder),
+    }
+    line = ["start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
+    code = "from ray.scripts.scripts import main; main()"
+    line = [sys.executable, "-c", code, *line, "--include-dashboard=false", "--object-store-memory=100000000"]
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    yield f"127.0.0.1:{ports[0]}", f"ray://127.0.0.1:{ports[1]}", folder
+    remove(folder)
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_cluster_that_runs_is_joined_by_each_form_of_address_and_stays(
+    started: tuple[str, str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, client, folder = started
+    (tmp_path / "address").write_text(head)
+    monkeypatch.setenv("RAY_TMPDIR", str(folder))
+    for where in ("ray", head, str(tmp_path / "address"), client):
+        with connect(where) as cluster:
+            assert not cluster.ours
+            assert (cluster.nodes, cluster.resource("CPU")) == (1, 1)
+            assert cluster.ray.get(cluster.ray.remote(lambda: 6 * 7).remote()) == 42
+    assert processes(folder)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "wrong")
+    for where in (head, client):
+        refusal = f"^the cluster at {where} does not accept the token in RAY_AUTH_TOKEN$"
+        with pytest.raises(NoCluster, match=refusal), connect(where):
+            pass
+    for where in (client.removeprefix("ray://"), f"ray://{head}"):
+        with pytest.raises(NoCluster, match="not the right port"), connect(where):
+            pass
