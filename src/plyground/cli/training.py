@@ -322,9 +322,9 @@ def resume_run(
 ) -> bool:
     """Continue a run, to a later end or on another cluster if one is given; returns whether it finished."""
     limits = limits or {}
-    where = replace(
-        build(ClusterConfig, read_profile(str(run)).get("cluster", {}), f"{run}/config.toml"), **cluster or {}
-    )
+    kept = directory.read_config(run).get("cluster", {})
+    where = replace(build(ClusterConfig, kept, f"{run}/config.toml"), **cluster or {})
+    check_cluster(where, 1)
     with directory.open_run(run) as held, ExitStack() as stack:
         checkpoint = directory.newest_whole(run)
         if not force:
