@@ -132,6 +132,11 @@ class Feed:
         must_wait = self.config.deterministic or max(ages) > self.config.max_staleness
         return None if must_wait else first
 
+    def close(self) -> None:
+        """Let go of everything that lies on other nodes, before they end."""
+        self.actors.abandon()
+        self.streams, self.busy, self.arrived, self.weights = [None] * self.config.streams, {}, {}, None
+
     # ---- checkpoints ----
 
     def state(self) -> dict[str, Any]:
