@@ -48,7 +48,7 @@ class Actors(Protocol):
 
     def put(self, data: bytes) -> Ref: ...
 
-    def get(self, ref: Ref) -> bytes: ...
+    def get(self, ref: Ref) -> bytes | None: ...
 
     def submit(self, task: Task, weights: Ref, before: Ref | None) -> None:
         """Play a block of a stream, which begins anew where there is nothing `before`."""
@@ -154,8 +154,9 @@ class Feed:
             after = done.after if done else ref
             if done:
                 kept[f"block{stream}"], tasks[str(stream)] = _array(done.block), list(done.task)
-            if after is not None:
-                kept[f"stream{stream}"] = _array(self.actors.get(after))
+            data = None if after is None else self.actors.get(after)
+            if data is not None:
+                kept[f"stream{stream}"] = _array(data)
         return {**plain, **kept, "tasks": tasks}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
