@@ -151,7 +151,8 @@ def searching(ray: Any, actors: list[Any]) -> Rate:
 
 def compare(what: str, first: Callable[[], Rate], second: Callable[[], Rate]) -> None:
     """Alternate, and print the ratios second / first."""
-    first(), second()  # everything is compiled and warm
+    for side in (first, second):
+        side()  # everything is compiled and warm
     pairs = [(first(), second()) for _ in range(ROUNDS)]
     for kind in Rate._fields:
         rates = [(getattr(one, kind), getattr(other, kind)) for one, other in pairs]

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from cluster_runs import cluster_learner, config_of, plain, same, trained
 from plyground.cluster.actors import RayActors
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import connect
+from plyground.cluster.feed import Task
 from plyground.cluster.run import on_cluster
 from plyground.errors import Error
 from plyground.learners.training import train
@@ -26,6 +28,119 @@ from resumed import after_steps
 
 pytestmark = pytest.mark.once
 TWO = ClusterConfig(on="ray:nodes=2,cpus=1", actors=2, streams=3, max_staleness=12, deterministic=True, block_rows=8)
+
+
+class Failure(Exception):
+    def __init__(self, text: str = "", cause: Exception | None = None) -> None:
+        super().__init__(text)
+        self.cause = cause
+
+
+class RayActorError(Failure): ...
+
+
+class ObjectLostError(Failure): ...
+
+
+class RayTaskError(Failure): ...
+
+
+class FakeRay:
+    """Ray with actors that do nothing: a test says what comes of each block."""
+
+    exceptions = SimpleNamespace(
+        RayActorError=RayActorError, ObjectLostError=ObjectLostError, RayTaskError=RayTaskError
+    )
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+        self.submitted: list[tuple[str, Any]] = []  # reference to a block, and what its stream was before it
+        self.started = 0
+        self.killed: list[Any] = []
+
+    def remote(self, kind: type) -> Any:
+        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.start))
+
+    def start(self, *given: Any) -> Any:
+        self.started += 1
+        ready = f"ready {self.started}"
+        self.answers[ready] = ("node", self.started)
+        play = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.play))
+        return SimpleNamespace(place=SimpleNamespace(remote=lambda: ready), play=play)
+
+    def play(self, task: Any, weights: Any, before: Any) -> tuple[str, str]:
+        ref = f"block {task[0]}, try {len(self.submitted)}"
+        self.submitted.append((ref, before))
+        return ref, f"stream after {task[0]}"
+
+    def wait(self, refs: list[str], num_returns: int, timeout: float) -> tuple[list[str], list[str]]:
+        return [ref for ref in refs if ref in self.answers], []
+
+    def get(self, ref: str) -> Any:
+        if isinstance(self.answers[ref], Exception):
+            raise self.answers[ref]
+        return self.answers[ref]
+
+    def kill(self, handle: Any) -> None:
+        self.killed.append(handle)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"NodeID": "node", "Alive": True}]
+
+
+def pretended() -> tuple[FakeRay, RayActors]:
+    """An actor that plays block 4 of stream 1."""
+    ray = FakeRay()
+    actors = RayActors(ray, 1, "ppo", {}, 8)
+    actors.wait_until_ready()
+    actors.submit(Task(4, 1, 1, 0.0, 0), "weights", "stream 1")
+    return ray, actors
+
+
+def test_a_block_comes_with_its_stream() -> None:
+    ray, actors = pretended()
+    assert not actors.wait(0)
+    ray.answers["block 4, try 0"] = b"block"
+    (done,) = actors.wait(0)
+    assert (done.task.number, done.block, done.after) == (4, b"block", "stream after 4")
+
+
+def test_the_games_of_a_stream_that_was_lost_with_its_node_begin_anew() -> None:
+    for error in (ObjectLostError(), RayTaskError("", ObjectLostError())):
+        ray, actors = pretended()
+        ray.answers["block 4, try 0"] = error
+        assert not actors.wait(0)
+        assert ray.submitted == [("block 4, try 0", "stream 1"), ("block 4, try 1", None)]
+    ray, actors = pretended()
+    ray.answers["stream"] = ObjectLostError()
+    assert actors.get("stream") is None
+
+
+def test_an_actor_out_of_reach_is_replaced_and_its_block_played_again() -> None:
+    ray, actors = pretended()
+    ray.answers["block 4, try 0"] = RayActorError("gone")
+    assert not actors.wait(0)
+    assert (ray.started, len(ray.killed), actors.alive) == (2, 1, 0)
+    assert not actors.wait(0)
+    assert ray.submitted == [("block 4, try 0", "stream 1"), ("block 4, try 1", "stream 1")]
+    assert actors.take_notes() == ["actor 0 (process 1) died and is replaced; 1 blocks are played again"]
+
+
+def test_an_error_of_ours_in_an_actor_ends_the_run() -> None:
+    ray, actors = pretended()
+    ray.answers["block 4, try 0"] = RayTaskError("Traceback\nplyground.errors.BrokenGame: row 3 is odd", ValueError())
+    with pytest.raises(Error, match=r"^an actor failed: row 3 is odd$"):
+        actors.wait(0)
+
+
+def test_abandoned_blocks_are_not_delivered() -> None:
+    ray, actors = pretended()
+    actors.abandon()
+    ray.answers["block 4, try 0"] = b"block"
+    assert not actors.wait(0)
+    actors.submit(Task(5, 1, 1, 0.0, 0), "weights", "stream 1")
+    ray.answers["block 5, try 1"] = b"another"
+    assert [done.task.number for done in actors.wait(0)] == [5]
 
 
 @pytest.mark.cluster

@@ -11,6 +11,7 @@ import pytest
 from cluster_runs import RUNS, cluster_learner, config_of
 from plyground.cluster.learner import results_of
 from plyground.learners import training
+from plyground.learners.state import Diverged
 from plyground.learners.training import train
 from plyground.runs.directory import create, newest_whole, open_run
 from resumed import after_steps, contents, silent
@@ -76,3 +77,16 @@ def test_games_are_counted_and_metrics_say_what_the_cluster_did(tmp_path: Path) 
     assert 10 < cycle["bytes_per_position"] < 100
     assert learner.cycle.cluster().startswith("actors: 1 · ")
     assert results_of(learner.learner).games < config.games_per_cycle
+
+
+def test_a_run_that_diverges_goes_back_to_its_checkpoint_and_on(tmp_path: Path) -> None:
+    name, config = config_of("ppo")
+    learner = cluster_learner("ppo")
+    with create(tmp_path / "run", {"learner": name, **asdict(config)}) as held:
+        train(learner, held, silent, after_steps(learner, 30))
+        while learner.state.step < 47:
+            learner.state.step += learner.iterate() is not None
+        training.roll_back(learner, held, Diverged("the loss is nan"))
+        assert (learner.state.step, learner.state.rollbacks) == (30, 1)
+        train(learner, held, silent, after_steps(learner, 20))
+    assert learner.state.step == 50

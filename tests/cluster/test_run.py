@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from cluster_runs import cluster_learner, config_of, kept, left_behind, same, trained
 from plyground.agents.agent import load_run, make
@@ -69,6 +70,18 @@ def test_two_actors_on_two_nodes_leave_what_one_process_leaves_bit_by_bit(
         both = trained(run, tmp_path / "both", learner, stop, emit)
     same(alone, both)
     assert any(f"(process {killed[0]}) died and is replaced" in note for note in notes), notes
+
+
+@pytest.mark.cluster
+def test_two_learner_processes_on_two_nodes_learn_what_one_learns(cluster: Any, tmp_path: Path) -> None:
+    run = "ppo"
+    local = cluster_learner(run)
+    trained(run, tmp_path / "alone", local, after_steps(local, STEPS))
+    with on_cluster(*config_of(run), replace(TWO, actors=1, learners=2)) as learner:
+        trained(run, tmp_path / "both", learner, after_steps(learner, STEPS))
+    assert learner.state.updates == local.state.updates > 0
+    for each, values in local.model.network.state_dict().items():
+        torch.testing.assert_close(values, learner.model.network.state_dict()[each], atol=1e-3, rtol=1e-2)
 
 
 @pytest.mark.slow

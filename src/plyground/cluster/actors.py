@@ -92,8 +92,12 @@ class RayActors:
     def put(self, data: bytes) -> Ref:
         return self.ray.put(data)
 
-    def get(self, ref: Ref) -> bytes:
-        return self.ray.get(ref)
+    def get(self, ref: Ref) -> bytes | None:
+        """The bytes; None if they were lost with a node."""
+        try:
+            return self.ray.get(ref)
+        except self.ray.exceptions.ObjectLostError:
+            return None
 
     def submit(self, task: Task, weights: Ref, before: Ref | None) -> None:
         self.jobs.append(Job(task, weights, before))
@@ -123,8 +127,9 @@ class RayActors:
         """The blocks that are finished; waits up to so long for the first. Dead actors are replaced."""
         self._dispatch()
         refs = [ref for actor in self.actors for ref in (actor.jobs if actor.starting is None else (actor.starting,))]
-        ready, _ = self.ray.wait(refs, num_returns=1, timeout=seconds)
-        ready, _ = self.ray.wait(refs, num_returns=len(refs), timeout=0) if ready else (ready, None)
+        ready: list[Ref] = self.ray.wait(refs, num_returns=1, timeout=seconds)[0] if refs else []
+        if ready:
+            ready = self.ray.wait(refs, num_returns=len(refs), timeout=0)[0]
         found: list[Finished] = []
         for ref in ready:
             for actor in [each for each in self.actors if ref in each.jobs or ref == each.starting]:
@@ -192,6 +197,7 @@ class RayActors:
             again = f"; {len(jobs)} blocks are played again" if jobs else ""
             self.notes.append(f"actor {actor.number} (process {actor.pid}) died and is replaced{again}")
         self.actors.remove(actor)
+        self.ray.kill(actor.handle)  # it may only be out of reach
         self.jobs += jobs
         self._start()
 

@@ -48,7 +48,7 @@ class Actors(Protocol):
 
     def put(self, data: bytes) -> Ref: ...
 
-    def get(self, ref: Ref) -> bytes: ...
+    def get(self, ref: Ref) -> bytes | None: ...
 
     def submit(self, task: Task, weights: Ref, before: Ref | None) -> None:
         """Play a block of a stream, which begins anew where there is nothing `before`."""
@@ -132,6 +132,11 @@ class Feed:
         must_wait = self.config.deterministic or max(ages) > self.config.max_staleness
         return None if must_wait else first
 
+    def close(self) -> None:
+        """Let go of everything that lies on other nodes, before they end."""
+        self.actors.abandon()
+        self.streams, self.busy, self.arrived, self.weights = [None] * self.config.streams, {}, {}, None
+
     # ---- checkpoints ----
 
     def state(self) -> dict[str, Any]:
@@ -149,8 +154,9 @@ class Feed:
             after = done.after if done else ref
             if done:
                 kept[f"block{stream}"], tasks[str(stream)] = _array(done.block), list(done.task)
-            if after is not None:
-                kept[f"stream{stream}"] = _array(self.actors.get(after))
+            data = None if after is None else self.actors.get(after)
+            if data is not None:
+                kept[f"stream{stream}"] = _array(data)
         return {**plain, **kept, "tasks": tasks}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

@@ -38,7 +38,6 @@ class ClusterLearner:
         self.queue = Queue()
         self.counts = Counts()
         self.cycle = ClusterCycle(learner.cycle, self.counts, self.feed, actors)
-        self._seen: object = None  # changes with the weights
 
     def iterate(self) -> Metrics | None:
         """One row of plies, then the updates that they allow; None while none has arrived."""
@@ -47,10 +46,9 @@ class ClusterLearner:
             self._receive()
         if len(self.queue) < rows:
             return None
+        before = self.state.updates
         found: Metrics = self.sink.add_row(self.queue.take(rows))
-        now = self.state.updates, self.state.rollbacks, *map(id, self.model.snapshots.networks)
-        self.feed.changed |= now != self._seen
-        self._seen = now
+        self.feed.changed |= self.state.updates != before
         return found
 
     def _receive(self) -> None:
@@ -152,7 +150,7 @@ class ClusterCycle:
         first, *others = self.own.end()
         found = {**first, "actors": self.actors.alive, **self.counts.record(), "seconds_waited": self.feed.waited}
         self.counts.clear()
-        self.feed.waited = 0.0
+        self.feed.waited, self.feed.changed = 0.0, True  # a cycle may end with a new snapshot, or another best network
         return [found, *others]
 
     def summary(self) -> str:

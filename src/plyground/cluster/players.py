@@ -55,7 +55,7 @@ class BlockPlayer:
             load_parts(player.weights(), weights)
             self.version = task.version
         if before is None:
-            begin_stream(player, task.seed, task.stream)
+            begin_stream(player, task.seed + task.number, task.stream)  # other games than when the run began
         else:
             unpack_stream(player, before)
         plies, results = player.play(task.progress), player.games.results

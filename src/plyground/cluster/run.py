@@ -7,14 +7,14 @@ import json
 import socket
 import tempfile
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from plyground.cluster.actors import RayActors
 from plyground.cluster.config import ClusterConfig
-from plyground.cluster.connect import Cluster, connect
+from plyground.cluster.connect import LOOPBACK, Cluster, connect
 from plyground.cluster.learner import ClusterLearner
 from plyground.cluster.parallel import Group, SharedUpdates, help_learner
 from plyground.cluster.players import sides_of
@@ -25,18 +25,17 @@ from plyground.cluster.streams import Sink
 def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[ClusterLearner]:
     """A fresh learner `name` with the config `settings`, whose games are played on the cluster `config.on`."""
     sides_of(name)
-    with connect(config.on) as cluster, _without_dumps():
+    with connect(config.on) as cluster, _without_dumps(), ExitStack() as stack:
         full = replace(config, **config.resolved(cluster.resource("CPU")))
         plain = json.loads(json.dumps(asdict(settings)))
         gpus = _gpus_of_each(cluster, settings, full)
         actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, gpus)
-        try:
-            learner = ClusterLearner(name, settings, actors, full)
-            with _shared_updates(cluster, full.learners, name, plain, learner.sink):
-                actors.wait_until_ready()
-                yield learner
-        finally:
-            actors.close()
+        stack.callback(actors.close)
+        learner = ClusterLearner(name, settings, actors, full)
+        stack.callback(learner.feed.close)
+        stack.enter_context(_shared_updates(cluster, full.learners, name, plain, learner.sink))
+        actors.wait_until_ready()
+        yield learner
 
 
 @contextmanager
@@ -71,7 +70,8 @@ def _shared_updates(
     needs = {"num_cpus": 0, "num_gpus": 1} if device == "cuda" else {"num_cpus": 1}
     helper = cluster.ray.remote(help_learner).options(**needs, max_retries=0)
     with tempfile.TemporaryDirectory() as folder:
-        place = f"file://{Path(folder) / 'group'}" if cluster.ours else f"tcp://{_own_address(cluster)}"
+        here = all(node["NodeManagerAddress"] == LOOPBACK for node in cluster.ray.nodes())
+        place = f"file://{Path(folder) / 'group'}" if here else f"tcp://{_own_address(cluster)}"
         groups = [Group(place, rank, learners, device) for rank in range(learners)]
         helpers = [helper.remote(name, settings, tuple(group)) for group in groups[1:]]
         updates = SharedUpdates(sink, groups[0])
