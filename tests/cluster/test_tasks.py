@@ -252,3 +252,19 @@ def _command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_networks_play_the_blocks_of_one_process_and_others_four_parts_for_each_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rounding flips a choice rarely, so that results alone would not show it."""
+    monkeypatch.setattr(arena, "BLOCK", 5)
+    game, there = pg.load("connect_four"), pretend(2)
+    greedy, network = pg.agent("greedy", game), pg.agent("trained", game)
+    pairing = Pairing("trained", "greedy", 24, 0)
+    assert tasks._divided(there, pairing, network, greedy) == [range(5), range(5, 10), range(10, 12)]
+    parts = tasks._divided(there, pairing, greedy, greedy)
+    assert [pair for part in parts for pair in part] == [*range(12)]
+    assert len(parts) == 6  # of two pairs, the least that makes at most eight
+    assert surroundings(game, [greedy]).cpus == 1
+    assert surroundings(game, [network]).cpus == sys.modules["torch"].get_num_threads()
