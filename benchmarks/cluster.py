@@ -18,20 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import plyground as pg
-from plyground.cluster.actors import RayActors
+from plyground.cluster.actors import QUEUED, RayActors
+from plyground.cluster.alphazero import SearchPlayer
 from plyground.cluster.blocks import decode
 from plyground.cluster.connect import connect
 from plyground.cluster.feed import Task
 from plyground.cluster.players import make_sink
-from plyground.cluster.streams import to_bytes
-from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner
+from plyground.cluster.streams import begin_stream, load_parts, to_bytes
+from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_search import TreeSearch
 
-ROUNDS, SECONDS = 5, 4.0
-BLOCK = 100  # plies of every game in a block without a network
-ROWS = 16
+ROUNDS, SECONDS, SEED = 5, 4.0, 7
+BLOCKS = 4  # of a round of self-play with a network
+BLOCK = 400  # plies of every game in a block without a network
+ROWS, HEAD = 32, pg.load("chess").rules.HEAD.itemsize
 SETTINGS: dict[str, Any] = {
     "game": "chess", "network": "64-64+value", "num_envs": 64, "simulations": 16, "threads": 1, "cycles": 1,
     "learning_starts": 1, "batch_size": 1, "buffer_size": 64_000,
@@ -70,43 +72,44 @@ class Measure:
 # ---- self-play with a network ----
 
 
-def alone(learner: AlphaZeroLearner) -> Rate:
-    """A learner that plays itself."""
-    measure, plies = Measure([]), 0
-    while measure.seconds < SECONDS:
-        learner.play()
-        plies += learner.config.num_envs
-    return measure.rate(plies)
+class Alone:
+    """Two streams of games in this process, one after the other: no Ray, no bytes."""
+
+    def __init__(self, config: AlphaZero, weights: bytes) -> None:
+        self.config, self.players = config, [SearchPlayer(config, ROWS) for _ in range(2)]
+        for stream, player in enumerate(self.players):
+            load_parts(player.weights(), weights)
+            begin_stream(player, SEED + stream, stream)
+
+    def rate(self) -> Rate:
+        measure = Measure([])
+        for number in range(BLOCKS):
+            self.players[number % 2].play(0.0)
+        return measure.rate(BLOCKS * ROWS * self.config.num_envs)
 
 
 class Streams:
-    """Two streams of games that actors play, whose blocks are received and read, but not learned from."""
+    """The same blocks, played by an actor, received and read, but not learned from."""
 
-    def __init__(self, actors: RayActors, config: AlphaZero) -> None:
+    def __init__(self, actors: RayActors, config: AlphaZero, weights: bytes) -> None:
         self.actors, self.config, self.game = actors, config, pg.load(config.game)
-        self.weights = actors.put(to_bytes(make_sink("alphazero", config).weights()))
+        self.weights = actors.put(weights)
         self.number = self.bytes = self.positions = 0
         self.idle: dict[int, Any] = {0: None, 1: None}  # stream: what it is
 
-    def receive(self) -> int:
-        """Plies that were played for the blocks that have arrived."""
-        plies = 0
-        for done in self.actors.wait(1.0):
-            block = decode(done.block, "alphazero", self.game)
-            self.bytes, self.positions = self.bytes + len(done.block), self.positions + len(block)
-            self.idle[done.task.stream] = done.after
-            plies += ROWS * self.config.num_envs
-        return plies
-
     def rate(self) -> Rate:
         """All actors are idle before and afterwards."""
-        measure, plies = Measure([actor.pid for actor in self.actors.actors]), 0
-        while measure.seconds < SECONDS or len(self.idle) < 2:
-            for stream in list(self.idle) if measure.seconds < SECONDS else ():
-                self.actors.submit(Task(self.number, stream, 1, 0.0, 7), self.weights, self.idle.pop(stream))
+        measure, end = Measure([actor.pid for actor in self.actors.actors]), self.number + BLOCKS
+        while self.number < end or len(self.idle) < 2:
+            while self.number < end and self.number % 2 in self.idle:
+                before = self.idle.pop(self.number % 2)
+                self.actors.submit(Task(self.number, self.number % 2, 1, 0.0, SEED), self.weights, before)
                 self.number += 1
-            plies += self.receive()
-        return measure.rate(plies)
+            for done in self.actors.wait(1.0):
+                block = decode(done.block, "alphazero", self.game)
+                self.bytes, self.positions = self.bytes + len(done.block), self.positions + len(block)
+                self.idle[done.task.stream] = done.after
+        return measure.rate(BLOCKS * ROWS * self.config.num_envs)
 
 
 # ---- self-play without a network ----
@@ -136,11 +139,11 @@ class SearchingActor:
 def searching(ray: Any, actors: list[Any]) -> Rate:
     """All these actors play block after block."""
     measure, plies = Measure(ray.get([actor.pid.remote() for actor in actors])), 0
-    waiting = {actor.play.remote(BLOCK): actor for actor in actors}
+    waiting = {actor.play.remote(BLOCK): actor for actor in actors for _ in range(QUEUED)}
     while waiting:
         (done,), _ = ray.wait(list(waiting))
         actor, states = waiting.pop(done), ray.get(done)
-        plies += len(states) // pg.load("chess").rules.HEAD.itemsize
+        plies += len(states) // HEAD
         if measure.seconds < SECONDS:
             waiting[actor.play.remote(BLOCK)] = actor
     return measure.rate(plies)
@@ -173,10 +176,12 @@ def main() -> None:
             ray.kill(actor)
         actors = RayActors(ray, 1, "alphazero", json.loads(json.dumps(asdict(config))), ROWS)
         actors.wait_until_ready()
-        streams, learner = Streams(actors, config), AlphaZeroLearner(config)
-        compare("one actor beside none, AlphaZero", lambda: alone(learner), streams.rate)
+        weights = to_bytes(make_sink("alphazero", config).weights())
+        streams = Streams(actors, config, weights)
+        compare("one actor beside none, AlphaZero", Alone(config, weights).rate, streams.rate)
         size = streams.bytes / max(1, streams.positions)
         print(f"bytes of a chess position: {size:.0f}, mean of {streams.positions:,}")
+        streams.idle.clear()
         actors.close()
 
 

@@ -38,7 +38,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         ["match", "greedy", "minimax:depth=2", "--games", "12"],
         ["match", "minimax:depth=2", "greedy", "--sprt", "0", "300", "--games", "200"],
         ["ladder", "greedy", "random", "punisher", "--games", "10", "--json"],
-        ["grade", "greedy", "--number", "30", "--games", "4", "--json"],
+        ["grade", "greedy", "--positions", "30", "--games", "4", "--json"],
     ],
     ids=" ".join,
 )

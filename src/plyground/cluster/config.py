@@ -22,7 +22,7 @@ class ClusterConfig:
     """processes that play (0: one for each CPU of the cluster but one)"""
     streams: int = 0
     """sets of num_envs games, each played block by block: bounds the blocks in flight (0: two for each actor)"""
-    block_rows: int = 16
+    block_rows: int = 32
     """plies of each environment in a block of alphazero; in ppo it is rollout_length"""
     max_staleness: int = 0
     """versions of the network that may be published until a block is learned from (0: four times the streams)"""
