@@ -8,7 +8,7 @@ FILES := rules board text evaluate hidden patterns cards
 CHECKS := $(patsubst %,tests/checks/test_%.py,laws portrait places)
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(CHECKS) # rule functions
 
-.PHONY: demo web test test-peers test-web test-slow torture lint audit docs docs-serve bench bench-gpu clean help
+.PHONY: demo web test test-peers test-cluster test-web test-slow torture lint audit docs docs-serve bench bench-gpu clean help
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,12 +20,15 @@ web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser:
 	$(BIN)/plyground serve --open
 
 test: .venv/.test  ## all tests but the slow ones; the rules also with bounds checked and with the compiler off
-	$(BIN)/pytest $(BOTH) -m "not slow and not peers and not interpreted" --ignore tests/web/browser
+	$(BIN)/pytest $(BOTH) -m "not slow and not peers and not cluster and not interpreted" --ignore tests/web/browser
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest $(BOTH) -m "not slow and not once and not interpreted" $(RULES)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(BOTH) -m "not slow and not compiled" $(RULES)
 
 test-peers: .venv/.peers  ## the adapters, with the tests of PettingZoo, Gymnasium and OpenSpiel; ONNX; model folders
 	$(BIN)/pytest $(BOTH) -m "peers and not slow"
+
+test-cluster: .venv/.test  ## clusters of one node and of two on this machine: the same results as in one process
+	$(BIN)/pytest -m "cluster and not slow" tests/cluster
 
 test-web: .venv/.browser build/node_modules/axe-core  ## the page in a real browser: Chromium; without one the tests skip with the reason
 	$(BIN)/pytest $(BOTH) -m "not slow" tests/web/browser

@@ -27,6 +27,7 @@ LAYERS = [
     ["arena"],
     ["teaching"],
     ["learners"],
+    ["cluster"],
     ["report"],
     ["checks", "interop"],
     ["play"],

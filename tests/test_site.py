@@ -78,6 +78,10 @@ def test_the_pictures_are_what_scenes_draw_today() -> None:
     assert kept == PICTURES.drawn(), "python tools/pictures.py draws them again"
 
 
+def test_the_picture_of_a_cluster_is_what_its_tool_draws() -> None:
+    assert tool("scale_picture").drawn() == (DOCS / "scale.svg").read_text(encoding="utf-8")
+
+
 def test_each_game_learner_and_document_has_a_page() -> None:
     assert {path.stem for path in (DOCS / "learners").glob("*.md")} == {*LEARNERS, "index"}
     for name in ("connect_four", "chess", "paco_sako", "sequence"):

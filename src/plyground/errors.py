@@ -92,6 +92,7 @@ def _program() -> str:
 EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
     **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+    **dict.fromkeys(("ray", "grpc"), "ray"),
 }
 """package: the extra that installs it"""
 

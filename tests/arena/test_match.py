@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
-from plyground.arena.match import openings, play_match
+from plyground.agents.agent import independent, make
+from plyground.arena import match
+from plyground.arena.match import Match, combined, openings, play_match, play_pairs
 from plyground.games.interface import RUNNING
 
 
@@ -122,3 +123,52 @@ def test_a_match_is_shown_by_its_score_and_interval() -> None:
     low, high = match.interval
     assert str(match).startswith(f"{match.score:.1%} [{low:.1%}, {high:.1%}] of 20 games: {match.wins} wins")
     assert repr(match) == f"<match: {match}>"
+
+
+INDEPENDENT = {
+    "connect_four": [
+        *("random", "greedy", "minimax:depth=2", "minimax:nodes=50", "level:3", "solver"),
+        *("search:sims=20", "search:sims=20,reuse=true"),
+    ],
+    "sequence": ["greedy", "search:sims=8"],
+}
+
+
+def same(a: Match, b: Match) -> bool:
+    equal = (a.plies, a.unfinished, list(a.endings.items()), a.max_plies)
+    return bool((a.scores == b.scores).all()) and equal == (b.plies, b.unfinished, list(b.endings.items()), b.max_plies)
+
+
+@pytest.mark.parametrize(("name", "spec"), [(name, spec) for name, specs in INDEPENDENT.items() for spec in specs])
+def test_pairs_are_the_same_alone_and_with_others(name: str, spec: str) -> None:
+    """For each agent that says so: what other machines play is the same match."""
+    game = pg.load(name)
+    first, second = make(spec, game), make("random", game)
+    assert independent(first)
+    whole = play_match(game, first, second, 14, seed=4)
+    parts = [play_pairs(game, first, second, pairs, seed=4) for pairs in (range(2), range(2, 3), range(3, 7))]
+    assert same(whole, combined(parts))
+
+
+def test_pairs_from_a_book_are_the_same_alone_and_with_others(connect_four: pg.Game) -> None:
+    book = np.concatenate([connect_four.position(text).states for text in ("4", "44", "445")])
+    agents = make("greedy", connect_four), make("random", connect_four)
+    whole = play_match(connect_four, *agents, 14, seed=4, book=book)
+    parts = [play_pairs(connect_four, *agents, pairs, seed=4, book=book) for pairs in (range(4), range(4, 7))]
+    assert same(whole, combined(parts))
+
+
+def test_agents_that_may_depend_on_their_batch_play_in_blocks(
+    connect_four: pg.Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(match, "BLOCK", 5)
+    greedy, unknown = make("greedy", connect_four), Lowest(connect_four)
+    assert match.blocks(12, greedy, greedy) == [range(12)]
+    assert match.blocks(12, greedy, unknown) == [range(5), range(5, 10), range(10, 12)]
+    finished: list[int] = []
+    whole = play_match(connect_four, unknown, greedy, 24, seed=4, progress=finished.append)
+    assert len(unknown.seen[0]) <= 10
+    assert finished == sorted(finished)
+    assert finished[-1] == 24
+    monkeypatch.undo()
+    assert same(whole, play_match(connect_four, unknown, greedy, 24, seed=4))

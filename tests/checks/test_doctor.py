@@ -107,3 +107,22 @@ def test_stockfish_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert doctor._stockfish().state == MISSING  # pyright: ignore
     monkeypatch.setattr(uci, "find", lambda program: str(tmp_path))
     assert doctor._stockfish() == Finding("Stockfish", OK, str(tmp_path))  # pyright: ignore
+
+
+def test_the_token_of_clusters_is_found_and_one_that_is_no_secret_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    file = tmp_path / "token"
+    file.write_text("x")
+    file.chmod(0o600)
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(file))
+    (found,) = doctor._cluster()
+    assert found.state == OK
+    assert found.words.endswith(f"the token is in {file}")
+    file.chmod(0o644)
+    (found,) = doctor._cluster()
+    assert found.state == MISSING
+    assert "chmod 600" in found.words
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert not list(doctor._cluster())

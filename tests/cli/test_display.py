@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from plyground.cli import display
+from plyground.learners import short_lines
 
 OPPONENTS = ("random", "greedy", "minimax:depth=3")
 TICK: dict[str, Any] = {
@@ -209,3 +210,12 @@ def test_a_report_is_laid_out_for_a_terminal(screen) -> None:
         display.show_report(report)
         assert ("|---|" in shown.getvalue()) == (not terminal)
         assert "random" in shown.getvalue()
+
+
+def test_a_cluster_is_shown_beside_what_was_learned(screen) -> None:
+    told, words = {"actors": 2, "positions_per_second": 1234.5, "staleness": 1.5}, "actors: 2, 1,234 positions/s, 1.5"
+    for line in (short_lines._cycle, lambda cycle, _: display._cycle(cycle)):
+        assert words in line({**CYCLE, **told}, None)
+        assert "actors" not in line(CYCLE, None)
+    view = display.Display()._view({**TICK, "cluster": "actors: 2 · 1,234 positions a second"})
+    assert "actors: 2 · 1,234 positions a second" in [str(part) for part in view.renderables]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plyground.kernels.threads import CHUNK, over_parts, over_slices
+from plyground.kernels.threads import CHUNK, available, limit, over_parts, over_slices
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
@@ -59,3 +59,14 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
         over_slices(lambda part: None, 20, 2, chunk=5)
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_process_can_be_limited_to_some_cores() -> None:
+    cores = available()
+    limit(1)
+    try:
+        assert available() == 1
+        limit(2**31)
+        assert available() == cores
+    finally:
+        limit(2**31)

@@ -112,7 +112,9 @@ def test_the_loss_is_policy_value_and_entropy_with_their_coefficients() -> None:
     rollout.schedule_entropy()
     indices = torch.arange(16)
     batch = PolicyBatch(indices, torch.linspace(-1, 1, 16), torch.linspace(0.5, -0.5, 16))
-    loss, means = rollout._loss(batch, lambda logs, old, advantages: policy_gradient_loss(logs, advantages))
+    loss, means = rollout._loss(
+        rollout.minibatch(batch), lambda logs, old, advantages: policy_gradient_loss(logs, advantages)
+    )
     states, actions = replay.at(replay.states, indices), replay.at(replay.actions, indices).long()
     logits, values = learner.model.network.with_value(view.observe(states))
     logs = log_probabilities(logits, view.legal(states))

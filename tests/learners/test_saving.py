@@ -132,7 +132,7 @@ def inside(value: Any) -> dict[str, Any]:
     if type(value).__name__ == "Table":
         return {"table": value.state()}
     if type(value).__name__ == "ReplayBuffer":  # rows that are not in use hold nothing
-        used = {name: ring[: value.filled] for name, ring in value._rings().items()}
+        used = {name: ring[: value.filled] for name, ring in value.rings().items()}
         return {**vars(value), "plies": None, **used}
     if dataclasses.is_dataclass(value) or hasattr(value, "__dict__"):
         return dict(vars(value))

@@ -63,6 +63,12 @@ def ask(
     return agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
 
 
+def independent(agent: Agent) -> bool:
+    """Whether an agent's action in a game depends on that game alone. Those with a network round its outputs otherwise
+    in a batch of another size; of an agent that does not say so itself (`independent`) it is not known."""
+    return bool(getattr(agent, "independent", False))
+
+
 def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
     """Tell an agent that learns how games ended; RUNNING: the game is abandoned."""
     if isinstance(agent, Learning):
@@ -74,6 +80,8 @@ def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> 
 
 class Random:
     """Plays each legal action with the same probability."""
+
+    independent = True
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -89,6 +97,8 @@ class Random:
 
 class ScriptedAgent:
     """Plays by a compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, of a game."""
+
+    independent = True
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
         self.game, self.name, self.function = game, name, choose

@@ -55,6 +55,7 @@ class SearchAgent:
         self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
     ) -> None:
         self.game, self.config, self.prior, self.interruptible = game, config, prior, config.seconds > 0
+        self.independent = True  # a prior is asked for one position at a time
         if can_search_trees(game):
             self.searcher = TreeSearch(game, config, threads)
         else:

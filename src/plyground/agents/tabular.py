@@ -58,6 +58,8 @@ def identity(table: Table) -> dict[str, str]:
 class TableAgent:
     """Plays the action that looks best: what it does at once, and what the table says."""
 
+    independent = True
+
     def __init__(self, table: Table, rule: Rule, entries: Entries | None = None) -> None:
         self.table, self.rule, self.entries = table, rule, entries
 
@@ -99,6 +101,8 @@ class LearningAgent(TableAgent):
     It holds the run while it lives, so that nobody else writes there. It must be told which games it plays and how they
     end (`agents.agent.ask` and `tell`); what it is merely asked, it answers without learning.
     """
+
+    independent = False  # what it learns in one game it knows in the others
 
     def __init__(self, path: str, game: Game | None = None) -> None:
         self.path, self.config = Path(path), read_config(Path(path))

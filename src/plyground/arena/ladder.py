@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -14,7 +14,7 @@ from typing import TypedDict
 import numpy as np
 
 from plyground.agents.agent import Agent, make
-from plyground.arena.match import play_match
+from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Ratings, bradley_terry
 from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game, load
@@ -111,10 +111,12 @@ def climb(
     seed: int = 0,
     path: str | Path | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, words: None,
+    play: Callable[[Game, Sequence[tuple[str, str]], int, int], Iterator[Match]] | None = None,
 ) -> Ladder:
     """Play the missing matches between `agents` and those in the file; write the file after every match.
 
-    `progress` is called before each match with the number of matches done, their total and the next two agents.
+    `progress` is called before each match with the number of matches done, their total and the next two agents. `play`
+    plays matches elsewhere: from game, pairs of agents, games and seed to the matches in order.
     """
     game, path = load(game), Path(path) if path else None
     ladder = Ladder(str(game), games, seed)
@@ -129,9 +131,11 @@ def climb(
     players: dict[str, Agent] = {name: make(name, game) for name in names}  # an unknown spec is an error now
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
+    here = (play_match(game, players[a], players[b], games, seed) for a, b in missing)
+    matches = play(game, missing, games, seed) if play else here
     for number, (a, b) in enumerate(missing):
         progress(number, len(missing), f"{a} against {b}")
-        match = play_match(game, players[a], players[b], games, seed)
+        match = next(matches)
         result = Result(a, b, match.wins, match.draws, match.losses)
         ladder = replace(ladder, results=(*ladder.results, result))
         if path:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, Learning, ask, independent, make, tell
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue, counted
@@ -19,6 +19,8 @@ from plyground.games.rng import seeds
 from plyground.position import Position
 
 OPENING_TRIES, PAIRS_AT_ONCE = 1000, 16
+BLOCK = 200
+"""pairs that are played at once where an agent's choice may depend on the other games of a batch"""
 Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
 Progress = Callable[[int], None] | None
@@ -105,12 +107,45 @@ def play_match(
     its opening (default: the game's MAX_PLIES) and counts as a draw. `book` has positions to begin with, in place of
     random openings.
     """
-    _check_pairs(games)
+    check_pairs(games)
     game = load(game)
     first, second = (make(agent, game) if isinstance(agent, str) else agent for agent in (first, second))
-    states, game_rngs, plies = openings(game, games // 2, seed, opening_plies, book)
+    parts: list[Match] = []
+
+    def advance(finished: int) -> None:
+        if progress:
+            progress(sum(part.games for part in parts) + finished)
+
+    for pairs in blocks(games // 2, first, second):
+        parts.append(play_pairs(game, first, second, pairs, seed, opening_plies, advance, max_plies, book))
+    return combined(parts)
+
+
+def blocks(pairs: int, first: Agent, second: Agent) -> list[range]:
+    """The pairs of a match, as they are played at once. A network's rounding depends on the size of its batches, so
+    that a match is the same on one machine and on many only if they play the same blocks."""
+    agents = (first, second)
+    whole = all(independent(agent) for agent in agents) or any(isinstance(agent, Learning) for agent in agents)
+    size = pairs if whole else BLOCK
+    return [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
+
+
+def play_pairs(
+    game: Game,
+    first: Agent,
+    second: Agent,
+    pairs: range,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    progress: Progress = None,
+    max_plies: int | None = None,
+    book: Records | None = None,
+) -> Match:
+    """Some of the pairs of a match: each has an opening and generators of its own, from the seed and its number."""
+    games = 2 * len(pairs)
+    states, game_rngs, plies = openings(game, len(pairs), seed, opening_plies, book, pairs.start)
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
-    rngs = seeds(seed + 1, games)  # the agents' generators
+    rngs = seeds(seed + 1, 2 * pairs.stop)[2 * pairs.start :]  # [games] the agents' generators
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults: list[str] = []
     limit = max_plies or game.rules.MAX_PLIES
@@ -133,7 +168,7 @@ def play_match(
     return _result(game, states, plies, faults, limit)
 
 
-def _check_pairs(games: int) -> None:
+def check_pairs(games: int) -> None:
     if games < 2 or games % 2:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
 
@@ -177,7 +212,19 @@ def play_until_decided(
     book: Records | None = None,
 ) -> tuple[Match, Verdict]:
     """Play pairs until the sequential test is decided or `games` games are played."""
-    _check_pairs(games)
+    check_pairs(games)
+    played = (play_match(game, first, second, size, own, opening_plies, book=book) for size, own in rounds(games, seed))
+    return decide(played, sprt, games, progress)
+
+
+def rounds(games: int, seed: int) -> Iterator[tuple[int, int]]:
+    """The matches of a sequential test: number of games, and seed."""
+    for number, start in enumerate(range(0, games, 2 * PAIRS_AT_ONCE)):
+        yield min(2 * PAIRS_AT_ONCE, games - start), seed + 3 * number
+
+
+def decide(played: Iterator[Match], sprt: Sprt, games: int, progress: Progress = None) -> tuple[Match, Verdict]:
+    """Take matches until the sequential test is decided or `games` games are played."""
     parts: list[Match] = []
     while True:
         done = sum(part.games for part in parts)
@@ -185,14 +232,13 @@ def play_until_decided(
             progress(done)
         verdict = sprt.verdict(np.concatenate([part.scores.mean(axis=1) for part in parts] or [np.zeros(0)]))
         if verdict != Verdict.OPEN or done == games:
-            return _combined(parts), verdict
-        size = min(2 * PAIRS_AT_ONCE, games - done)
-        parts.append(play_match(game, first, second, size, seed + 3 * len(parts), opening_plies, book=book))
+            return combined(parts), verdict
+        parts.append(next(played))
 
 
-def _combined(parts: list[Match]) -> Match:
-    """The sum of several matches."""
-    plies = sum(part.plies * part.games for part in parts) / sum(part.games for part in parts)
+def combined(parts: list[Match]) -> Match:
+    """The sum of several matches, in order."""
+    plies = sum(round(part.plies * part.games) for part in parts) / sum(part.games for part in parts)
     endings = sum((Counter(part.endings) for part in parts), Counter[str]())
     faults = tuple(fault for part in parts for fault in part.faults)
     stopped = sum(part.unfinished for part in parts)
@@ -200,16 +246,20 @@ def _combined(parts: list[Match]) -> Match:
 
 
 def openings(
-    game: Game, n: int, seed: int = 0, plies: int | None = None, book: Records | None = None
+    game: Game, n: int, seed: int = 0, plies: int | None = None, book: Records | None = None, first: int = 0
 ) -> tuple[Records, Rngs, NDArray[np.int32]]:
-    """`n` running games after random plies, or from a book: states, generators and plies played, each [n]."""
+    """`n` running games after random plies, or from a book: states, generators and plies played, each [n]; `first` is
+    the number of the first one."""
     if book is not None:
-        return pick_openings(book, n, seed), seeds(seed, n), np.zeros(n, np.int32)
+        return pick_openings(book, first + n, seed)[first:], seeds(seed, first + n)[first:], np.zeros(n, np.int32)
     wanted = game.rules.OPENING_PLIES if plies is None else plies
     if not 0 <= wanted <= game.rules.MAX_PLIES:
         raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
-    states, game_rngs, picks = np.zeros(n, game.rules.STATE), seeds(seed, n), seeds(seed + 2, n)
+    states, game_rngs, picks = (
+        np.zeros(n, game.rules.STATE),
+        *(seeds(each, first + n)[first:] for each in (seed, seed + 2)),
+    )
     rows = np.arange(n)  # games without an opening so far
     for _ in range(OPENING_TRIES):
         tried, own_rngs, pick = states[rows], game_rngs[rows], picks[rows]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import plyground
-from plyground.errors import install, shorten
+from plyground.errors import Error, install, shorten
 
 PACKAGE = "plyground"
 REQUIREMENT = re.compile(
@@ -71,6 +71,7 @@ def examine() -> Iterator[Finding]:
         yield _packages(extra, _needed(extra, requirements))
     yield _gpu()
     yield _stockfish()
+    yield from _cluster()
 
 
 # ---- packages ----
@@ -180,3 +181,18 @@ def _stockfish() -> Finding:
         return Finding("Stockfish", OK, path)
     remedy = "brew install stockfish" if sys.platform == "darwin" else "Debian: apt install stockfish"
     return Finding("Stockfish", MISSING, "not found: only the agent uci:stockfish needs it", remedy)
+
+
+def _cluster() -> Iterator[Finding]:
+    """Whether `--on ray` works, where Ray is installed."""
+    if importlib.util.find_spec("ray") is None:
+        return
+    from plyground.cluster.connect import running, token, token_file
+
+    try:
+        token()
+        address, none = running(), "none runs on this machine; --on ray starts one for each command"
+        where = f"one runs at {address}" if address else none
+        yield Finding("cluster", OK, f"{where}; the token is in {token_file() or 'RAY_AUTH_TOKEN'}")
+    except Error as error:
+        yield Finding("cluster", MISSING, str(error))

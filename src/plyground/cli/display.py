@@ -17,7 +17,7 @@ from rich.text import Text
 
 from plyground.cli.terminal import console
 from plyground.errors import counted
-from plyground.learners.short_lines import ShortLines, place
+from plyground.learners.short_lines import ShortLines, cluster_words, place
 
 METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24
@@ -94,6 +94,7 @@ class Display:
         pace = f" ({self.plies:,.0f} a second)" if self.plies else ""
         done = f"{tick['plies']:,} moves played{pace}, {tick['updates']:,} times learned from them"
         parts: list[Any] = [Text(head, style="bold"), Text(done)]
+        parts += [Text(tick["cluster"])] if tick.get("cluster") else []
         if self.verbose:
             speed = f"{self.updates:,.0f} updates/s · {min(1.0, tick['cycle_progress']):.0%} of the cycle"
             parts += [Text(f"{speed} · {tick['buffer']}"), Text(_metrics(tick["metrics"], " · "))]
@@ -159,7 +160,7 @@ def _cycle(event: Event) -> str:
         f"{place(event)}: {counted(event['games'], 'game')} ({ended}, {event['mean_length']:.1f} plies) · "
         f"{counted(event['updates'], 'update')} · {_metrics(event)}{experience} · "
         f"illegal_moves {event['illegal_moves']} · "
-        f"{event['seconds']['total']:.1f} s ({parts})"
+        f"{event['seconds']['total']:.1f} s ({parts}){' · ' + cluster_words(event) if 'actors' in event else ''}"
     )
 
 

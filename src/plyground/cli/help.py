@@ -52,6 +52,7 @@ MEASURE = {
             "match connect_four greedy minimax:depth=3",
             "match chess run:runs/chess-dqn-1 random --games 400",
             "match connect_four trained greedy --sprt 0 50     # until it is clear",
+            "match chess level:5 level:6 --on ray              # on a cluster; also ladder, grade, train",
         ),
     ),
     "ladder": Help(
@@ -107,6 +108,7 @@ LEARN = {
         "Datasets of a teacher, and what was learned from them.",
         (
             "teach collect --games 500 --out teacher.ndjson",
+            "teach collect --games 20000 --on ray",
             "teach inspect teacher.ndjson",
             "train imitation chess --data teacher.ndjson",
             "teach verify runs/chess-imitation-1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -11,6 +12,7 @@ from typing import Annotated, Literal
 from tyro.conf import Positional
 
 import plyground as pg
+from plyground.cli.cluster import On, cluster_at
 from plyground.cli.ctrl_c import say_stopped, stop_at_once
 from plyground.cli.grammar import (
     NO_WORDS,
@@ -36,6 +38,7 @@ def match(
     opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
     openings: Annotated[Path | None, hint("FILE", "random openings")] = None,
     sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
+    on: On = "",
     json: bool = False,
 ) -> None:
     """Play a match between two agents: random openings, each from both sides.
@@ -47,6 +50,7 @@ def match(
         opening_plies: random moves before the agents begin; with --openings, how many moves of each opening
         openings: a book: a .pgn file, or a text file with the moves of an opening, or a position, on each line
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
+        on: a Ray cluster to play on: ray (this machine), ray://HOST:PORT, or a file with an address
         json: print one JSON object instead
     """
     from plyground.arena.match import play_match, play_until_decided
@@ -58,14 +62,18 @@ def match(
     rules = pg.load(spec)
     agents = pg.agent(a, rules), pg.agent(b, rules)
     book = read_openings(openings, rules, opening_plies or 0) if openings else None
-    stop_at_once(*agents)
-    most = (10_000 if sprt else 100) if games is None else games
-    with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
-        if sprt:
-            test = Sprt(*sprt)
+    if not on:
+        stop_at_once(*agents)
+    most, test, verdict = (10_000 if sprt else 100) if games is None else games, Sprt(*sprt) if sprt else None, None
+    with cluster_at(on, quiet=json) as cluster, terminal.progress(most, f"{a} against {b}", hide=json) as advance:
+        if cluster:
+            from plyground.cluster import tasks
+
+            pairing = tasks.Pairing(a, b, most, seed, opening_plies)
+            result, verdict = tasks.play_match_or_test(cluster, rules, pairing, test, advance, book)
+        elif test:
             result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance, book)
         else:
-            test = verdict = None
             result = play_match(rules, *agents, most, seed, opening_plies, advance, book=book)
     terminal.show_match(result, a, b, rules, json, test, verdict)
 
@@ -77,6 +85,7 @@ def ladder(
     seed: int = 0,
     file: NoPath = None,
     picture: NoPath = None,
+    on: On = "",
     json: bool = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
@@ -87,6 +96,7 @@ def ladder(
         seed: the same seed gives the same ladder
         file: keep the results here; agents that are added later play only the missing matches
         picture: write the ratings to this file (.png, .svg)
+        on: a Ray cluster to play on: ray (this machine), ray://HOST:PORT, or a file with an address
         json: print one JSON object instead
     """
     from plyground.arena.ladder import climb
@@ -99,11 +109,16 @@ def ladder(
         check_writable(file)
     kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
     rules = pg.load(spec)
-    if not any("learn=true" in each for each in agents):  # an agent that learns saves first
+    if not on and not any("learn=true" in each for each in agents):  # an agent that learns saves first
         stop_at_once(kept=kept)
     try:
-        with terminal.progress(hide=json) as say:
-            result = climb(rules, agents, games, seed, file, say)
+        with cluster_at(on, kept, quiet=json) as cluster, terminal.progress(hide=json) as say:
+            play = None
+            if cluster:
+                from plyground.cluster.tasks import play_ladder
+
+                play = functools.partial(play_ladder, cluster)
+            result = climb(rules, agents, games, seed, file, say, play)
     except KeyboardInterrupt:
         say_stopped(kept)
         sys.exit(130)
@@ -124,6 +139,7 @@ def grade(
     games: int = 20,
     seed: int = 0,
     picture: NoPath = None,
+    on: On = "",
     json: bool = False,
 ) -> None:
     """Grade an agent's moves and games with the perfect player of a solved game.
@@ -134,6 +150,7 @@ def grade(
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
         picture: write the worst mistakes to this file (.png, .svg)
+        on: a Ray cluster on which the agent plays: ray (this machine), ray://HOST:PORT, or a file with an address
         json: print one JSON object instead
     """
     from plyground.arena.grade import read_positions
@@ -143,7 +160,8 @@ def grade(
     check_picture(picture)
     rules = pg.load(spec)
     player = pg.agent(agent, rules)
-    stop_at_once()
+    if not on:
+        stop_at_once()
     if positions.isdecimal():
         given = int(positions)
     else:
@@ -153,8 +171,14 @@ def grade(
             raise InvalidValue(
                 f"positions is a number or a file; cannot read {shorten(positions)!r}: {error}"
             ) from None
-    with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
-        report = pg.grade(rules, player, given, games, seed, advance)
+    title = f"{agent} against the perfect player"
+    with cluster_at(on, quiet=json) as cluster, terminal.progress(games, title, hide=json or not games) as advance:
+        if cluster:
+            from plyground.cluster import tasks
+
+            report = tasks.grade(cluster, rules, agent, given, games, seed, advance)
+        else:
+            report = pg.grade(rules, player, given, games, seed, advance)
     terminal.show_grade(report, agent, json)
     if picture:
         from plyground.report.pictures import save_mistakes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +12,8 @@ from plyground.cli import seeds as several
 from plyground.cli.display import Display
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
 from plyground.cli.guesses import one_run
-from plyground.cli.running import Verbose, limits_reached, progress_of, run_to_end
+from plyground.cli.running import Verbose, begun, check_cluster, limits_reached, progress_of, run_to_end
+from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue
 from plyground.learners import find_learner, training
 from plyground.learners.launch import begin
@@ -22,7 +25,7 @@ from plyground.runs.settings import build, to_toml
 from plyground.runs.tensorboard import summary_writer
 from plyground.runs.trust import check_programs
 
-NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+NOT_SETTINGS = ("learner", "versions", "cluster")  # in config.toml, beside the settings
 
 
 def resume(
@@ -30,6 +33,8 @@ def resume(
     cycles: Annotated[int | None, hint("INT", "as it was")] = None,
     seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
     epochs: Annotated[int | None, hint("INT", "as it was")] = None,
+    on: Annotated[str | None, hint("TEXT", "as it was")] = None,
+    actors: Annotated[int | None, hint("INT", "as it was")] = None,
     force: bool = False,
     tensorboard: bool = False,
     verbose: Verbose = False,
@@ -44,6 +49,8 @@ def resume(
         cycles: a later end, counted from the beginning of the run
         seconds: the same in seconds of play and updates
         epochs: the same for an imitation run
+        on: the cluster that plays from now on: ray, ray://HOST:PORT, an address file; '' for this machine alone
+        actors: processes that play there
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
         tensorboard: write the metrics for TensorBoard too, while the run goes on
         verbose: show all numbers; otherwise plain words
@@ -57,11 +64,12 @@ def resume(
     seeds = runs_of(run)
     for path in seeds if trust else ():
         directory.trust_run(path)
+    where = {name: value for name, value in (("on", on), ("actors", actors)) if value is not None}
     if seeds == [run]:
-        resume_run(run, limits, force, tensorboard)
+        resume_run(run, limits, force, tensorboard, cluster=where)
         return
     unfinished = [path for path in seeds if limits or not several.is_finished(path)]
-    if all(resume_run(path, limits, force, tensorboard, alone=False) for path in unfinished):
+    if all(resume_run(path, limits, force, tensorboard, alone=False, cluster=where) for path in unfinished):
         several.show_seeds(run)
 
 
@@ -71,16 +79,19 @@ def resume_run(
     force: bool = False,
     tensorboard: bool = False,
     alone: bool = True,
+    cluster: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Continue a run, to a later end if one is given; returns whether it finished."""
-    limits = limits or {}
-    with directory.open_run(run) as held:
+    """Continue a run, to a later end or on another cluster if one is given; returns whether it finished."""
+    limits, kept = limits or {}, directory.read_config(run).get("cluster", {})
+    where = replace(build(ClusterConfig, kept, f"{run}/config.toml"), **cluster or {})
+    check_cluster(where, 1)
+    with directory.open_run(run) as held, ExitStack() as stack:
         checkpoint = directory.newest_whole(run)
         if not force:
             checkpoint.check_unchanged(held.fingerprints)
         fingerprints.warn(checkpoint.notice(held.fingerprints))
         try:
-            learner = learner_of(run, limits)
+            learner: Learner = stack.enter_context(begun(*_named(run, limits), run, where))
             training.load(learner, held)
             _check_limits(run, learner, limits)
         except BaseException:
@@ -121,7 +132,13 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     return {**own, **limits, "game": directory.game_of(run).full}
 
 
-def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
-    """A fresh learner with a run's settings."""
-    entry = find_learner(str(directory.read_config(run).get("learner")))
-    return begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)
+def learner_of(run: Path) -> Any:
+    """A fresh learner with a run's settings, which plays here."""
+    name, config = _named(run, {})
+    return begin(find_learner(name).learner, config, run)
+
+
+def _named(run: Path, limits: Mapping[str, float]) -> tuple[str, Any]:
+    """The name and the config of a run's learner."""
+    name = str(directory.read_config(run).get("learner"))
+    return name, build(find_learner(name).config, settings_of(run, limits), f"{run}/config.toml")

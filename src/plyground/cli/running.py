@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from tyro.conf import arg
 
@@ -12,17 +13,39 @@ from plyground.backend.device import explain_out_of_memory
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
 from plyground.cli.terminal import say
-from plyground.errors import command
-from plyground.learners import training
+from plyground.cluster.config import ClusterConfig
+from plyground.errors import InvalidValue, command
+from plyground.learners import find_learner, training
 from plyground.learners.evaluation import Event
-from plyground.learners.launch import SMALLER
+from plyground.learners.launch import SMALLER, begin
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory
 from plyground.runs.directory import Run
 from plyground.runs.tensorboard import record_events
 
+HERE = ClusterConfig()  # no cluster
 Verbose = Annotated[bool, arg(aliases=("-v",))]
+
+
+@contextmanager
+def begun(name: str, config: Any, path: Path, cluster: ClusterConfig) -> Generator[Any]:
+    """A fresh learner that plays itself, or on a cluster."""
+    if not cluster.on:
+        yield begin(find_learner(name).learner, config, path)
+        return
+    from plyground.cluster.run import on_cluster
+
+    with explain_out_of_memory(SMALLER), on_cluster(name, config, cluster) as learner:
+        yield learner
+
+
+def check_cluster(cluster: ClusterConfig, parallel: int) -> None:
+    """Refuse settings of a cluster that is not named, and several runs at once on one."""
+    if not cluster.on and cluster.actors:
+        raise InvalidValue("options of a cluster, such as --actors, need a cluster: --on ray")
+    if cluster.on and parallel > 1:
+        raise InvalidValue("seeds on a cluster are trained one after another: leave out --parallel")
 
 
 def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: bool = True) -> bool:

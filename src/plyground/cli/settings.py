@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.cli.guesses import option
+from plyground.cluster.config import LEARNERS as ON_CLUSTERS
 from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
@@ -105,6 +106,11 @@ def settings_of(learner: str) -> dict[str, dict[str, Setting]]:
     return found
 
 
+def cluster_settings() -> dict[str, Setting]:
+    """The settings of a run on a cluster."""
+    return {each.name: each for each in _own_settings("plyground.cluster.config", "ClusterConfig")}
+
+
 def _bases(learner: str) -> list[str]:
     """The shared configs that a learner's own inherits from."""
     node = _classes(LEARNERS[learner].module)[LEARNERS[learner].config_name]
@@ -137,11 +143,15 @@ def train_help(learner: str, chosen: str = "") -> str:
     if learner:
         for whose, part in settings_of(learner).items():
             lines += ["", f"Options {whose}{f', as {chosen} sets them' if chosen else ''}:", *_explained(part, given)]
+        if learner in ON_CLUSTERS:
+            lines += ["", "Options on a cluster:", *_explained(cluster_settings(), {})]
         return "\n".join(lines)
     shared = _whose("RunConfig")
     lines += ["", f"Options {shared}:", *_explained(settings_of("tabular")[shared], {})]
     for whose, names in _names_by_owner().items():
         lines += ["", f"Options {whose}:", *_wrapped(", ".join(names))]
+    names = ", ".join(f"--{name.replace('_', '-')}" for name in cluster_settings())
+    lines += ["", f"Options of {' and '.join(ON_CLUSTERS)} on a cluster:", *_wrapped(names)]
     return "\n".join([*lines, "", f"Their meanings and defaults: {command('train', 'ppo', '--help')}"])
 
 
@@ -171,6 +181,7 @@ def check_options(words: Sequence[str]) -> None:
 def _flags(learner: str) -> set[str]:
     """The names of a learner's options; a switch also with no- before it."""
     found = {each.name.replace("_", "-") for part in settings_of(learner).values() for each in part.values()}
+    found |= {name.replace("_", "-") for name in cluster_settings()} if learner in ON_CLUSTERS else set()
     return found | {f"no-{name}" for name in found}
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from rich.text import Text
 from tyro.conf import Positional, arg
 
+from plyground.cli.cluster import On, cluster_at
 from plyground.cli.ctrl_c import stop_at_once, stop_on_signal
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
@@ -24,6 +25,7 @@ from plyground.teaching.dataset import BadLines
 from plyground.teaching.inspect import inspect as inspect_dataset
 from plyground.teaching.lines import Lines
 
+ON_CLUSTER = "a Ray cluster to play on: ray (this machine), ray://HOST:PORT, or a file with an address"
 RunPath = Annotated[Path, arg(metavar="RUN", help="an imitation run, or one that was initialised with it")]
 
 
@@ -31,21 +33,31 @@ def collect(
     words: GameWord = NO_WORDS,
     config: Annotated[Collect, arg(name="")] = Collect(),  # noqa: B008
     out: Annotated[Path, arg(help="the dataset; compressed if the name ends in .gz")] = Path("data/teacher.ndjson"),
+    on: Annotated[On, arg(help=ON_CLUSTER)] = "",
 ) -> None:
     """Let a teacher play itself and write down its evaluation of each position. The same command continues a file."""
     given = "" if config.game == Collect.game else config.game
     config = replace(config, game=game_first(words, given, "collect [GAME]", default=Collect.game)[0])
-    collect_into(out, config)
+    collect_into(out, config, on)
 
 
-def collect_into(out: Path, config: Collect) -> bool:
+def collect_into(out: Path, config: Collect, on: str = "") -> bool:
     """Collect or continue a dataset, with a progress bar and a summary; returns whether it is complete."""
-    with stop_on_signal() as stop, progress(config.games) as show:
+    with (
+        stop_on_signal() as stop,
+        cluster_at(on, "what was written is there") as cluster,
+        progress(config.games) as show,
+    ):
 
         def report(games: int, lines: int, speed: float) -> None:
             show(games, title=f"{config.game}: {lines:,} positions, {speed:,.0f} a second; games")
 
-        found = collect_games(config, out, report, lambda: bool(stop))
+        if cluster:
+            from plyground.cluster.tasks import collect as collect_there
+
+            found = collect_there(cluster, config, out, report, lambda: bool(stop))
+        else:
+            found = collect_games(config, out, report, lambda: bool(stop))
     results = ", ".join(f"{name} {count}" for name, count in found["results"].items())
     positions, games = counted(found["lines"], "position"), counted(found["games"], "game")
     size = f"{positions} of {games} ({results}), {found['bytes']:,} bytes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +16,15 @@ from plyground.cli.display import Display
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
 from plyground.cli.guesses import game_name, is_game, option
 from plyground.cli.resume import resume_run
-from plyground.cli.running import Verbose, run_to_end
+from plyground.cli.running import HERE, Verbose, begun, check_cluster, run_to_end
 from plyground.cli.terminal import say
+from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command, unknown
 from plyground.game import load
 from plyground.games import GAMES
 from plyground.learners import LEARNERS, find_learner
 from plyground.learners.config import resolve
-from plyground.learners.launch import begin, new_run, next_free, versions
+from plyground.learners.launch import new_run, next_free, versions
 from plyground.runs import directory
 from plyground.runs.directory import Run, steps_of
 from plyground.runs.files import is_file
@@ -40,6 +41,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     chosen = option(arguments, "--profile")
     table = read_profile(chosen) if chosen else {}
     made_with = table.pop("versions", {})
+    elsewhere = build(ClusterConfig, table.pop("cluster", {}), f"the profile {chosen}")
     name = _learner_name(arguments, chosen or "", table.pop("learner", ""))
     entry = find_learner(name)
     defaults: Any = build(entry.config, table, f"the profile {chosen}") if table else tyro.MISSING_NONPROP
@@ -48,6 +50,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         words: Annotated[Words, shown_as("LEARNER [GAME]")] = NO_WORDS,
         *,
         config: Annotated[Any, arg(name="")] = defaults,
+        cluster: Annotated[ClusterConfig, arg(name="")] = elsewhere,
         profile: Annotated[str, hint("PROFILE", "none")] = "",
         out: Annotated[Path | None, hint("PATH", "a new directory in runs/")] = None,
         seeds: int = 1,
@@ -58,6 +61,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
     ) -> None:
         Display.verbose = verbose
         several.check_counts(seeds, parallel)
+        check_cluster(cluster, parallel)
         _check_profile(profile, trust)
         if tensorboard:
             summary_writer()  # before anything is made
@@ -68,13 +72,13 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
         path = out or next_free(RUNS, f"{load(full.game).label}-{name}")
         if seeds == 1:
-            _train_new(name, full, path, tensorboard)
+            _train_new(name, full, path, tensorboard, cluster=cluster)
             return
 
         def train_one(seed: int, run: Path) -> bool:
             if steps_of(run):
                 return resume_run(run, tensorboard=tensorboard, alone=False)
-            return _train_new(name, replace(full, seed=seed), run, tensorboard, alone=False)
+            return _train_new(name, replace(full, seed=seed), run, tensorboard, alone=False, cluster=cluster)
 
         several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, arguments)
 
@@ -151,10 +155,11 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
 
 
 @contextmanager
-def _new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
+def _new_run(path: Path, learner: str, config: Any, cluster: ClusterConfig) -> Generator[Run]:
     """A new run directory; says so if one was begun there before."""
     unborn = directory.is_unborn(path)
-    with new_run(path, learner, config) as run:
+    tables = {"cluster": asdict(cluster.stated())} if cluster.on else {}
+    with new_run(path, learner, config, **tables) as run:
         if unborn:
             say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
         yield run
@@ -165,7 +170,9 @@ def train_run(name: str, settings: Mapping[str, Any], path: Path, where: str, te
     return _train_new(name, resolve(build(find_learner(name).config, settings, where), say), path, tensorboard)
 
 
-def _train_new(name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True) -> bool:
+def _train_new(
+    name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True, cluster: ClusterConfig = HERE
+) -> bool:
     """Train a learner into a new directory; returns whether it finished."""
-    with _new_run(path, name, config) as run:
-        return run_to_end(begin(find_learner(name).learner, config, path), run, tensorboard, alone)
+    with _new_run(path, name, config, cluster) as run, begun(name, config, path, cluster) as learner:
+        return run_to_end(learner, run, tensorboard, alone)

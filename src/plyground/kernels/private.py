@@ -99,7 +99,7 @@ def secret(folder: Path | None) -> bytes:
         if os.path.lexists(file) and not _is_secret(file):  # in this order: one that appears meanwhile is complete
             file.unlink()
         if not file.exists():
-            _write_once(file, os.urandom(SECRET_BYTES))
+            write_once(file, os.urandom(SECRET_BYTES))
         found = file.read_bytes()  # perhaps those that another process has just written
         return found if _is_secret(file) else os.urandom(SECRET_BYTES)
     except OSError:
@@ -114,7 +114,7 @@ def _is_secret(file: Path) -> bool:
     return hidden and found.st_size == SECRET_BYTES
 
 
-def _write_once(file: Path, content: bytes) -> None:
+def write_once(file: Path, content: bytes) -> None:
     """A complete file that only its owner can read; one that is there already stays. Of two processes one is first."""
     number, aside = tempfile.mkstemp(dir=file.parent)  # readable by its owner alone
     try:

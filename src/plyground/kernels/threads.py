@@ -14,7 +14,16 @@ CHUNK = 8192  # rows that are worth the 50 µs of waking a thread (measured on C
 
 def available() -> int:
     """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, _most[0])
+
+
+_most = [2**31]
+
+
+def limit(cores: int) -> None:
+    """Use at most so many cores: the others of this machine have work of their own."""
+    _most[0] = max(1, cores)
 
 
 def over_slices(work: Callable[[slice], None], rows: int, threads: int, chunk: int = 0) -> None:

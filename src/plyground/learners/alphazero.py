@@ -128,7 +128,7 @@ class Learned(NamedTuple):
     log_probs: Tensor  # [B, outputs]
     policy_losses: Tensor  # [B]
     value_errors: Tensor  # [B]
-    gradient: Tensor  # its norm before clipping
+    gradient: Tensor  # its norm before clipping, once the step is made
 
 
 def policy_loss(log_probs: Tensor, targets: Targets) -> Tensor:
@@ -165,26 +165,30 @@ class SearchResults:
     @timed("replay")
     def write(self, found: Result) -> None:
         """Store the results of a search in the row that the replay buffer writes next."""
-        policy, actions, replay = found.policy, found.actions, self.replay
+        policy, actions = found.policy, found.actions
         if self.edges < policy.shape[1]:
             policy, places = policy.topk(self.edges, dim=1)
             actions = actions.gather(1, places)
-        for ring, values in ((self.actions, actions.clamp(min=0)), (self.policy, policy), (self.values, found.values)):
-            replay.put(ring, values)
+        self.put(actions.clamp(min=0), policy, found.values)
 
-    def _rings(self) -> dict[str, Tensor]:
+    def put(self, actions: Tensor, policy: Tensor, values: Tensor) -> None:
+        """Store sparse policies [N, E] and values [N] in that row."""
+        for ring, row in ((self.actions, actions), (self.policy, policy), (self.values, values)):
+            self.replay.put(ring, row)
+
+    def rings(self) -> dict[str, Tensor]:
         return {"actions": self.actions, "policy": self.policy, "values": self.values}
 
     def state(self) -> dict[str, Any]:
         """Only the rows in use."""
-        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self._rings().items()}
+        rows = {name: ring[: self.replay.filled].flatten(1) for name, ring in self.rings().items()}
         return {**rows, "ended": self.ended}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         if not isinstance(state["ended"], int) or state["ended"] < 0:
             raise InvalidValue(f"the search results count {state['ended']} plies of ended games")
         self.ended = state["ended"]
-        for name, ring in self._rings().items():
+        for name, ring in self.rings().items():
             used, values = ring[: self.replay.filled], torch.from_numpy(state[name].copy())
             if tuple(values.shape) != tuple(used.flatten(1).shape) or values.dtype != ring.dtype:
                 raise InvalidValue(f"the search results' {name} is {values.dtype} of shape {tuple(values.shape)}")
@@ -198,7 +202,8 @@ class AlphaZeroLearner:
 
     limits = ("cycles", "seconds")
 
-    def __init__(self, config: AlphaZero) -> None:
+    def __init__(self, config: AlphaZero, plays: bool = True) -> None:
+        """Without `plays` the search is not prepared: somebody else plays, and this learner only learns."""
         self.config, self.state = config, TrainingState()
         self.model = Model(config, agent=SamplingAgent, weight_decay=config.weight_decay)
         self.view, self.game = self.model.view, self.model.view.game
@@ -213,19 +218,25 @@ class AlphaZeroLearner:
         self.player = self.model.best if config.gate else self.model.network
         self.evaluator = NetworkEvaluator(self.view, self.player)
         self.search = self_play_search(config, self.view, self.evaluator)
-        self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
+        if plays:
+            self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
         self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
         device, generators, say = self.view.device_name, [self.rng], self.state.note
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
         self.learn = Repeated(device, self._learn, generators, say)
+        self.backward = self.compute_gradients  # several processes may share it
         self.play_chosen.captures &= self.games.on_device
         self.games.check_every_ply(self.view)
         self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
 
     def iterate(self) -> Metrics:
         """One ply in every environment, then the updates that these plies allow."""
-        config, state = self.config, self.state
         self.play()
+        return self.learn_from_row()
+
+    def learn_from_row(self) -> Metrics:
+        """The updates that one more row in the replay buffer allows."""
+        config, state = self.config, self.state
         if self.found.ended < max(config.learning_starts, config.batch_size):
             return {}
         metrics: Metrics = {}
@@ -286,19 +297,22 @@ class AlphaZeroLearner:
         return self.metrics(learned) if self.state.updates % METRICS_INTERVAL == 1 else {}
 
     def _learn(self) -> Learned:
-        config, view = self.config, self.view
         targets = self.sample()
+        learned = self.backward(targets, targets.weights.sum().clamp(min=1))
+        return learned._replace(gradient=self.model.step())
+
+    def compute_gradients(self, targets: Targets, total: Tensor) -> Learned:
+        """The gradients of a minibatch's loss, a sum over its positions divided by `total`."""
+        config, view = self.config, self.view
         legal = view.legal(targets.states)
         with training_mode(self.model.network):
             logits, values = self.model.network.with_value(view.observe(targets.states))
         log_probs = log_probabilities(logits, legal)
         policy_losses, value_errors = policy_loss(log_probs, targets), values - targets.values
-        total = targets.weights.sum().clamp(min=1)
         losses = policy_losses + config.value_coef * value_loss(values, targets.values)
         self.model.optimizer.zero_grad(set_to_none=True)
         ((targets.weights * losses).sum() / total).backward()
-        gradient = self.model.step()
-        return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), gradient)
+        return Learned(targets, legal, log_probs.detach(), policy_losses.detach(), value_errors.detach(), total)
 
     def metrics(self, learned: Learned) -> Metrics:
         targets, log_probs = learned.targets, learned.log_probs

@@ -7,7 +7,7 @@ import itertools
 import logging
 import platform
 import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -65,10 +65,11 @@ def next_free(folder: Path, name: str) -> Path:
 
 
 @contextmanager
-def new_run(path: Path, learner: str, config: Any) -> Generator[Run]:
-    """A new run directory with all settings; it is removed again if the run fails before its first checkpoint."""
+def new_run(path: Path, learner: str, config: Any, **tables: Mapping[str, Any]) -> Generator[Run]:
+    """A new run directory with all settings, and further tables of config.toml; it is removed again if the run fails
+    before its first checkpoint."""
     missing = [each for each in path.parents if not each.exists()]
-    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions()}) as run:
+    with directory.create(path, {"learner": learner, **asdict(config), "versions": versions(), **tables}) as run:
         try:
             yield run
         except BaseException:

@@ -62,9 +62,11 @@ class PPOLearner:
 
     def iterate(self) -> Metrics:
         """One ply in every environment; at the end of a rollout, several epochs of minibatches in random order."""
+        return self.learn_from_rollout() if self.rollout.play() else {}
+
+    def learn_from_rollout(self) -> Metrics:
+        """Several epochs over a complete rollout."""
         config, rollout = self.config, self.rollout
-        if not rollout.play():
-            return {}
         plies = self.advantages()
         total, metrics = len(plies.indices), dict[str, float]()
         size = min(config.batch_size, total)

@@ -124,11 +124,15 @@ class ReplayBuffer:
             "usable": usable,
             "decided": none,
         }
-        for name, ring in self._rings().items():
+        self.write_row(row)
+
+    def write_row(self, row: Mapping[str, Tensor]) -> None:
+        """Write the row that comes next: a value [N, ...] for each ring, by name."""
+        for name, ring in self.rings().items():
             self.put(ring, row[name])
         if self.tree is not None:
-            indices = torch.arange(self.num_envs, device=usable.device) + self._row() * self.num_envs
-            self.tree.set(indices, self.max_priority * usable)
+            indices = torch.arange(self.num_envs, device=self.games.device) + self._row() * self.num_envs
+            self.tree.set(indices, self.max_priority * row["usable"])
         self.cursor[0] += 1
 
     def put(self, ring: Tensor, values: Tensor) -> None:
@@ -257,19 +261,19 @@ class ReplayBuffer:
         others = (self.actions, self.plies.rewards, self.plies.ended)
         return states, *(each[chosen].cpu().numpy() for each in others)
 
-    def _rings(self) -> dict[str, Tensor]:
+    def rings(self) -> dict[str, Tensor]:
         own = {name: getattr(self, name) for name in ("states", "next_states", "actions", "usable", "decided")}
         return own | self.plies._asdict()
 
     def state(self) -> dict[str, Any]:
         """Only the rows in use."""
-        rows = {name: ring[: self.filled].flatten(1) for name, ring in self._rings().items()}
+        rows = {name: ring[: self.filled].flatten(1) for name, ring in self.rings().items()}
         tree = {} if self.tree is None else {"tree": self.tree.tree, "max_priority": self.max_priority}
         return {**rows, "rng": self.place()[1:], "time": self.time, **tree}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.time = state["time"]
-        for name, ring in self._rings().items():
+        for name, ring in self.rings().items():
             values = torch.from_numpy(state[name].copy())
             if tuple(values.shape) != tuple(ring[: self.filled].flatten(1).shape) or values.dtype != ring.dtype:
                 shape = tuple(values.shape)

@@ -84,6 +84,16 @@ class PolicyBatch(NamedTuple):
         return PolicyBatch(self.indices[chosen], self.advantages[chosen], self.returns[chosen])
 
 
+class Minibatch(NamedTuple):
+    """Plies with all that their loss needs."""
+
+    states: Tensor  # [M, bytes of a head]
+    actions: Tensor  # [M] int32
+    old_log_probs: Tensor  # [M] when they were played
+    advantages: Tensor  # [M]
+    returns: Tensor  # [M]
+
+
 class Rollout:
     """The environments and their newest plies, with the policy's log-probabilities and values when they were played."""
 
@@ -102,6 +112,7 @@ class Rollout:
         self.inverse = torch.from_numpy(np.argsort(images, axis=1).astype(np.int32)).to(view.device)
         self.cycle = SelfPlayCycle(config, state, self.model, self.games.results, self.replay)
         self.entropy_coef = torch.zeros((), device=view.device)  # of this update
+        self.backward = self.add_gradients  # several processes may share it
         self.play_ply = Repeated(view.device_name, self._play, [self.rng], state.note)
         self.play_ply.captures &= self.games.on_device
         self.games.check_every_ply(view)
@@ -115,11 +126,15 @@ class Rollout:
     def play(self) -> bool:
         """One ply in every environment, with actions sampled from the policy; returns whether the rollout is complete,
         so that an update is due."""
-        ply, replay = self.play_ply(self.model.opponents_key(self.state)), self.replay
-        replay.count_row()
+        ply = self.play_ply(self.model.opponents_key(self.state))
         self.games.results.count(self.view.on, ply)
-        self.state.plies += len(ply.actions)
-        complete = replay.time % self.config.rollout_length == 0
+        return self.count_row()
+
+    def count_row(self) -> bool:
+        """One more row was written; returns whether the rollout is complete."""
+        self.replay.count_row()
+        self.state.plies += self.replay.num_envs
+        complete = self.replay.time % self.config.rollout_length == 0
         if complete:
             self.model.schedule_learning_rate(self.state)
             self.schedule_entropy()
@@ -187,10 +202,7 @@ class Rollout:
         total, sums = len(batch.indices), torch.zeros(len(MEANS), device=self.view.device)
         for start in range(0, total, self.config.batch_size):
             part = batch.rows(slice(start, start + self.config.batch_size))
-            share = len(part.indices) / total
-            loss, means = self._loss(part, policy_loss)
-            (share * loss).backward()
-            sums += share * means
+            sums += self.backward(self.minibatch(part), len(part.indices) / total, policy_loss)
         return sums, self.model.step()
 
     def count_update(self, found: tuple[Tensor, Tensor]) -> dict[str, float]:
@@ -198,14 +210,25 @@ class Rollout:
         self.state.updates += 1
         return to_floats({**dict(zip(MEANS, found[0], strict=True)), "gradient": found[1]})
 
-    def _loss(self, batch: PolicyBatch, policy_loss: PolicyLoss) -> tuple[Tensor, Tensor]:
+    def minibatch(self, batch: PolicyBatch) -> Minibatch:
+        """Plies with all that their loss needs."""
+        replay, indices = self.replay, batch.indices
+        states, actions = replay.at(replay.states, indices), replay.at(replay.actions, indices)
+        return Minibatch(states, actions, replay.at(self.log_probs, indices), batch.advantages, batch.returns)
+
+    def add_gradients(self, batch: Minibatch, share: float, policy_loss: PolicyLoss) -> Tensor:
+        """Add the gradients of a minibatch's loss, as this share of the whole; returns that share of MEANS."""
+        loss, means = self._loss(batch, policy_loss)
+        (share * loss).backward()
+        return share * means
+
+    def _loss(self, batch: Minibatch, policy_loss: PolicyLoss) -> tuple[Tensor, Tensor]:
         """The loss of a minibatch, and the metrics in MEANS."""
-        config, replay, view = self.config, self.replay, self.view
-        states, actions = replay.at(replay.states, batch.indices), replay.at(replay.actions, batch.indices)
-        legal, outputs = view.legal(states), view.output_of(states, actions)
-        logits, values = self.model.network.with_value(view.observe(states))
-        all_log_probs = log_probabilities(logits, legal)
-        log_probs, old = all_log_probs.gather(1, outputs[:, None])[:, 0], replay.at(self.log_probs, batch.indices)
+        config, view = self.config, self.view
+        legal, outputs = view.legal(batch.states), view.output_of(batch.states, batch.actions)
+        logits, values = self.model.network.with_value(view.observe(batch.states))
+        all_log_probs, old = log_probabilities(logits, legal), batch.old_log_probs
+        log_probs = all_log_probs.gather(1, outputs[:, None])[:, 0]
         actor, entropy = policy_loss(log_probs, old, batch.advantages), entropy_of(all_log_probs, legal).mean()
         loss = actor + config.value_coef * (values - batch.returns).square().mean() - self.entropy_coef * entropy
         with torch.no_grad():

@@ -274,6 +274,13 @@ class GameResults:
         self.unread = 0
         return counts[0], row
 
+    def merge(self, counts: Mapping[str, int], reasons: Mapping[str, int]) -> None:
+        """Add the games that somebody else has counted."""
+        longest = max(self.counts["longest"], counts.get("longest", 0))
+        self.counts.update(counts)
+        self.counts["longest"] = longest
+        self.reasons.update(reasons)
+
     def record(self) -> dict[str, Any]:
         """Shares, lengths and reasons, for the metrics of a cycle."""
         games = max(1, self.games)

@@ -51,6 +51,7 @@ def _cycle(cycle: Event | None, evaluation: Event | None) -> str:
         parts.append(", ".join(scores))
     if cycle:
         parts.append(f"{counted(cycle['games'], 'game')}, {cycle['seconds']['total']:.0f} s")
+        parts += [cluster_words(cycle)] if "actors" in cycle else []
         parts += [counted(cycle["illegal_moves"], "illegal move")] * bool(cycle["illegal_moves"])
     return f"{place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
 
@@ -58,3 +59,9 @@ def _cycle(cycle: Event | None, evaluation: Event | None) -> str:
 def _epoch(event: Event) -> str:
     agrees = f"as the teacher in {event['match@1']:.0%} of new positions" if "match@1" in event else "learned"
     return f"epoch {event['epoch']}/{event['epochs']}: {agrees} · {event['seconds']:.0f} s"
+
+
+def cluster_words(cycle: Event) -> str:
+    """`actors: 2, 1,200 positions/s, 1.5 versions old`, of a run on a cluster."""
+    pace, stale = cycle["positions_per_second"], cycle["staleness"]
+    return f"actors: {cycle['actors']}, {pace:,.0f} positions/s, {stale:.1f} versions old"

@@ -46,8 +46,9 @@ class Learner(Protocol):
     @property
     def cycle(self) -> Cycle: ...
 
-    def iterate(self) -> Metrics:
-        """One step of play and updates; returns the metrics of an update, if they were read."""
+    def iterate(self) -> Metrics | None:
+        """One step of play and updates; returns the metrics of an update, if they were read. None: there was nothing
+        to do yet, because others play."""
         ...
 
     def parts(self) -> Parts:
@@ -74,8 +75,9 @@ def train(learner: Learner, run: Run, emit: Emit, stop: Callable[[], bool] = lam
         try:
             with clock:
                 metrics = learner.iterate()
-            state.step += 1
-            state.track_metrics(metrics, config)
+            if metrics is not None:
+                state.step += 1
+                state.track_metrics(metrics, config)
         except Diverged as error:
             roll_back(learner, run, error)
         except IllegalAction:
@@ -170,6 +172,7 @@ def _tick(learner: Learner) -> Event:
         "metrics": dict(state.averages),
         "buffer": learner.cycle.summary(),
         "eval_opponents": list(config.eval_opponents),
+        "cluster": getattr(learner.cycle, "cluster", str)(),
         **_watched(learner),
     }
 

@@ -41,12 +41,12 @@ def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
     dense = encoder.spread or encoder.expand
     shown = code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
     found = code_fingerprint(*(classes[name] for name in sorted(classes)))
-    return {"rules": _rules(game), "encoder": shown, "network": found}
+    return {"rules": rules_fingerprint(game), "encoder": shown, "network": found}
 
 
 def of_table(game: Game, key: TableKey) -> dict[str, str]:
     """The fingerprints of a checkpoint that holds a table."""
-    return {"rules": _rules(game), "key": code_fingerprint(key.words, sorted(key.functions.items()))}
+    return {"rules": rules_fingerprint(game), "key": code_fingerprint(key.words, sorted(key.functions.items()))}
 
 
 def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
@@ -90,7 +90,8 @@ def stamp(run: Path) -> None:
         write_whole(path, json.dumps({**manifest, "fingerprints": found}, indent=1).encode())
 
 
-def _rules(game: Game) -> str:
+@functools.cache
+def rules_fingerprint(game: Game) -> str:
     rules: Any = game.rules
     functions = sorted((name, function) for name, function in rules.compiled.items() if name not in NOT_RULES)
     return code_fingerprint([getattr(rules, name) for name in SIZES], sorted(game.settings.items()), functions)

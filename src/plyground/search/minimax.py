@@ -52,6 +52,7 @@ class Minimax:
         self.game, self.depth, self.quiescence, self.ordering = game, depth, quiescence, ordering
         self.threads = threads or available()
         self.entries = 1 << table if table else 0
+        self.independent = not table  # which keeps positions of other games
         self.kernels = game.kernels("plyground.search.alpha_beta")
         self._buffers = threading.local()
 

@@ -66,6 +66,7 @@ class TimedMinimax:
     """
 
     interruptible = True
+    independent = True
 
     def __init__(
         self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0

@@ -321,6 +321,9 @@ class Repeats:
 Stop = Callable[[], bool]
 
 
+Play = Callable[[Collect, range, Stop], Iterator[list[Finished]]]
+
+
 def games_here(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
     """Play games; after each ply those that are finished now, in order."""
     collector, writer = Collector(config, game, teacher, numbers), LineWriter(config, game)
@@ -367,16 +370,25 @@ def _play_task(config: Collect, numbers: range) -> list[Finished]:
     return [finished for some in found for finished in some]
 
 
+def play_games(config: Collect, numbers: range) -> list[Finished]:
+    """All these games, in order."""
+    found = games_here(config, *_teacher_of(config), numbers, lambda: False)
+    return [finished for some in found for finished in some]
+
+
 @functools.cache
 def _teacher_of(config: Collect) -> tuple[Game, Teacher]:
     game = load(config.game)
     return game, make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
 
 
-def collect(config: Collect, out: Path, report: Report, stop: Stop = lambda: False) -> dict[str, Any]:
+def collect(
+    config: Collect, out: Path, report: Report, stop: Stop = lambda: False, play: Play | None = None
+) -> dict[str, Any]:
     """Write a dataset or continue one; returns its counts and the positions per second.
 
-    `report` is called with the games so far, the positions so far and the positions per second.
+    `report` is called with the games so far, the positions so far and the positions per second. `play` plays the games
+    of these numbers elsewhere, and returns them in order.
     """
     game, teacher = _teacher_of(config)
     writer, repeats = Writer(out, _fixed(config, game, teacher)), Repeats(config.max_repeats)
@@ -385,7 +397,8 @@ def collect(config: Collect, out: Path, report: Report, stop: Stop = lambda: Fal
         repeats.recall(out, Lines(game))
     results = Counter[str](writer.progress["results"])
     waiting, speed = list[bytes](), 0.0
-    for found in _games(config, game, teacher, range(games, config.games), stop):
+    numbers = range(games, config.games)
+    for found in play(config, numbers, stop) if play else _games(config, game, teacher, numbers, stop):
         for finished in found:
             waiting += repeats.new_lines(finished)
             results[finished.how] += 1

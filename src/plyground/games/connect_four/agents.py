@@ -71,6 +71,8 @@ class Perfect:
     Among the best moves it draws from the generator, so that games differ.
     """
 
+    independent = True
+
     def __init__(self, game: Game | None = None, solver: Solver | None = None) -> None:
         self.solver = solver or perfect()
 
