@@ -60,7 +60,7 @@ ARROWS = (
         150,
         215,
         150,
-        ("blocks: heads of states, sparse policies, values;", "chess 219 bytes a position, PPO 119"),
+        ("blocks: heads of states, sparse policies, values;", "chess 221 bytes a position, PPO 119"),
         378,
         124,
     ),
