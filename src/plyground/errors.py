@@ -48,6 +48,14 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def shown(value: object) -> str:
+    """A value as Python writes it, in one short line."""
+    try:
+        return shorten(repr(value))
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return f"an {type(value).__name__} of many digits"
+
+
 @contextmanager
 def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
     """An error of the operating system becomes one sentence: "cannot write a.png: No space left on device"."""

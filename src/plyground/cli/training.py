@@ -25,10 +25,11 @@ from plyground.learners import LEARNERS, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
 from plyground.learners.launch import SMALLER, begin, new_run, next_free, versions
+from plyground.learners.saving import changed_limits
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory, fingerprints
-from plyground.runs.directory import Run, steps_of
+from plyground.runs.directory import Run, find_checkpoint, steps_of
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS, runs_of
 from plyground.runs.settings import build, profile, to_toml
@@ -336,6 +337,8 @@ def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
 
 
 def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
-    """A fresh learner with a run's settings."""
+    """A fresh learner with a run's settings. Edited ones are refused before it is made: it could need any memory."""
     entry = find_learner(str(directory.read_config(run).get("learner")))
-    return begin(entry.learner, build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml"), run)
+    config = build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml")
+    changed_limits(config, entry.learner.limits, find_checkpoint(run, "last"))
+    return begin(entry.learner, config, run)

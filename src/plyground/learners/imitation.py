@@ -32,7 +32,7 @@ from plyground.agents.teacher import UNIT
 from plyground.backend.parts import set_learning_rate
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
-from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
+from plyground.learners.config import Bounds, Count, NetworkConfig, Share, Threads, check_bounds
 from plyground.learners.evaluation import Event
 from plyground.learners.lessons import (
     Examples,
@@ -109,7 +109,7 @@ class Imitation:
     """stop at lines that are not valid, or skip them; either way they go to FILE.rejected"""
     device: str = NetworkConfig.device
     """where the network is: cpu, cuda, or auto (cuda if there is one)"""
-    threads: int = 0
+    threads: Threads = 0
     """torch threads (0: one, or one for each core if that is clearly faster at the start of the run)"""
     seed: Annotated[int, Bounds(0)] = 0
     """the same seed gives the same run"""
