@@ -203,6 +203,10 @@ class ImitationLearner:
 
     def _rest_of_epoch(self) -> Iterator[Lesson]:
         """The minibatches of the present epoch that were not used yet; the order follows from seed and epoch."""
+        if not 0 <= self.epoch.examples < len(self.rows):  # a checkpoint may hold any number
+            raise InvalidValue(
+                f"an epoch has {len(self.rows)} examples; {self.epoch.examples} cannot be learned already"
+            )
         order = np.random.default_rng([self.config.seed, self.state.cycle]).permutation(self.rows)
         return self.examples.lessons(order[self.epoch.examples :], self.config.batch_size)
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, get_type_hints
 
 from plyground.backend.parts import Arrays, Parts, Stateful, dump, restore
 from plyground.errors import InvalidValue, shorten
+from plyground.learners.state import TrainingState
 from plyground.runs.directory import Checkpoint, Run
 from plyground.runs.files import DamagedFile
 from plyground.runs.records import fit
@@ -71,6 +72,8 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
                 for field, hint in get_type_hints(type(part)).items():
                     fit(state["parts"][name][field], hint, f"{field} of {checkpoint.path}/state.json")
             restore(name, part, arrays, state.get("parts", {}))
+            if isinstance(part, TrainingState):
+                part.check()
         except NOT_SAVED_SO as error:
             raise DamagedFile(f"{checkpoint.path} does not hold {name} as it was saved: {error!r}") from error
     return changed
