@@ -312,7 +312,10 @@ def test_counters_of_other_types_are_refused(tmp_path: Path, name: str, value: A
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("updates_due", 1e308), ("updates_due", math.nan), ("rollbacks", -(2**62)), ("seconds", math.inf)],
+    [
+        *(("updates_due", 1e308), ("updates_due", math.nan), ("rollbacks", -(2**62)), ("seconds", math.inf)),
+        *(("cycle_start", 99), ("best", {"step": "x"}), ("best", {"kl": "x"})),
+    ],
 )
 def test_counters_that_no_run_has_are_refused(tmp_path: Path, name: str, value: Any) -> None:
     """So many updates would never end."""

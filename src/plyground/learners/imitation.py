@@ -324,7 +324,8 @@ class EpochCycle:
     def _record(self, learned: dict[str, float]) -> list[Event]:
         learner, state = self.learner, self.learner.state
         held_out = learner.measure()
-        if not state.best or held_out["kl"] < state.best["kl"]:
+        lowest = state.best.get("kl")
+        if lowest is None or held_out["kl"] < lowest:
             state.best, learner.epoch.without_gain = {"step": state.step, "epoch": state.cycle, **held_out}, 0
         else:
             learner.epoch.without_gain += 1

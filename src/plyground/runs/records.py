@@ -193,6 +193,7 @@ class Best(TypedDict, total=False):
 
     step: int
     eval_opponents: dict[str, Score]
+    kl: Measured
 
 
 # ---- lines of metrics.jsonl; a number that was not finite is null ----
