@@ -27,7 +27,7 @@ LIMITS = {  # command: its options and what is given for them, in place of what 
     "match": {"--games": "2"},
     "ladder": {"--games": "2"},
     "evaluate": {"--games": "2"},
-    "grade": {"--games": "2", "--number": "20"},
+    "grade": {"--games": "2", "--positions": "20"},
     "teach collect": {"--games": "4"},
     "bench": {"--seconds": "0.1"},
     "resume": {"--seconds": "2"},

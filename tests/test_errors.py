@@ -32,6 +32,14 @@ for line in sys.stdin.read().splitlines():
 """
 
 
+def test_one_thing_is_told_in_the_singular() -> None:
+    assert errors.counted(1, "loss") == "1 loss"
+    assert errors.counted(0, "loss") == "0 losses"
+    assert [errors.counted(number, "ply") for number in (1, 2, 1200)] == ["1 ply", "2 plies", "1,200 plies"]
+    assert errors.counted(3, "more move") == "3 more moves"
+    assert errors.counted(2, "inaccuracy") == "2 inaccuracies"
+
+
 def without_extras(*commands: str) -> subprocess.CompletedProcess[str]:
     """Run commands where nothing of the extra `learn` is installed."""
     return subprocess.run(
@@ -45,7 +53,7 @@ def test_all_but_learning_works_without_the_extras() -> None:
         "play connect_four --seed 1",  # nothing is typed: it says good-bye
         "match random greedy --games 2",
         "solve 4453",
-        "grade random --number 5 --games 2",
+        "grade random --positions 5 --games 2",
         "ladder random greedy --games 2",
         "bench rules --seconds 0.02 --batch 8",
         "perft connect_four --depth 2",
@@ -58,13 +66,32 @@ def test_all_but_learning_works_without_the_extras() -> None:
 
 def test_what_needs_the_extras_says_how_to_install_them(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
-    commands = ["train dqn", f"match run:{tmp_path} random", "grade random --number 5 --picture x.png"]
+    commands = ["train dqn", f"match run:{tmp_path} random", "grade random --positions 5 --picture x.png"]
+    commands += ["play connect_four trained"]  # before the first board
     done = without_extras(*commands)
     assert done.stdout.count("exit code 2") == len(commands)
     missing = [line.partition("this needs ")[2] for line in done.stderr.splitlines()]
-    assert [line.split(",")[0] for line in missing] == ["torch", "torch", "matplotlib"]
+    assert [line.split(",")[0] for line in missing] == ["torch", "torch", "matplotlib", "torch"]
+    assert "to move" not in done.stdout
     assert all("in Plyground's folder: pip install -c constraints.txt -e '.[learn]'" in line for line in missing)
     assert (ROOT / "constraints.txt").is_file()
+
+
+TRAIN_WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+import plyground as pg
+for use in (lambda: pg.train, lambda: pg.agent("trained", "connect_four")):
+    try:
+        use()
+    except pg.Error as error:
+        print(error)
+"""
+
+
+def test_python_says_it_too() -> None:
+    done = subprocess.run([sys.executable, "-c", TRAIN_WITHOUT_TORCH], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"this needs torch, which is not installed; {errors.install('learn')}"] * 2
 
 
 def test_commands_are_shown_as_they_are_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

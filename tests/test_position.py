@@ -121,11 +121,28 @@ def test_agents_tell_what_they_think_of_each_move(connect_four: pg.Game, spec: s
 def test_proven_results_have_their_distance(connect_four: pg.Game) -> None:
     position = connect_four.position("112233")
     best = position.analyse("minimax:depth=3").moves[0]
-    assert (best.name, best.proven, best.plies, best.turns) == ("4", "win", 1, None)
+    assert (best.name, best.proven, best.plies, best.distance) == ("4", "win", 1, 1)
     best = position.analyse("minimax:nodes=500").moves[0]
-    assert (best.name, best.proven, best.plies, best.turns) == ("4", "win", None, 1)
+    assert (best.name, best.proven, best.plies, best.distance) == ("4", "win", None, 1)
+    best = position.analyse("search:sims=50").moves[0]
+    assert (best.name, best.proven, best.plies, best.distance) == ("4", "win", 1, 1)
     best = position.analyse("solver").moves[0]
     assert (best.name, best.words) == ("4", "wins in 1 move")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("spec", ["search:sims=20000", "minimax:nodes=20000"])
+def test_distances_count_the_moves_of_the_side_that_wins(spec: str) -> None:
+    """As in "mate in 2", whoever finds it; a whole turn of Paco Ŝako is one move."""
+    chess = pg.load("chess")
+    best = chess.position("7k/R7/8/8/8/8/8/1R4K1 w - - 0 1").analyse(spec).moves[0]
+    assert (best.name, best.proven, best.distance) == ("b1b8", "win", 1)
+    best = chess.position("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1").analyse(spec).moves[0]
+    assert (best.proven, best.distance) == ("win", 2)
+    lost = chess.position("7k/R7/8/8/8/8/8/1R4K1 b - - 0 1").analyse(spec).moves[0]
+    assert (lost.proven, lost.distance) == ("loss", 1)
+    union = pg.load("paco_sako").position("4k3/8/8/8/8/8/4R3/4K3 w 0 - - -").analyse(spec).moves[0]
+    assert (union.proven, union.distance) == ("win", 1)
 
 
 @pytest.mark.compiled

@@ -54,7 +54,10 @@ _NAMES_THERE = {"agent": "make", "ladder": "climb", "match": "play_match"}
 def __getattr__(name: str) -> Any:
     """Import a name when it is used: `plyground --help` imports no compiler."""
     if name in _MODULES:
-        return getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
+        from plyground.errors import naming_extras
+
+        with naming_extras():
+            return getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
     raise AttributeError(f"module 'plyground' has no attribute {name!r}")
 
 

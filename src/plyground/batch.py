@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plyground.errors import IllegalAction, InvalidValue
+from plyground.errors import IllegalAction, InvalidValue, counted
 from plyground.game import Game, load
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
@@ -55,7 +55,7 @@ class Batch:
         return len(self.states)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} games of {self.game}: {self.game.sizes}>"
+        return f"<{counted(len(self), 'game')} of {self.game}: {self.game.sizes}>"
 
     def reset(self) -> None:
         """Begin a new game in every row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import shlex
 import shutil
 import sys
@@ -31,6 +32,10 @@ class IllegalAction(Error):
     """An action that the rules do not allow in this position."""
 
 
+class MissingPackage(Error):
+    """A package of an extra that is not installed."""
+
+
 class BrokenGame(Error):
     """A game's module that violates the contract of `plyground.games.interface`."""
 
@@ -54,6 +59,12 @@ def shown(value: object) -> str:
         return shorten(repr(value))
     except ValueError:  # Python writes no number of more than 4,300 digits
         return f"an {type(value).__name__} of many digits"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 loss`, `2 losses`, `1,200 plies`: a number with its noun, given in the singular."""
+    several = f"{noun[:-1]}ies" if noun.endswith(("ly", "cy")) else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
 
 
 @contextmanager
@@ -82,6 +93,34 @@ def _program() -> str:
     if called.stem != "plyground" or (found and Path(found).resolve() == called.resolve()):
         return "plyground"
     return shlex.quote(sys.argv[0])
+
+
+# ---- extras ----
+
+EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
+    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
+}
+"""package: the extra that installs it"""
+
+
+@contextmanager
+def naming_extras() -> Generator[None]:
+    """A package that is not installed becomes one sentence, which names the extra that it belongs to."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
+            raise
+        raise MissingPackage(f"this needs {error.name}, which is not installed; {install(extra)}") from None
+
+
+def check_installed(package: str) -> None:
+    """Raise MissingPackage before anything begins that would need it later."""
+    with naming_extras():
+        if importlib.util.find_spec(package) is None:
+            raise ModuleNotFoundError(name=package)
 
 
 def install(extra: str) -> str:

@@ -23,7 +23,7 @@ from plyground import specs
 from plyground.errors import Error, InvalidText, InvalidValue, shorten, unknown
 from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
-from plyground.games.interface import FILE_PREFIX, Rules, Value, read
+from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_own_cache
@@ -108,6 +108,7 @@ class Game:
         for name, value in self.settings.items():
             self.blank[name] = rules.SETTINGS[name].code(value)
         self.interpreter: Interpreted | None = None  # runs the rules while they are being compiled
+        self.compiles = True  # else everything is interpreted, agents included
 
     def __str__(self) -> str:
         """The name with every setting that differs from its default: `sequence:seats=4`."""
@@ -172,7 +173,22 @@ class Game:
         """The compiled loops of `kernels/<template>.py` for this game; those of the rules may be interpreted."""
         if template == "rules" and self.interpreter is not None:
             return self.interpreter
-        return _kernels(template, self.rules, self.label)
+        return self._compiled(_kernels(template, self.rules, self.label))
+
+    def kernels_with(
+        self, template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], name: str
+    ) -> Any:
+        """The compiled loops of a template with functions of the agent `name` in place of some of the rules'."""
+        return self._compiled(load_kernels(template, functions, f"{self.label} {name}"))
+
+    def _compiled(self, module: ModuleType) -> Any:
+        return module if self.compiles else Interpreted(module)
+
+    def without_compiler(self) -> Game:
+        """The same game as plain Python, for a few moves of a simple agent."""
+        game = Game(self.word, self.rules, self.settings)
+        game.compiles = False
+        return game
 
     def interpret(self) -> None:
         """Run the rules as plain Python until `compile` is done. A game of one's own is compiled first: nobody has

@@ -102,3 +102,15 @@ def test_a_level_needs_its_number(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="'level:' names no N; write level:N"):
         make("level:", connect_four)
     assert str(make("level:3", connect_four)) == "level:3"
+
+
+@pytest.mark.parametrize(
+    ("word", "level", "visits"),
+    [("chess", 3, 0), ("sequence", 3, 0), ("sequence", 6, 0), ("sequence", 7, 100), ("connect_four", 7, 100)],
+)
+def test_a_low_level_tells_what_it_sees_at_a_glance(word: str, level: int, visits: int) -> None:
+    """A few simulations would say +1 of nearly every move."""
+    found = pg.load(word).start(3).analyse(f"level:{level}")
+    assert found.simulations == visits
+    assert visits or len({move.value for move in found.moves}) > 3
+    assert visits or all(move.value is not None for move in found.moves)

@@ -49,7 +49,10 @@ def test_what_is_installed_has_its_version_and_what_is_missing_a_remedy(monkeypa
     found = found_with(monkeypatch, NEEDS, {"numpy": "2.4.6", "torch": "2.13.0+cpu"})
     assert found["packages"] == Finding("packages", OK, "numpy 2.4.6")
     assert found["[learn]"] == Finding("[learn]", OK, "torch 2.13.0+cpu")
-    assert (found["[gpu]"].state, found["[gpu]"].words) == (MISSING, "not installed: odd-thing")
+    assert (found["[gpu]"].state, found["[gpu]"].words) == (
+        MISSING,
+        "not installed: odd-thing; for rules and learning on an NVIDIA GPU",
+    )
     assert "'.[gpu]'" in found["[gpu]"].remedy
 
 

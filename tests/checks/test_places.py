@@ -9,7 +9,7 @@ import pytest
 import plyground as pg
 from conftest import JIT, ROOT
 from plyground.checks import laws
-from plyground.checks.places import place_in_python, place_of
+from plyground.checks.places import place_in_python, place_of, place_of_name
 from plyground.errors import BrokenGame
 
 pytestmark = pytest.mark.once
@@ -27,6 +27,14 @@ def test_a_name_in_a_sentence_leads_to_its_definition() -> None:
     assert place_of(game, "the encoder planes-v1 is odd") == f"{ROW}, line {line_of(ROW, 'def write_planes') - 1}"
     assert place_of(game, "nothing that it defines") == str(ROW)
     assert "paco_sako/text.py, line" in place_of(pg.load("paco_sako"), "`parse` is odd")
+
+
+def test_an_undefined_name_leads_to_its_first_use(tmp_path: Path) -> None:
+    path = tmp_path / "unfinished.py"
+    path.write_text("def legal(state):\n    return (\n        helper(state)\n    )\n\nx = helper\n")
+    assert place_of_name(path, "NameError: name 'helper' is not defined") == f"{path}, line 3"
+    assert place_of_name(path, "NameError: name 'other' is not defined") == ""
+    assert place_of_name(path, "cannot determine the type of 'helper'") == ""
 
 
 @pytest.mark.interpreted

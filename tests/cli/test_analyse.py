@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,22 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_position_is_shown_with_its_moves_and_the_solver_beside(command) -> None:
     code, out, _ = command("analyse", "connect_four", "--position", "112233", *FEW)
     assert code == 0
-    assert "principal variation" in out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line[:1] == "│"]
     assert len(rows) == 7
-    assert (rows[0][0], rows[0][3:5]) == ("4", ["win in 1 ply", "wins in 1 move"])
+    assert (rows[0][0], rows[0][2:4]) == ("4", ["win in 1 move", "wins in 1 move"])
     assert "proven: a win" in out
+
+
+def test_moves_that_an_agent_cannot_tell_apart_are_said_to_be_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    start = pg.load("connect_four").start()
+    found = start.analyse("search:sims=7")
+    won = [replace(move, value=1.0, visits=1) for move in found.moves]
+    terminal.console.print(display.moves_table(replace(found, moves=won), start))
+    shown = capsys.readouterr().out
+    assert "It sees no difference between these 7 moves: each game that was tried was won." in shown
+    assert "prior" not in shown, "equal priors say nothing"
+    terminal.console.print(display.moves_table(replace(found, moves=[*won[1:], replace(won[0], value=0.5)]), start))
+    assert "no difference" not in capsys.readouterr().out
 
 
 def test_a_position_as_json_has_every_move(command) -> None:
@@ -59,6 +71,18 @@ def test_a_game_is_shown_with_its_mistakes_the_worst_first(command, tmp_path: Pa
     assert "analyse connect_four --position" in out, "the command that looks at the mistake"
     assert f"wrote {picture}" in err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("wide")
+def test_moves_are_written_as_in_play(command) -> None:
+    code, out, _ = command("analyse", "chess", "--position", "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "--sims", "2000")
+    assert (code, "│ Ra7 " in out, "a2a7" in out) == (0, True, False)
+    code, out, _ = command("analyse", "chess", "--moves", "f3 e5 g4 Nc6", "--sims", "2000")
+    assert code == 0
+    assert "│ g4 " in out
+    assert "better: Qh4\n" in out
+    code, out, _ = command("analyse", "paco_sako", "--sims", "60")
+    assert (code, "│ e2>e4 " in out) == (0, True), "whole turns"
 
 
 def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:
@@ -133,7 +157,7 @@ def test_hidden_cards_are_not_shown(command, monkeypatch: pytest.MonkeyPatch, wo
         start.game.kernels().determinize_all(states, np.zeros(1, np.int32), seeds(seed, 1))
         text = pg.Position(start.game, states).text
         code, out, _ = command(words[0], "sequence", *words[1:], "--position", text)
-        assert (code, "principal variation" in out) == (0, True)
+        assert (code, "visits" in out) == (0, True)
         shown.add(re.sub(r"simulations in .*", "", out))
     assert len(shown) == 1
 
@@ -145,5 +169,5 @@ def test_a_game_is_played_with_the_best_moves_explained(command, monkeypatch: py
     monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
     code, out, _ = command("play", "connect_four", "greedy", "--position", "112233", "--explain")
     assert code == 0
-    assert out.count("principal variation") == 1
+    assert out.count("visits") == 1
     assert "wins in 1 move" in out

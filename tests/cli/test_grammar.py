@@ -51,7 +51,7 @@ def test_every_command_about_a_game_takes_it_first_and_as_an_option(command) -> 
     for given in (["connect_four", "4453"], ["4453", "--game", "connect_four"], ["4453"]):
         assert json.loads(command("solve", *given, "--json")[1])["best"] == ["3", "6", "7"]
     for given in (["connect_four", "greedy"], ["greedy"]):
-        code, out, _ = command("grade", *given, "--number", "5", "--games", "0", "--json")
+        code, out, _ = command("grade", *given, "--positions", "5", "--games", "0", "--json")
         assert (code, json.loads(out)["agent"]) == (0, "greedy")
 
 

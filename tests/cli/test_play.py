@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ import pytest
 
 import plyground as pg
 from conftest import finish_compiling
-from plyground.agents.agent import make
+from plyground.agents.agent import Agent, make
 from plyground.cli import play, terminal
 from plyground.games.sequence.text import known_hand
+from plyground.play.background import Background
 
 Type = Callable[..., str]
 
@@ -95,10 +97,55 @@ def test_a_turn_of_paco_sako_is_told_whole_and_sako_is_said(typed: Type) -> None
     assert start.scene().status == "white to move, Ŝako: lift"
 
 
+def test_the_own_move_is_shown_while_the_opponent_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, compiled, lines, shown = pg.load("connect_four"), threading.Event(), iter(["4", "quit"]), list[str]()
+    wait = play.wait
+
+    def waits(background: Background, name: str) -> Any:
+        shown.append(capsys.readouterr().out)
+        compiled.set()
+        return wait(background, name)
+
+    def solver() -> Agent:
+        assert compiled.wait(10)
+        return make("solver", game)
+
+    monkeypatch.setattr(play, "wait", waits)
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+    play.play(pg.Session(game.start(), None, "solver", side=0, seed=1), solver)
+    finish_compiling()
+    assert "[●]" in shown[0]
+    assert "solver plays" in capsys.readouterr().out
+
+
+def test_a_simple_opponent_answers_before_it_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, quits, lines = pg.load("chess"), threading.Event(), iter(["e4", "think", "hint", "quit"])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+
+    def level() -> Agent:
+        assert quits.wait(10)
+        return make("level:3", game)
+
+    session = pg.Session(game.start(), None, "level:3", side=0, seed=1)
+    background = Background({"agent": level, "hints": lambda: None})
+    play.run(session, background)
+    quits.set()
+    background.thread.join()
+    shown = capsys.readouterr().out
+    assert "level:3 plays" in shown
+    assert "would play" in shown
+
+
 def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "help")
     assert "The aim: four of your own stones in a line: flat, upright or diagonal. " in shown
     assert "The rules: docs/rules/connect_four.md" in shown
+    shown = typed(pg.load("sequence").start(), "help")
+    assert "rules=course (course: the variant of the university course COMP90054 (AI Planning for Autonomy)" in shown
 
 
 def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
@@ -106,6 +153,11 @@ def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     assert re.search(r"│ 4 +│ \+1.00 │ wins in 20 moves +│", shown)
     shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=2000")
     assert re.search(r"│ (\S+) +│ [+-]0.\d\d │ \1 ", shown), "a move in algebraic notation, its value and its line"
+    shown = typed(pg.load("chess").start(), "think", against="level:3")
+    assert len(re.findall(r"│ \S+ +│ [+-]0.\d\d │", shown)) == 10, "each with a value"
+    shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=100")
+    assert "│ -" not in shown, "moves without a value are only counted"
+    assert "It would play b2, and gives no values" in typed(pg.load("paco_sako").start(), "think", against="greedy")
     assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
     assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
 

@@ -39,7 +39,7 @@ def test_a_match_tells_score_interval_and_games_that_were_stopped(capsys: pytest
     shown = capsys.readouterr().out
     low, high = result.interval
     assert f"score of greedy: {result.score:.1%}, 95% interval {low:.1%} to {high:.1%}" in shown
-    assert "plies and count as draws" not in shown
+    assert "counted as drawn" not in shown
 
 
 @pytest.mark.usefixtures("wide")
@@ -49,7 +49,7 @@ def test_the_limit_of_plies_in_force_is_named(capsys: pytest.CaptureFixture[str]
     random = pg.agent("random", game)
     for limit in (4, 6):
         terminal.show_match(play_match(game, random, random, 2, max_plies=limit), "a", "b", game, as_json=False)
-        assert f"2 games were stopped after {limit} plies and count as draws" in capsys.readouterr().out
+        assert f"stopped after {limit} plies and counted as drawn: 2 games" in capsys.readouterr().out
 
 
 def test_markup_in_a_text_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,3 +61,15 @@ def test_a_board_is_drawn_for_the_seat_that_looks() -> None:
     position = pg.load("sequence").start(seed=3)
     own, other = (str(terminal.board(position, seat)) for seat in (0, 1))
     assert own != other
+
+
+def test_long_names_are_folded_and_never_cut(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, long = pg.load("connect_four"), "search:sims=2,leaf=random,select=gumbel,lookahead=false"
+    monkeypatch.setattr(terminal.console, "_width", 50)
+    terminal.show_match(pg.match(game, long, "random", games=2), long, "random", game, as_json=False)
+    terminal.show_ladder(pg.ladder(game, [long, "random"], 2), as_json=False)
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert shown.replace("\n", "").count("lookahead=fal") == 3, "the last words of the name too"

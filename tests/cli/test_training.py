@@ -1,4 +1,4 @@
-"""The commands that train, as a person uses them."""
+"""The command `train`, as a person uses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,57 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from conftest import ROOT
-from killed import go_on
-from plyground.cli import runs as runs_commands
-from plyground.cli.training import _with_end, set_limits, settings_of
+from plyground.cli.resume import settings_of
+from plyground.cli.training import _with_end
 from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN
-from plyground.learners.training import train
-from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
+from plyground.runs.directory import read_config, read_metrics, steps_of
 from plyground.runs.settings import build, profile, profiles
-from resumed import after_steps, contents, silent
-
-ROW = str(ROOT / "examples" / "three_in_a_row.py")
-SHORT = ["--network", "16", "--games-per-cycle", "40", "--num-envs", "8", "--buffer-size", "400"]
-SHORT += [
-    "--learning-starts",
-    "32",
-    "--batch-size",
-    "16",
-    "--eval-games",
-    "4",
-    "--eval-opponents",
-    "random",
-    "--threads",
-    "1",
-]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short run, trained by a process of its own."""
-    path = tmp_path_factory.mktemp("runs") / "short"
-    arguments = [
-        sys.executable,
-        "-m",
-        "plyground",
-        "train",
-        "dqn",
-        ROW,
-        *SHORT,
-        "-v",
-        "--cycles",
-        "2",
-        "--out",
-        str(path),
-    ]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (path / "printed").write_text(done.stdout)
-    return path
+from short_run import ROW, SHORT, train_command
 
 
 def test_a_run_leaves_what_it_promises(trained: Path) -> None:
@@ -109,139 +66,9 @@ def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path, steady_path: Path, command) -> None:
-    """The run is copied beside a copy of its game, whose rules are then edited."""
-    run, game = steady_path / "run", steady_path / "three_in_a_row.py"
-    shutil.copytree(trained, run)
-    config = (run / "config.toml").read_text()
-    (run / "config.toml").write_text(config.replace(ROW, str(game)))
-    game.write_text("# a comment is no change\n" + Path(ROW).read_text())
-    code, _, err = command("evaluate", str(run), "random", "--games", "2", "--trust")
-    assert code == 0
-    assert "changed" not in err
-    assert command("resume", str(run))[0] == 0
-    game.write_text(Path(ROW).read_text().replace('state["outcome"] = DRAW', 'state["outcome"] = SECOND_WINS'))
-    code, _, err = command("evaluate", str(run), "random", "--games", "2")
-    assert code == 0
-    assert err.count("the rules of three_in_a_row.py have changed since this checkpoint was made") == 1
-    code, _, err = command("resume", str(run))
-    assert code == 2
-    assert "the rules of three_in_a_row.py have changed" in err
-    assert "--force resumes it" in err
-    code, _, err = command("resume", str(run), "--cycles", "3", "--force")
-    assert code == 0, err
-    assert "have changed" in err
-    code, _, err = command("resume", str(run), "--cycles", "4")
-    assert code == 0
-    assert "changed" not in err, "new checkpoints carry the new fingerprints"
-
-
-def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:
-    code, out, _ = command("runs", "--folder", str(trained.parent))
-    assert code == 0
-    assert "short" in out
-    assert "2/2" in out
-    assert command("runs", "pack", str(trained), str(tmp_path / "x.zip"))[0] == 0
-    assert command("runs", "pack", str(trained), str(tmp_path / "y.zip"), "--without-replay")[0] == 0
-    assert (tmp_path / "y.zip").stat().st_size < (tmp_path / "x.zip").stat().st_size
-    assert command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "again"))[0] == 0
-    code, out, _ = command("runs", "inspect", str(tmp_path / "again"))
-    assert code == 0
-    for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
-        assert words in out
-    assert re.search(r"commonest actions.*[0-8] \(\d+\.\d%\)", out)
-    assert "dqn on three_in_a_row.py. Network 16 (" in out
-    assert f"Checkpoints: {', '.join(map(str, steps_of(trained)))}; the best is" in out
-    assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"
-    assert command("runs", "unpack", str(tmp_path / "y.zip"), str(tmp_path / "light"))[0] == 0
-    code, _, err = command("resume", str(tmp_path / "light"))
-    assert code == 2
-    assert "has no replay.safetensors: " in err
-
-
-def test_the_list_shows_whole_names_and_what_is_wrong(
-    trained: Path,
-    tmp_path: Path,
-    command,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    code, out, _ = command("runs", "--folder", str(tmp_path / "nothing"))
-    assert (code, out) == (0, f"no runs in {tmp_path / 'nothing'}\n")
-    long = "a-name-that-says-what-was-tried-with-which-network-and-which-seed-0"
-    for name, file, text in (
-        (long, "config.toml", None),
-        ("no-toml", "config.toml", "cycles ="),
-        ("no-json", "metrics.jsonl", "{\n"),
-        ("odd-json", "metrics.jsonl", "[3]\n"),
-    ):
-        shutil.copytree(trained, tmp_path / name)
-        if text:
-            (tmp_path / name / file).write_text(text)
-    code, out, _ = command("runs", "--folder", str(tmp_path))
-    assert code == 0
-    lines = {line.split()[0]: line for line in out.splitlines()}
-    assert "2/2" in lines[long]
-    assert "random" in lines[long]
-    assert "is not TOML" in lines["no-toml"]
-    assert "metrics.jsonl cannot be read" in lines["no-json"]
-    assert "is a table of names and values, not [3]" in lines["odd-json"]
-    for columns in ("80", "60"):
-        monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
-        assert long in command("runs", "--folder", str(tmp_path))[1]
-
-
-def test_metrics_for_tensorboard(trained: Path, command) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    for _ in range(2):  # again replaces what was there
-        code, out, _ = command("runs", "tensorboard", str(trained))
-        assert code == 0
-        assert "tensorboard --logdir" in out
-    found = EventAccumulator(str(trained / "tensorboard")).Reload()
-    losses = found.Scalars("cycle/loss")
-    wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
-    assert [each.step for each in losses] == [record["step"] for record in wanted]
-    assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
-    assert len(found.Scalars("evaluation/eval_opponents/random/score")) == 2
-
-
-def test_metrics_for_tensorboard_while_a_run_goes_on(trained: Path, tmp_path: Path, command) -> None:
-    """After a resume, the events are those of the whole run, as an export writes them."""
-    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    run = tmp_path / "run"
-    shutil.copytree(trained, run)
-
-    def steps() -> list[int]:
-        return [
-            event.step
-            for event in accumulator.EventAccumulator(str(run / "tensorboard")).Reload().Scalars("cycle/plies")
-        ]
-
-    code, out, _ = command("resume", str(run), "--cycles", "3", "--tensorboard", "--trust")
-    assert code == 0
-    assert f"tensorboard --logdir {run / 'tensorboard'}" in out
-    written = steps()
-    assert len(written) == 3
-    assert command("runs", "tensorboard", str(run))[0] == 0
-    assert steps() == written
-
-
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    arguments = [
-        sys.executable,
-        "-m",
-        "plyground",
-        "train",
-        "dqn",
-        ROW,
-        *SHORT,
-        "--cycles",
-        "100000",
-        "--out",
-        str(path),
-    ]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(train_command(path, 100_000), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (path.exists() and read_metrics(path)):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -284,23 +111,6 @@ def test_a_policy_gradient_needs_a_value_head(command) -> None:
     code, _, err = command("train", "ppo", "--network", "512-256")
     assert code == 2
     assert "+value" in err
-
-
-def test_profiles_name_their_game_and_fit() -> None:
-    names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
-    names |= {"connect_four_reinforce", "connect_four_a2c", "connect_four_ppo", "paco_sako_ppo", "sequence_ppo"}
-    assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
-    for name in profiles():
-        table = profile(name)
-        game = table.get("collect", table)["game"]  # one with stages names it in the first; test_pipeline builds all
-        assert name.startswith(Path(game).stem.removesuffix("_in_a_row"))
-        if "learner" in table:
-            build(LEARNERS[table.pop("learner")].config, table, name)
-    table = profile("chess_dqn_debug_masking")
-    assert table.pop("learner") == "dqn"
-    debug = build(DQN, table, "")
-    assert (debug.games_per_cycle, debug.num_envs, debug.max_plies, debug.target_update_interval) == (20, 8, 100, 20)
-    assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
 
 
 @pytest.mark.parametrize(
@@ -350,139 +160,7 @@ def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, argu
     assert not list(tmp_path.iterdir())
 
 
-def files_of(run: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "lock"}
-
-
-def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command) -> None:
-    command("runs", "pack", str(trained), str(tmp_path / "x.zip"))
-    command("runs", "unpack", str(tmp_path / "x.zip"), str(tmp_path / "run"))
-    config = tmp_path / "run" / "config.toml"
-    text = config.read_text()
-    for edit, message in (
-        (text.replace("batch_size = 16", "batch_size = 17"), "batch_size: 17 instead of 16"),
-        (text.replace("batch_size = 16", "bach_size = 16"), "did you mean 'batch_size'"),
-        (text.replace("batch_size = 16", 'batch_size = "x"'), "of type int"),
-        (text.replace("batch_size = 16", "batch_size ="), "is not TOML"),
-        (text.replace('network = "16"', 'network = "32"'), "network: "),
-        (text.replace('learner = "dqn"', 'learner = "x"'), "no learner"),
-        (re.sub("buffer_size = .*", "buffer_size = 2147483648", text), "buffer_size: 2147483648 instead of"),
-        (text.replace('init = ""', f'init = "{"x" * 5000}"'), "init: 'xxx"),
-        (text.replace('init = ""', 'init = "x\\u0000y"'), "holds a NUL character"),
-    ):
-        assert edit != text
-        config.write_text(edit)
-        before = files_of(tmp_path / "run")
-        code, _, err = command("resume", str(tmp_path / "run"))
-        assert code == 2, edit
-        assert message in err
-        assert files_of(tmp_path / "run") == before, "a refused resume changes nothing"
-
-
-def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command) -> None:
-    """In one go, or stopped on the way: the same, bit by bit."""
-    whole, parts = (shutil.copytree(trained, tmp_path / name) for name in ("whole", "parts"))
-    for limit, message in (
-        (["--cycles", "2"], "has done 2 cycles: its end is later, not 2"),
-        (["--epochs", "3"], "is set by cycles or seconds, not by epochs"),
-        (["--cycles", "-1"], "cycles is a number of at least 0"),
-    ):
-        code, _, err = command("resume", str(whole), *limit)
-        assert (code, message in err) == (2, True), err
-    assert (whole / "config.toml").read_text() == (trained / "config.toml").read_text()
-    code, out, _ = command("resume", str(whole))
-    assert "This run is finished." in out
-    assert f"plyground resume {whole} --cycles 4" in out
-    code, out, err = command("resume", str(whole), "--cycles", "4")
-    assert (code, "cycle 4/4" in out) == (0, True), err
-    assert read_config(whole) == read_config(trained) | {"cycles": 4}
-    notes = [record["text"] for record in read_metrics(whole) if record["event"] == "note"]
-    assert notes.count("the end of the run has changed: cycles: 4 instead of 2") == 1
-
-    with open_run(parts) as run:
-        set_limits(run, {"cycles": 4})  # as if it had been killed just then
-    learner, run = go_on(parts, settings_of(parts, {}))
-    with run:
-        assert not train(learner, run, silent, after_steps(learner, 7))
-    code, out, err = command("resume", str(parts))
-    assert code == 0, err
-    assert contents(whole) == contents(parts)
-
-
-def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, command) -> None:
-    ended = shutil.copytree(trained, tmp_path / "ended")
-    config, text = ended / "config.toml", (ended / "config.toml").read_text()
-    state = next(ended.glob(f"checkpoints/{max(steps_of(ended))}"))
-    done = read_checkpoint(state).state()["parts"]["state"]["seconds"]
-    with open_run(ended) as run:
-        set_limits(run, {"cycles": 0, "seconds": done / 2})  # as if a clock had ended it
-    code, _, err = command("resume", str(ended), "--cycles", "9")
-    assert (code, "was ended by its seconds, and still is: give --seconds a later end" in err) == (2, True), err
-    assert "cycles = 9" not in config.read_text()
-    config.write_text(text.replace('learner = "dqn"', 'learner = "dqn"\nepochs = 3'))
-    code, _, err = command("resume", str(ended), "--epochs", "3")
-    assert (code, "is set by cycles or seconds, not by epochs" in err) == (2, True), err
-
-
 HOPS = (ROOT / "tests" / "tiny_games" / "hops.py").read_text()
-
-
-# ---- profiles and ends ----
-
-
-def settings(run: Path) -> dict[str, Any]:
-    return {name: value for name, value in read_config(run).items() if name not in ("versions", "threads")}
-
-
-def test_a_profile_needs_no_learner_and_a_run_is_a_profile(trained: Path, tmp_path: Path, command) -> None:
-    for number, word in enumerate((str(trained), str(trained / "config.toml"))):
-        again = tmp_path / str(number)
-        code, out, err = command("train", "--profile", word, "--out", str(again))
-        assert code == 0, err
-        assert "was made with" not in out
-        assert settings(again) == settings(trained)
-        losses = [[each["loss"] for each in read_metrics(run) if each["event"] == "cycle"] for run in (again, trained)]
-        assert losses[0] == losses[1], "the same run, to the last bit"
-    code, _, err = command(
-        "train", "dqn", ROW, "--profile", str(trained), "--cycles", "1", "--out", str(tmp_path / "x")
-    )
-    assert (code, read_config(tmp_path / "x")["cycles"]) == (0, 1), err
-
-
-def test_other_versions_are_said_in_one_line(trained: Path, tmp_path: Path, command) -> None:
-    text = (trained / "config.toml").read_text()
-    (tmp_path / "old.toml").write_text(re.sub(r'numpy = "[^"]*"', 'numpy = "1.0"', text))
-    code, out, err = command(
-        "train", "--profile", str(tmp_path / "old.toml"), "--cycles", "1", "--out", str(tmp_path / "x")
-    )
-    assert code == 0, err
-    said = [line for line in out.splitlines() if "was made with" in line]
-    assert len(said) == 1
-    assert f"was made with numpy 1.0 (now {np.__version__}): numbers may differ." in said[0]
-
-
-def test_an_end_that_is_named_alone_is_the_only_one(trained: Path) -> None:
-    config = replace(build(DQN, settings_of(trained, {}), "the run"), cycles=2, seconds=60.0)
-    for given, ends in (
-        (["--seconds", "60"], (0, 60.0)),
-        (["--seconds=60"], (0, 60.0)),
-        (["--cycles", "2"], (2, 0.0)),
-        (["--cycles", "2", "--seconds", "60"], (2, 60.0)),
-        (["--seconds", "0"], (2, 60.0)),
-        ([], (2, 60.0)),
-    ):
-        found = _with_end(config, ("cycles", "seconds"), ["train", "dqn", *given])
-        assert (found.cycles, found.seconds) == ends, given
-
-
-def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_path: Path, command) -> None:
-    path = tmp_path / "run"
-    code, out, err = command("train", "--profile", str(trained), "--seconds", "1.5", "--out", str(path))
-    assert code == 0, err
-    assert (read_config(path)["cycles"], read_config(path)["seconds"]) == (0, 1.5)
-    assert f"plyground resume {path} --seconds 3.0" in out
-    cycles = [record["cycle"] for record in read_metrics(path) if record["event"] == "cycle"]
-    assert cycles[-1] > 2, "the profile would have stopped after 2"
 
 
 def test_a_game_without_evaluate_is_trained_measured_and_played(
@@ -542,52 +220,6 @@ def test_a_game_without_encoders_cannot_be_learned_by_networks(tmp_path: Path, c
     assert (ROOT / "docs" / "adding_a_game.md").is_file()
 
 
-KILLED = """
-import os, signal, sys
-from plyground import cli
-from plyground.runs.directory import Run
-Run.save = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
-cli.main()
-"""
-
-
-@pytest.mark.parametrize("word", ["imitation", "dqn"])
-def test_killed_before_the_first_checkpoint_it_begins_anew(command, tmp_path: Path, monkeypatch, word: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    few = [ROW, "--network", "8", "--threads", "1", "--out", "run"]
-    if word == "imitation":
-        collect = ["--games", "20", "--opening-plies", "3", "--threads", "1", "--out", "x.ndjson"]
-        assert command("teach", "collect", ROW, *collect)[0] == 0
-        arguments = ["train", "imitation", *few, "--data", "x.ndjson", "--epochs", "1"]
-    else:
-        few += [
-            "--num-envs",
-            "4",
-            "--buffer-size",
-            "80",
-            "--learning-starts",
-            "16",
-            "--batch-size",
-            "8",
-            "--games-per-cycle",
-            "8",
-        ]
-        arguments = ["train", "dqn", *few, "--cycles", "1", "--eval-games", "2", "--eval-opponents", "random"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert (Path("run") / "config.toml").exists()
-    assert not steps_of(Path("run"))
-    code, _, err = command("resume", "run")
-    assert code == 2
-    assert "run has no checkpoint yet; if nothing works on it, begin it again with --out run" in err
-    code, out, err = command(*arguments)
-    assert code == 0, err
-    assert "run was begun before, but stopped before its first checkpoint: begun anew." in out
-    code, _, err = command(*arguments)
-    assert code == 2
-    assert "run exists already" in err
-
-
 def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.ndjson").write_text('{"fen": 1}\n')
@@ -596,3 +228,78 @@ def test_bad_data_leaves_no_run_behind(command, tmp_path: Path, monkeypatch: pyt
     assert "x.ndjson, line 1: the field 'side' is missing" in err
     assert not Path("run").exists()
     assert Path("x.ndjson.rejected").exists()
+
+
+# ---- profiles and ends ----
+
+
+def test_profiles_name_their_game_and_fit() -> None:
+    names = {"connect_four_demo", "connect_four_dqn", "connect_four_conv", "chess_dqn_debug_masking", "chess_dqn"}
+    names |= {"connect_four_reinforce", "connect_four_a2c", "connect_four_ppo", "paco_sako_ppo", "sequence_ppo"}
+    assert names | {"paco_sako_dqn", "sequence_dqn"} <= set(profiles())
+    for name in profiles():
+        table = profile(name)
+        game = table.get("collect", table)["game"]  # one with stages names it in the first; test_pipeline builds all
+        assert name.startswith(Path(game).stem.removesuffix("_in_a_row"))
+        if "learner" in table:
+            build(LEARNERS[table.pop("learner")].config, table, name)
+    table = profile("chess_dqn_debug_masking")
+    assert table.pop("learner") == "dqn"
+    debug = build(DQN, table, "")
+    assert (debug.games_per_cycle, debug.num_envs, debug.max_plies, debug.target_update_interval) == (20, 8, 100, 20)
+    assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
+
+
+def settings(run: Path) -> dict[str, Any]:
+    return {name: value for name, value in read_config(run).items() if name not in ("versions", "threads")}
+
+
+def test_a_profile_needs_no_learner_and_a_run_is_a_profile(trained: Path, tmp_path: Path, command) -> None:
+    for number, word in enumerate((str(trained), str(trained / "config.toml"))):
+        again = tmp_path / str(number)
+        code, out, err = command("train", "--profile", word, "--out", str(again))
+        assert code == 0, err
+        assert "was made with" not in out
+        assert settings(again) == settings(trained)
+        losses = [[each["loss"] for each in read_metrics(run) if each["event"] == "cycle"] for run in (again, trained)]
+        assert losses[0] == losses[1], "the same run, to the last bit"
+    code, _, err = command(
+        "train", "dqn", ROW, "--profile", str(trained), "--cycles", "1", "--out", str(tmp_path / "x")
+    )
+    assert (code, read_config(tmp_path / "x")["cycles"]) == (0, 1), err
+
+
+def test_other_versions_are_said_in_one_line(trained: Path, tmp_path: Path, command) -> None:
+    text = (trained / "config.toml").read_text()
+    (tmp_path / "old.toml").write_text(re.sub(r'numpy = "[^"]*"', 'numpy = "1.0"', text))
+    code, out, err = command(
+        "train", "--profile", str(tmp_path / "old.toml"), "--cycles", "1", "--out", str(tmp_path / "x")
+    )
+    assert code == 0, err
+    said = [line for line in out.splitlines() if "was made with" in line]
+    assert len(said) == 1
+    assert f"was made with numpy 1.0 (now {np.__version__}): numbers may differ." in said[0]
+
+
+def test_an_end_that_is_named_alone_is_the_only_one(trained: Path) -> None:
+    config = replace(build(DQN, settings_of(trained, {}), "the run"), cycles=2, seconds=60.0)
+    for given, ends in (
+        (["--seconds", "60"], (0, 60.0)),
+        (["--seconds=60"], (0, 60.0)),
+        (["--cycles", "2"], (2, 0.0)),
+        (["--cycles", "2", "--seconds", "60"], (2, 60.0)),
+        (["--seconds", "0"], (2, 60.0)),
+        ([], (2, 60.0)),
+    ):
+        found = _with_end(config, ("cycles", "seconds"), ["train", "dqn", *given])
+        assert (found.cycles, found.seconds) == ends, given
+
+
+def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_path: Path, command) -> None:
+    path = tmp_path / "run"
+    code, out, err = command("train", "--profile", str(trained), "--seconds", "1.5", "--out", str(path))
+    assert code == 0, err
+    assert (read_config(path)["cycles"], read_config(path)["seconds"]) == (0, 1.5)
+    assert f"plyground resume {path} --seconds 3.0" in out
+    cycles = [record["cycle"] for record in read_metrics(path) if record["event"] == "cycle"]
+    assert cycles[-1] > 2, "the profile would have stopped after 2"

@@ -49,3 +49,12 @@ def test_a_run_that_fails_takes_only_its_own_folder_with_it(tmp_path: Path) -> N
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert [each.name for each in (tmp_path / "runs").iterdir()] == ["other"]
+
+
+def test_each_cycle_is_told_unless_events_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pg.train("ppo", tmp_path / "told", **{**SHORT, "cycles": 2})
+    lines = [line for line in capsys.readouterr().err.splitlines() if "cycle" in line]
+    assert [line.partition(": ")[2].partition(": ")[0] for line in lines] == ["cycle 1/2", "cycle 2/2"]
+    assert "against random" in lines[0]
+    pg.train("ppo", tmp_path / "quiet", lambda event: None, **SHORT)
+    assert "cycle" not in capsys.readouterr().err

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from numba.core import event
 
 import plyground as pg
-from conftest import TINY
+from conftest import ROOT, TINY
 from plyground.checks import laws
 from plyground.games.connect_four.solver.solver import perfect
-from plyground.play.hints import hint
+from plyground.play.hints import early_hint, hint
 
 pytestmark = pytest.mark.compiled
 
@@ -48,8 +49,8 @@ def test_a_turn_of_several_actions_is_told_whole() -> None:
 def test_a_win_and_a_loss_are_told_with_their_distance() -> None:
     game = pg.load("chess")
     win, lost = game.position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), game.position("7k/R7/8/8/8/8/1R6/4K3 b - - 0 1")
-    assert hint(win).text == "minimax:time=0.5 would play Ra8: it wins in 1 turn"
-    assert hint(lost).text == "minimax:time=0.5 would play Kg8: every move loses, this one in 2 turns"
+    assert hint(win).text == "minimax:time=0.5 would play Ra8: it wins in 1 move"
+    assert hint(lost).text == "minimax:time=0.5 would play Kg8: every move loses, this one in 1 move"
 
 
 def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
@@ -58,3 +59,19 @@ def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
 
 def test_a_game_of_ones_own_is_searched() -> None:
     assert hint(pg.load(TINY[1]).start()).text.startswith("search:time=0.5 would play ")
+
+
+@pytest.mark.parametrize("word", ["chess", "paco_sako", "sequence"])
+def test_a_hint_before_its_time_needs_no_compiler(word: str) -> None:
+    position = pg.load(word).start(3)
+    with event.install_recorder("numba:compile") as found:
+        early = early_hint(position)
+    assert early is not None
+    assert not found.buffer
+    assert early.actions[0] in position.legal()
+    assert early.text.startswith("window would play" if word == "sequence" else "minimax:nodes=300 would play")
+    assert early.text.endswith("(at first sight: the better adviser is being compiled)")
+
+
+def test_a_game_of_ones_own_waits_for_its_hints() -> None:
+    assert early_hint(pg.load(ROOT / "examples" / "three_in_a_row.py").start()) is None

@@ -32,3 +32,34 @@ def test_the_steps_of_a_game_name_all_its_agents_but_programs() -> None:
         *steps
     }
     assert not [name for name in steps if name.startswith("uci")]
+
+
+@pytest.mark.parametrize(
+    ("word", "spec"),
+    [
+        ("connect_four", "punisher"),
+        ("chess", "greedy"),
+        ("chess", "level:5"),
+        ("paco_sako", "greedy"),
+        ("paco_sako", "level:5"),
+        ("sequence", "window"),
+        ("sequence", "level:2"),
+    ],
+)
+def test_a_simple_opponent_plays_the_same_moves_without_the_compiler(word: str, spec: str) -> None:
+    game = pg.load(word)
+    quick, compiled = preparation.quick_agent(game, spec), make(spec, game)
+    assert quick is not None
+    position = game.start(1)
+    for seed in range(4):
+        wanted = position.ask(compiled, seed)
+        with event.install_recorder("numba:compile") as found:
+            assert position.ask(quick, seed) == wanted
+        assert not found.buffer
+        position = position.play(wanted)
+
+
+def test_searches_and_games_of_ones_own_wait_for_the_compiler() -> None:
+    assert preparation.quick_agent(pg.load("chess"), "level:10") is None
+    assert preparation.quick_agent(pg.load("sequence"), "level:3") is None
+    assert preparation.quick_agent(pg.load(ROOT / "examples" / "three_in_a_row.py"), "random") is None

@@ -88,6 +88,17 @@ def test_an_answer_completes_a_promotion(piece: str) -> None:
     assert session.start.name(played.action) == "e7e8q"
 
 
+@pytest.mark.parametrize("answer", ["y", "Yes", "3", "Nf3"])
+def test_yes_answers_a_question_with_one_answer(answer: str) -> None:
+    session = sit(pg.load("chess").start())
+    assert session.submit("Nf") == [Event("refused", "Nf: Nf3?")]
+    assert session.submit(answer)[0].text == "Nf3"
+    session = sit(pg.load("chess").start())
+    assert session.submit("y")[0].kind == "refused", "nothing was asked"
+    session.submit("b1")
+    assert session.submit("y")[0].kind == "refused", "two answers are possible"
+
+
 def test_a_turn_of_several_actions_is_taken_back_whole() -> None:
     session = sit(pg.load("paco_sako").start())
     assert [event.text for event in session.submit("e2e4") if event.kind == "played"] == ["Le2", "Pe4"]

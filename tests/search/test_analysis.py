@@ -149,3 +149,13 @@ def test_a_line_goes_on_with_the_best_edge(proven: int, children: list[tuple[int
         edges[k]["visits"], edges[k]["child"] = visits, k + 1
         nodes[k + 1]["proven"], nodes[k + 1]["distance"], nodes[k + 1]["side"] = result, distance, 1
     assert best_edge(Tree(None, nodes, edges), 0) == best
+
+
+def test_print_shows_the_best_moves_with_values_and_lines() -> None:
+    found = pg.load("connect_four").position("112233").analyse("search:sims=200")
+    lines = str(found).splitlines()
+    assert lines[0].startswith("● to move, value +1.00 after")
+    assert lines[1].split() == ["4", "win", "in", "1", "move", "4"]
+    assert len(lines) == 8
+    assert repr(found).startswith("<analysis: ● to move, value +1.00 after")
+    assert str(pg.load("chess").start().analyse("minimax:depth=1")).splitlines()[-1] == "  10 more moves"

@@ -47,7 +47,7 @@ COMMANDS = {
     "sprt": "match connect_four greedy random --sprt 0 50 --games 200 --seed SEED --json",
     "ladder": f"ladder {ROW} random greedy minimax:depth=2 --games 20 --seed SEED --json",
     "solve": "solve 4453 --json",
-    "grade": "grade greedy --number 40 --games 2 --seed SEED --json",
+    "grade": "grade greedy --positions 40 --games 2 --seed SEED --json",
     "check": f"check {ROW} --seed SEED",
     "games": "games",
     "collect": "teach collect --game connect_four --games 6 --seed SEED --teacher minimax --out FOLDER/lines.ndjson",

@@ -26,7 +26,7 @@ from forged import rewrite, sign
 from plyground.agents.agent import load_run
 from plyground.agents.tabular import TableAgent
 from plyground.arena import ladder
-from plyground.cli.training import learner_of
+from plyground.cli.resume import learner_of
 from plyground.errors import Error
 from plyground.learners import saving
 from plyground.learners.alphazero import AlphaZero

@@ -74,3 +74,12 @@ def test_an_agent_that_plays_no_game_is_refused_at_the_start(tmp_path: Path) -> 
 
 def test_games_have_names_for_people() -> None:
     assert [title_of(name) for name in ("connect_four", "paco_sako")] == ["Connect Four", "Paco Ŝako"]
+
+
+def test_games_say_how_they_are_learned_or_why_not(steady_path: Path) -> None:
+    blind = steady_path / "blind.py"
+    blind.write_text(Path(ROW).read_text().replace("ENCODERS = ", "NOTHING = "))
+    found = {info.id: info.learning for info in Catalogue([ROW, str(blind)], [], steady_path).infos()}
+    assert found["chess"] == "plyground train dqn chess"
+    assert found["three_in_a_row"] == f"plyground train dqn {ROW}"
+    assert found["blind"] == "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"

@@ -96,6 +96,14 @@ def test_a_page_is_sent_what_is_new_and_all_of_a_run_that_was_rewound(runs: Runs
     assert Curves.__struct_config__.tag == "curves"
 
 
+def test_a_run_of_a_game_that_the_server_does_not_know_says_how_to_add_it(runs: Runs) -> None:
+    config = runs.folder / "one" / "config.toml"
+    config.write_text('learner = "dqn"\ngame = "/games/mine.py"\n')
+    info = runs.info("one")
+    assert (info.game, info.opponent) == ("", "")
+    assert info.message.endswith("nobody can play it here: plyground serve --game /games/mine.py")
+
+
 def test_a_line_that_is_being_written_waits(runs: Runs) -> None:
     metrics = Metrics(runs.folder / "one")
     with (runs.folder / "one" / "metrics.jsonl").open("a") as file:

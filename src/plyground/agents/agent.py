@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import from_file, search, uci
-from plyground.errors import InvalidValue, command, shorten, unknown
+from plyground.errors import InvalidValue, command, naming_extras, shorten, unknown
 from plyground.game import Game, load
 from plyground.games.interface import Function
-from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.runs import fingerprints
@@ -93,7 +92,7 @@ class ScriptedAgent:
 
     def __init__(self, game: Game, name: str, choose: Function) -> None:
         self.game, self.name, self.function = game, name, choose
-        self.kernels = load_kernels("choose", {"choose": choose}, f"{game.label} {name}")
+        self.kernels = game.kernels_with("choose", {"choose": choose}, name)
 
     def __str__(self) -> str:
         return self.name
@@ -313,10 +312,11 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 
     A notice says what has changed in the code since the checkpoint was made.
     """
-    if read_config(Path(path)).get("learner") == "tabular":
-        from plyground.agents.tabular import load_run as load
-    else:
-        from plyground.agents.network import load_run as load  # imports torch
+    with naming_extras():
+        if read_config(Path(path)).get("learner") == "tabular":
+            from plyground.agents.tabular import load_run as load
+        else:
+            from plyground.agents.network import load_run as load  # imports torch
     agent = load(path, game, which)
     fingerprints.warn(fingerprints.notice(Path(path), which, game))
     return agent

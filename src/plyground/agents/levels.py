@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground import specs
 from plyground.agents.agent import can_search, make
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
@@ -35,6 +36,8 @@ Scores = Callable[[Records], tuple[Ints, Floats]]
 """states [N] -> [N, MAX_LEGAL] the legal actions, then -1, and their scores for the side to move"""
 
 EASIEST, HARDEST, SEES_WINS = 1, 10, 5
+OFTEN = 0.4  # a share of moves chosen at a glance
+FEW = 100  # simulations
 DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, which are in [-1, 1]
 STEPS = 1 << 30  # of random numbers
 
@@ -49,6 +52,13 @@ class Level:
     """of that choice: softmax(score / temperature)"""
     thinks: str = ""
     """the agent that chooses the others; empty: the game's strongest"""
+
+    @property
+    def tells_by_thinking(self) -> bool:
+        """Whether what it thinks says more of all moves than what it sees at a glance: it thinks often enough, and its
+        search tries a move more than once or twice."""
+        simulations = specs.split(self.thinks)[1].get("sims", str(FEW))
+        return self.glances < OFTEN and int(simulations) >= FEW
 
 
 ALPHA_BETA: Mapping[int, Level] = {
@@ -123,8 +133,8 @@ class LevelAgent:
         return actions
 
     def analyse(self, position: Position, rngs: Rngs) -> Analysis:
-        """What it thinks of each move when it thinks, or what it sees at a glance."""
-        if self.thinker is not None:
+        """What it thinks of each move or, at lower levels, what it sees at a glance."""
+        if self.level.tells_by_thinking:
             return self.thinker.analyse(position, rngs)
         check_running(position)
         (actions,), (scores,) = self.scores(redrawn(self.game, position.states, rngs.copy()))

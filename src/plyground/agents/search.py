@@ -39,7 +39,7 @@ OPTIONS = {
 }
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
 TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
-AS_LEARNED = ("considered", "rescale", "value_scale")  # of the search by which AlphaZero learned: play uses the same
+AS_LEARNED = ("considered", "value_scale")  # of the search by which AlphaZero learned: play uses the same
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, counted
 from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.games.table_key import TableKey
@@ -147,7 +147,8 @@ class LearningAgent(TableAgent):
         corrections, step = int(self.updates.sums[0]), before.step + 1
         counters = state["parts"]["state"]
         counters["step"], counters["updates"] = step, counters["updates"] + corrections
-        text = f"learned from {games} games of a match: {corrections:,} corrections, {len(self.table):,} entries"
+        learned = f"{counted(corrections, 'correction')}, {len(self.table):,} entries"
+        text = f"learned from {counted(games, 'game')} of a match: {learned}"
         self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
         self.checkpoint = self.run.save(step, before.identity, groups, state)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))

@@ -20,7 +20,6 @@ from plyground.agents.agent import can_search
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
-from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import available, over_slices
 from plyground.search.minimax import Minimax
 
@@ -115,7 +114,7 @@ class Scorer:
     def __init__(self, game: Game, name: str, score: Function, threads: int) -> None:
         self.game, self.threads = game, threads
         slots = {"legal": game.rules.compiled["legal"], "score": score}
-        self.kernels = load_kernels("score", slots, f"{game.label} {name}")
+        self.kernels = game.kernels_with("score", slots, name)
 
     def scores(self, states: Records) -> tuple[Ints, Floats]:
         shape = len(states), self.game.rules.MAX_LEGAL

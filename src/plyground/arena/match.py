@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, counted
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
 from plyground.games.rng import seeds
@@ -66,10 +66,14 @@ class Match:
         """The 95% confidence interval of the score."""
         return mean_and_interval([float(pair) for pair in self.scores.mean(axis=1)])[1]
 
+    @property
+    def results(self) -> str:
+        """`20 wins, 0 draws, 1 loss`."""
+        return ", ".join((counted(self.wins, "win"), counted(self.draws, "draw"), counted(self.losses, "loss")))
+
     def __str__(self) -> str:
         low, high = self.interval
-        counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
-        return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {self.games} games: {counts}"
+        return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {counted(self.games, 'game')}: {self.results}"
 
     def __repr__(self) -> str:
         return f"<match: {self}>"

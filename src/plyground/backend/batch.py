@@ -16,7 +16,7 @@ from plyground.backend.clock import timed
 from plyground.backend.device import SIMULATED, Arguments, Launch, explain_out_of_memory, free_memory
 from plyground.backend.games import on_device
 from plyground.batch import check_row, check_sizes, head_word, integers
-from plyground.errors import IllegalAction, InvalidValue
+from plyground.errors import IllegalAction, InvalidValue, counted
 from plyground.game import Game, load
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
@@ -79,7 +79,7 @@ class TensorBatch:
         return len(self.states)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} games of {self.game} on {self.on.name}: {self.game.sizes}>"
+        return f"<{counted(len(self), 'game')} of {self.game} on {self.on.name}: {self.game.sizes}>"
 
     @property
     def device(self) -> torch.device:

@@ -19,6 +19,17 @@ PACKAGE = "plyground"
 REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)(\[(?P<extras>[^]]+)\])?(>=(?P<least>[\w.]+))?.*?(extra == [\"'](?P<extra>\w+)[\"'])?"
 )
+PURPOSES = {
+    "learn": "learning, networks and pictures",
+    "web": "the page in a browser",
+    "tensorboard": "a run's metrics in TensorBoard",
+    "gymnasium": "Gymnasium environments",
+    "pettingzoo": "PettingZoo environments",
+    "openspiel": "OpenSpiel games and bots",
+    "onnx": "networks for other runtimes",
+    "gpu": "rules and learning on an NVIDIA GPU",
+}
+"""extra: what it is for; all others are for the development of Plyground"""
 OK, MISSING, BROKEN = "ok", "missing", "broken"
 
 
@@ -97,9 +108,9 @@ def _packages(extra: str, needed: Sequence[Requirement]) -> Finding:
     part, remedy = (f"[{extra}]", install(extra)) if extra else ("packages", "pip install .")
     if not missing and not old:
         return Finding(part, OK, words)
-    lacking = "; ".join(
-        ["not installed: " + ", ".join(missing)] * bool(missing) + ["too old: " + ", ".join(old)] * bool(old)
-    )
+    parts = ["not installed: " + ", ".join(missing)] * bool(missing) + ["too old: " + ", ".join(old)] * bool(old)
+    purpose = [f"for {PURPOSES.get(extra, 'the development of Plyground alone')}"] * bool(extra)
+    lacking = "; ".join(parts + purpose)
     return Finding(part, MISSING if extra else BROKEN, lacking, remedy)
 
 

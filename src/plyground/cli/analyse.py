@@ -6,13 +6,12 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
@@ -20,10 +19,11 @@ from plyground.agents.agent import make
 from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import say_stopped
-from plyground.cli.terminal import board, console, say
-from plyground.errors import InvalidValue, command, shorten
+from plyground.cli.terminal import board, console, say, titled
+from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
+from plyground.play import typed
 from plyground.position import Position
 from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, solve
 from plyground.report.analysis import analyse_game as analyses_of_game
@@ -62,7 +62,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
 
     def show(each: Analysis) -> None:
         if live:
-            live.update(moves_table(add_scores(each, scores), LIVE_ROWS), refresh=True)
+            live.update(moves_table(add_scores(each, scores), position, LIVE_ROWS), refresh=True)
 
     scores = solve(position)
     with live or nullcontext():
@@ -72,7 +72,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
     else:
         console.print(board(position, position.seat if position.game.rules.hidden else None))
-        console.print(moves_table(found))
+        console.print(moves_table(found, position))
     _end(stopped)
 
 
@@ -84,42 +84,53 @@ class Explainer:
 
     def show(self, position: Position) -> None:
         *_, last = analyse(self.growing, position, seeds(0, 1))
-        console.print(moves_table(add_scores(last, solve(position)), EXPLAINED))
+        console.print(moves_table(add_scores(last, solve(position)), position, EXPLAINED))
 
 
-def moves_table(found: Analysis, rows: int = 0) -> Group:
-    """The moves of a position, the best first, with the columns that the agent can fill; 0 rows: all."""
-    columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: move.name}
-    if len({move.prior for move in found.moves}) > 1 or found.simulations:
-        columns["prior"] = lambda move: f"{move.prior:.1%}"
+def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
+    """The moves of a position as people write them, the best first, with the columns that the agent can fill; 0 rows:
+    all."""
+    lines = {move.action: typed.written(position, move.line) for move in found.moves}
+    columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: lines[move.action][0]}
+    valued = [move for move in found.moves if move.value is not None or move.words]
+    known = valued or [move for move in found.moves if move.prior > 0.0]
+    if not valued and len(known) == 1 < len(found.moves):
+        return Group(Text(f"It would play {lines[known[0].action][0]}, and gives no values to moves."))
+    if len({move.prior for move in known}) > 1:
+        columns["prior"] = _share
     if found.simulations:
         columns["visits"] = lambda move: f"{move.visits:,}"
     if any(move.value is not None for move in found.moves):
-        columns["value"] = _value
+        columns["value"] = lambda move: move.judgement
     if any(move.words for move in found.moves):
         columns["solver"] = lambda move: move.words
-    if found.simulations or any(len(move.line) > 1 for move in found.moves):
-        columns["principal variation"] = lambda move: " ".join(move.line[:SHORT])
-    table = Table(*columns, title=f"{found.side} moves", title_justify="left")
-    shown = found.moves[: rows or None]
+    if any(len(line) > 1 for line in lines.values()):
+        columns["principal variation"] = lambda move: " ".join(lines[move.action][:SHORT])
+    table = titled(f"{found.side} moves", *columns)
+    shown = known[: rows or None]
     for number, move in enumerate(shown):
         table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
     left = len(found.moves) - len(shown)
     rate = found.simulations / max(found.seconds, 1e-9)
-    line = [f"{found.simulations:,} simulations in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
+    line = [f"{counted(found.simulations, 'simulation')} in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
     line += [f"value of the position {found.value:+.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
-    line += [f"{left} more {'move' if left == 1 else 'moves'}"] * bool(left)
-    return Group(table, Text(", ".join(line)))
+    line += [counted(left, "more move")] * bool(left)
+    return Group(table, Text(", ".join(line)), *_equal(shown))
 
 
-def _value(move: MoveAnalysis) -> str:
-    if move.proven == "draw":
-        return "draw"
-    if move.proven:
-        distance, unit = (move.plies, "ply plies") if move.turns is None else (move.turns, "turn turns")
-        return f"{move.proven} in {distance} {unit.split()[distance != 1]}"
-    return "-" if move.value is None else f"{move.value:+.2f}"
+def _equal(moves: Sequence[MoveAnalysis]) -> list[Text]:
+    """What is to be said of moves that an agent cannot tell apart."""
+    values = {move.judgement for move in moves}
+    if len(moves) < 2 or len(values) > 1 or moves[0].value is None:
+        return []
+    result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(moves[0].value)
+    why = f": {result}" if result and moves[0].visits and not moves[0].proven else ""
+    return [Text(f"It sees no difference between these {len(moves)} moves{why}.")]
+
+
+def _share(move: MoveAnalysis) -> str:
+    return f"{move.prior:.1%}" if move.prior >= 0.001 else "<0.1%"
 
 
 # ---- a game ----
@@ -137,18 +148,24 @@ def analyse_game(
     agent: Any, start: Position, actions: Sequence[int], seed: int, as_json: bool, picture: Path | None
 ) -> None:
     """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
+    positions = [start]  # before each ply
+    for action in actions[:-1]:
+        positions.append(positions[-1].play(action))
     with terminal.progress(len(actions), "plies", hide=as_json) as advance:
 
         def show(each: GameAnalysis) -> None:
             last = each.plies[-1]
-            advance(last.ply, title=f"{last.side} {last.played} {last.mistake}")
+            advance(
+                last.ply,
+                title=f"{last.side} {typed.notation(positions[last.ply - 1], actions[last.ply - 1])} {last.mistake}",
+            )
 
         found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
     else:
-        show_game(found, start.game)
+        show_game(as_written(found, positions), start.game)
     if picture:
         from plyground.report.pictures import save_values
 
@@ -157,12 +174,23 @@ def analyse_game(
     _end(stopped)
 
 
+def as_written(found: GameAnalysis, positions: Sequence[Position]) -> GameAnalysis:
+    """The same with moves as people write them; `positions` are those before each ply."""
+
+    def written_ply(each: PlyAnalysis) -> PlyAnalysis:
+        here = positions[each.ply - 1]
+        played, best = (typed.notation(here, here.action(name)) for name in (each.played, each.best))
+        return replace(each, played=played, best=best, line=typed.written(here, each.line))
+
+    return replace(found, plies=[written_ply(each) for each in found.plies])
+
+
 def show_game(found: GameAnalysis, game: Game) -> None:
     """All plies, then the worst mistakes with the command that analyses each."""
     sides = game.rules.SIDES
     solved = any(each.words for each in found.plies)
     columns = ["ply", "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
-    table = Table(*columns, title=str(game), title_justify="left")
+    table = titled(str(game), *columns)
     for each in found.plies:
         lost = f"{each.lost:.2f}" if each.lost >= 0.005 else ""
         exact = [f"{each.exact:+d}" if each.exact else "" if each.exact is None else "0"] * solved
@@ -172,10 +200,10 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
-    say(f"{len(found.plies)} of {found.length} plies. Lost of a value between -1 and 1: {limits}.")
+    console.print(f"{len(found.plies)} of {counted(found.length, 'ply')}. Lost of a value between -1 and 1: {limits}.")
     counts = {side: [each for each in found.worst() if each.side == side] for side in sides}
     for side, mistakes in counts.items():
-        number = ", ".join(f"{_plural(sum(each.mistake == name for each in mistakes), name)}" for name in THRESHOLDS)
+        number = ", ".join(counted(sum(each.mistake == name for each in mistakes), name) for name in THRESHOLDS)
         say(f"{side}: {number}")
     for each in found.worst()[:WORST]:
         _show_mistake(each, game)
@@ -186,11 +214,6 @@ def _show_mistake(each: PlyAnalysis, game: Game) -> None:
     say(f"\nply {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
     say(f"  better: {' '.join(each.line[:SHORT])}")
     say(f"  {command('analyse', game, '--position', each.position)}")
-
-
-def _plural(count: int, name: str) -> str:
-    several = {"inaccuracy": "inaccuracies"}.get(name, f"{name}s")
-    return f"{count} {name if count == 1 else several}"
 
 
 def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:

@@ -18,15 +18,10 @@ import plyground
 from plyground.cli import help as texts
 from plyground.cli.ctrl_c import say_stopped, second_ends
 from plyground.cli.guesses import correct, game_files, option
-from plyground.errors import Error, command, install, shorten, unknown
+from plyground.errors import Error, command, naming_extras, shorten, unknown
 
 OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
-EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
-    **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
-}
-"""package: the extra that installs it"""
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
@@ -39,16 +34,11 @@ def main() -> None:
     try:
         arguments = correct(arguments, tuple(texts.HELP))
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        with second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
+        with naming_extras(), second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
             _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get(str(error.name).partition(".")[0])
-        if extra is None:
-            raise
-        _fail(f"this needs {error.name}, which is not installed; {install(extra)}")
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt:
@@ -60,7 +50,7 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
-        _explain_fault_of_game(error, unchecked)
+        _explain_fault_of_game(error, unchecked, game_files(arguments))
         raise
 
 
@@ -78,10 +68,14 @@ def _is_about_the_program(arguments: Sequence[str]) -> bool:
     return True
 
 
-def _explain_fault_of_game(error: Exception, unchecked: str) -> None:
+def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Path]) -> None:
     """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
     if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-        _fail(f"the game does not compile: {_compiler_message(error)}")
+        from plyground.checks.places import place_of_name
+
+        message = _compiler_message(error)
+        places = [found for path in games if (found := place_of_name(path, message))]
+        _fail(f"the game does not compile: {message}{f'; see {places[0]}' if places else ''}")
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
@@ -112,9 +106,9 @@ def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
 
         return teach.COMMANDS
     if name in ("train", "resume"):
-        from plyground.cli import pipeline, training
+        from plyground.cli import pipeline, resume
 
-        return {name: pipeline.make_train(arguments) if name == "train" else training.resume}
+        return {name: pipeline.make_train(arguments) if name == "train" else resume.resume}
     if name == "export":
         from plyground.cli import export
 

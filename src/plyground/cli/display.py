@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground.cli.terminal import console
+from plyground.errors import counted
+from plyground.learners.short_lines import ShortLines, place
 
 METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24
@@ -36,7 +38,7 @@ class Display:
         self.live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         self.scores: list[tuple[int, Mapping[str, Any]]] = []
         self.seen: tuple[float, int, int] | None = None
-        self.cycle: Event | None = None  # the last one, before its line is printed
+        self.short = ShortLines(self._print)
         self.note, self.plies, self.updates = "", 0.0, 0.0  # the last two a second
 
     def __enter__(self) -> Display:
@@ -45,14 +47,14 @@ class Display:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._print_cycle()
+        self.short.end()
         if self.live:
             self.live.__exit__(None, None, None)
 
     def __call__(self, event: Event) -> None:
         kind = event["event"]
         if kind not in ("tick", "evaluation"):
-            self._print_cycle()
+            self.short.end()
         if kind == "tick":
             if self.live:
                 self._measure(event)
@@ -68,22 +70,10 @@ class Display:
             return
         if self.verbose:
             self._print(LINES[kind](event))
-        elif kind in ("cycle", "evaluation"):
-            self._hold_cycle(event)
+        elif kind in ("cycle", "evaluation", "epoch"):
+            self.short(event)
         else:
-            self._print(SHORT_LINES.get(kind, _text)(event))
-
-    def _hold_cycle(self, event: Event) -> None:
-        """One line for each cycle, with its evaluation, if it has one: that comes right after it."""
-        if event["event"] == "cycle":
-            self.cycle = event
-        else:
-            self._print_cycle(event)
-
-    def _print_cycle(self, evaluation: Event | None = None) -> None:
-        if self.cycle or evaluation:
-            self._print(_short_cycle(self.cycle, evaluation))
-        self.cycle = None
+            self._print(event["text"])
 
     def _print(self, line: str) -> None:
         console.print(line, soft_wrap=not console.is_terminal)  # above the live view
@@ -150,16 +140,12 @@ def _metrics(found: Mapping[str, Any], between: str = " ") -> str:
     return between.join(text + even if name == "entropy" else text for name, text in words.items())
 
 
-def _place(event: Event) -> str:
-    return f"cycle {event['cycle']}" + (f"/{event['cycles']}" if event["cycles"] else "")
-
-
 def _evaluation(event: Event) -> str:
     found = event["eval_opponents"].items()
     scores = [f"{spec} {one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]" for spec, one in found]
     scores += [f"{name} {share:.1%}" for name, share in event["puzzles"].items()]
     best = f"best so far {event['against_best']['score']:.1%}, best is step {event['best']}"
-    return f"{_place(event)}: against {' · '.join(scores)} · {best}"
+    return f"{place(event)}: against {' · '.join(scores)} · {best}"
 
 
 def _cycle(event: Event) -> str:
@@ -170,8 +156,9 @@ def _cycle(event: Event) -> str:
         spread = f"distinct {event['distinct']:.0%}, reward variance {event['reward_variance']:.3f}"
         experience = f" · quality {event['quality']:.2f} ({spread})"
     return (
-        f"{_place(event)}: {event['games']} games ({ended}, {event['mean_length']:.1f} plies) · "
-        f"{event['updates']} updates · {_metrics(event)}{experience} · illegal_moves {event['illegal_moves']} · "
+        f"{place(event)}: {counted(event['games'], 'game')} ({ended}, {event['mean_length']:.1f} plies) · "
+        f"{counted(event['updates'], 'update')} · {_metrics(event)}{experience} · "
+        f"illegal_moves {event['illegal_moves']} · "
         f"{event['seconds']['total']:.1f} s ({parts})"
     )
 
@@ -187,26 +174,8 @@ def _epoch(event: Event) -> str:
     )
 
 
-def _short_cycle(cycle: Event | None, evaluation: Event | None) -> str:
-    """`cycle 3/10: 80% against random, 62% against greedy · 40 games, 9 s`."""
-    parts: list[str] = []
-    if evaluation:
-        scores = (f"{one['score']:.0%} against {spec}" for spec, one in evaluation["eval_opponents"].items())
-        parts.append(", ".join(scores))
-    if cycle:
-        parts.append(f"{cycle['games']:,} games, {cycle['seconds']['total']:.0f} s")
-        parts += [f"{cycle['illegal_moves']} illegal moves"] * bool(cycle["illegal_moves"])
-    return f"{_place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
-
-
-def _short_epoch(event: Event) -> str:
-    agrees = f"as the teacher in {event['match@1']:.0%} of new positions" if "match@1" in event else "learned"
-    return f"epoch {event['epoch']}/{event['epochs']}: {agrees} · {event['seconds']:.0f} s"
-
-
 def _text(event: Event) -> str:
     return event["text"]
 
 
 LINES = {"note": _text, "device": _text, "cycle": _cycle, "evaluation": _evaluation, "epoch": _epoch}
-SHORT_LINES = {"epoch": _short_epoch}

@@ -49,6 +49,7 @@ class WordTuple(tuple[str, ...]):
 
 AnyWords = PrimitiveConstructorSpec("*", "WORD", WordTuple, lambda given: isinstance(given, WordTuple), list)
 Several = Annotated[WordTuple, AnyWords]  # an option that takes several words
+NoPath = Annotated[Path | None, hint("PATH", "none")]
 Words = Positional[Annotated[WordTuple, AnyWords]]
 NO_WORDS = WordTuple()
 
@@ -93,3 +94,11 @@ def game_first(
 
 def _example(name: str) -> str:
     return command(*HELP[name].examples[0].partition("#")[0].split())
+
+
+def check_picture(picture: Path | None) -> None:
+    """Raise InvalidValue before a long command that could not write its picture."""
+    if picture:
+        from plyground.report.figures import check_picture as check
+
+        check(picture)

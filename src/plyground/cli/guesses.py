@@ -180,7 +180,7 @@ OPTIONS_MEANT: Mapping[str, Mapping[str, str]] = {
     "watch": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--fps": "--speed {}", "--load": WORD},
     "match": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | GAMES_TO_PLAY | RUN_MEANT,
     "ladder": AGENTS | GAME_MEANT | GAMES_TO_PLAY,
-    "grade": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT,
+    "grade": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--number": "--positions {}"},
     "evaluate": AGENTS | SETTINGS_OF_AGENTS | GAMES_TO_PLAY | RUN_MEANT | {"--load-best": "--checkpoint best"},
     "teach": {"--topk": "--top-k {}", "--tau": "--temperature {}", "--max-steps": "--max-plies {}"},
     "plot": dict.fromkeys(("--output", "--save", "--file", "--picture"), "--out {}") | RUN_MEANT,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from plyground.cli import teach, training
+from plyground.cli import resume, teach, training
 from plyground.cli.display import Display
 from plyground.cli.grammar import hint
 from plyground.cli.guesses import option
+from plyground.cli.running import Verbose
 from plyground.cli.terminal import say
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
@@ -70,7 +71,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
         out: Annotated[Path | None, hint("PATH", "a new folder in runs/")] = None,
         seed: int = 0,
         tensorboard: bool = False,
-        verbose: training.Verbose = False,
+        verbose: Verbose = False,
     ) -> None:
         Display.verbose = verbose
         if tensorboard:
@@ -116,7 +117,7 @@ def _run_stage(
     if (run / REPORT).exists():
         return True
     if steps_of(run):
-        return training.resume_run(run, tensorboard=tensorboard)
+        return resume.resume_run(run, tensorboard=tensorboard)
     begun = {"data": [str(folder / DATASET)]} if stage == IMITATION else {"init": str(folder / IMITATION)}
     settings = {**table[stage], **begun, "game": collect.game, "seed": seed}
     return training.train_run(stage, settings, run, where, tensorboard)

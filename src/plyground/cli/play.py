@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error
-from plyground.play import preparation
+from plyground.game import Game
+from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
-from plyground.play.typed import actions_of, turn_text, turns_of
+from plyground.play.typed import turn_text
 from plyground.search.analysis import Analysis
 
 THOUGHTS = 10  # moves in the answer to `think`
@@ -60,26 +60,58 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
     _show(session, session.begin(), background)
     events, files = list[Event](), Files(file)
     while True:
-        while session.agent_to_move:
-            session.agent = session.agent or wait(background, "agent")
-            events += session.reply()
-        _show(session, events, background)
+        _show(session, _with_reply(session, events, background), background)
         typed = _ask(session.prompt, background.progress)
         if typed is None:
             return
-        if typed == "help":
-            _say(f"{about(session.start.game)}\nType {session.start.game.rules.TYPING}.\n{HELP}")
-        if typed == "hint":
-            wait(background, "hints")
-        if typed == "think" and not session.over:
-            session.agent = session.agent or wait(background, "agent")
-            _think(session)
-        events = [] if typed in ("help", "think") else session.submit(typed)
+        events = [] if _answered(typed, session, background) else session.submit(typed)
         for event in events:
             if event.kind == "began":
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _answered(typed: str, session: Session, background: Background) -> bool:
+    """Answer what a session cannot: `help`, `think`, and a hint while better ones are being compiled. Returns whether
+    that was all."""
+    if typed == "help":
+        _say(_help(session.start.game))
+    elif typed == "think" and not session.over:
+        session.agent = ready(session, background) or wait(background, "agent")
+        _think(session)
+    elif typed == "hint" and not session.over:
+        early = None if background.done("hints") else hints.early_hint(session.position)
+        if early is None:
+            wait(background, "hints")
+            return False
+        _say(early.text)
+    return typed in ("help", "think") or (typed == "hint" and not session.over)
+
+
+def _help(game: Game) -> str:
+    """The aim, the rules, the settings in force, how to type, and the commands."""
+    settings = [f"{name}={game.settings[name]} ({setting.meaning})" for name, setting in game.rules.SETTINGS.items()]
+    return "\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP])
+
+
+def _with_reply(session: Session, events: list[Event], background: Background) -> list[Event]:
+    """The events to show when the person is to act again; where the agent is not ready, the first of them are shown
+    before."""
+    while session.agent_to_move:
+        session.agent = ready(session, background)
+        if session.agent is None:
+            _show(session, events, background)
+            events, session.agent = [], wait(background, "agent")
+        events = events + session.reply()
+    return events
+
+
+def ready(session: Session, background: Background) -> Agent | None:
+    """The agent; while it is still being compiled, a simple one as plain Python, and None in place of others."""
+    if background.done("agent"):
+        return background.futures["agent"].result()
+    return session.agent or preparation.quick_agent(session.start.game, session.name)
 
 
 def _think(session: Session) -> None:
@@ -90,9 +122,7 @@ def _think(session: Session) -> None:
     except Error as error:
         _say(f"{error}")
         return
-    lines = [[turn for _, turn in turns_of(position, actions_of(position, move.line))] for move in found.moves]
-    moves = [replace(move, name=line[0], line=line) for move, line in zip(found.moves, lines, strict=True)]
-    console.print(moves_table(replace(found, moves=moves), THOUGHTS))
+    console.print(moves_table(found, position, THOUGHTS))
 
 
 def wait(background: Background, name: str) -> Any:
@@ -102,7 +132,9 @@ def wait(background: Background, name: str) -> Any:
         with console.status("") as status:
             while not background.done(name):
                 waited = time.perf_counter() - begun
-                status.update(f"compiling, once for this machine: {background.progress} ({waited:.0f} s)")
+                status.update(
+                    f"compiling, once for this machine: {background.progress} ({waited:.0f} s; in all a minute or two)"
+                )
                 time.sleep(0.1)
     return background.futures[name].result()
 

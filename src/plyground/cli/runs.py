@@ -19,7 +19,7 @@ from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, RunPath, Words, shown_as
 from plyground.cli.guesses import is_game, is_run, newest_run, run_path
 from plyground.cli.terminal import console, progress, say, show_match, titled
-from plyground.errors import InvalidValue, command, unknown
+from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.report import publish as publishing
 from plyground.report import run as run_report
@@ -68,7 +68,9 @@ def runs(
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
         usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
-        raise InvalidValue(f"runs {action} takes {wanted[action]} names, not {len(names)}: plyground runs {usage}")
+        raise InvalidValue(
+            f"runs {action} takes {counted(wanted[action], 'name')}, not {len(names)}: plyground runs {usage}"
+        )
     source, target = (run_path(name) for name in (names[0], names[-1]))
     if action == "pack":
         say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")

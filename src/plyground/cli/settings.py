@@ -26,7 +26,6 @@ from plyground.runs.settings import PROFILES, profile, profiles, read_toml
 CONFIGS = "plyground.learners.config"
 SHARED = {"RunConfig": CONFIGS, "NetworkConfig": CONFIGS, "PolicyConfig": "plyground.learners.rollout"}
 """configs that several learners inherit from, and their modules"""
-NOT_SETTINGS = ("learner", "versions")
 OF_TRAIN = {
     "profile PROFILE": "settings to begin with: one of `plyground profiles`, a .toml file, or a run, to repeat it",
     "out PATH": "the run's directory, or that of seed-0, seed-1, ... of several seeds (default: a new one in runs/)",

@@ -13,7 +13,7 @@ from plyground.cli.ctrl_c import stop_at_once, stop_on_signal
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, GameWord, Words, game_first, hint, shown_as
 from plyground.cli.terminal import console, progress, say, titled
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, counted
 from plyground.game import load
 from plyground.report.verify import verify as verify_run
 from plyground.runs.directory import trust_run
@@ -47,7 +47,8 @@ def collect_into(out: Path, config: Collect) -> bool:
 
         found = collect_games(config, out, report, lambda: bool(stop))
     results = ", ".join(f"{name} {count}" for name, count in found["results"].items())
-    size = f"{found['lines']:,} positions of {found['games']:,} games ({results}), {found['bytes']:,} bytes"
+    positions, games = counted(found["lines"], "position"), counted(found["games"], "game")
+    size = f"{positions} of {games} ({results}), {found['bytes']:,} bytes"
     say(f"{out}: {size}; {found['positions_per_second']:,.0f} positions a second by {found['teacher']}")
     if found["games"] < config.games:
         say("Stopped; the same command continues.")
@@ -84,7 +85,7 @@ def convert(
         game: the game of the dataset, if not given first
     """
     spec, (source, target) = game_first(words, game, "convert [GAME] SOURCE TARGET", 2, 2, Collect.game)
-    say(f"{target}: {convert_dataset(Path(source), Path(target), Lines(load(spec))):,} positions")
+    say(f"{target}: {counted(convert_dataset(Path(source), Path(target), Lines(load(spec))), 'position')}")
 
 
 def verify(

@@ -21,7 +21,7 @@ from plyground.arena.ladder import Ladder
 from plyground.arena.match import Match
 from plyground.arena.rating import Sprt, Verdict
 from plyground.checks.speed import Speed
-from plyground.errors import command
+from plyground.errors import command, counted
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import Setting
@@ -36,7 +36,11 @@ def say(text: str) -> None:
 
 
 def titled(title: str, *columns: str, header: bool = True) -> Table:
-    return Table(*columns, title=title, title_justify="left", show_header=header)
+    """A table in which long names are folded, never cut."""
+    table = Table(title=Text(title, overflow="fold"), title_justify="left", show_header=header)
+    for column in columns:
+        table.add_column(Text(column, overflow="fold"), overflow="fold")
+    return table
 
 
 def show_rows(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -141,7 +145,7 @@ def show_match(
         return
     low, high = result.interval
     table = titled(f"{a} against {b}, {game}", "", "games", "wins", "draws", "losses", "score")
-    for column, name in enumerate((f"{a} as first", f"{a} as second", f"{a} in all")):
+    for column, name in enumerate(("as first", "as second", "in all")):
         part = result.scores[:, column] if column < 2 else result.scores
         counts = [str((part == value).sum()) for value in (1, 0.5, 0)]
         table.add_row(name, str(part.size), *counts, f"{part.mean():.1%}")
@@ -150,13 +154,14 @@ def show_match(
     elo_low, elo_high = (_elo(end) for end in result.elo_interval)
     console.print(f"Elo difference: {_elo(result.elo)}, 95% interval {elo_low} to {elo_high}")
     if result.unfinished:
-        console.print(f"{result.unfinished} games were stopped after {result.max_plies} plies and count as draws")
+        stopped, after = counted(result.unfinished, "game"), counted(result.max_plies, "ply")
+        console.print(f"stopped after {after} and counted as drawn: {stopped}")
     for fault in dict.fromkeys(result.faults):
         console.print(f"a game was given up: {fault}")
     if sprt and verdict:
         ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
         console.print(
-            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {decided} after {result.games} games "
+            f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {decided} after {counted(result.games, 'game')} "
             f"(log-likelihood ratio {ratio:.2f}, decided at ±{sprt.limit:.2f})"
         )
 
@@ -185,7 +190,7 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
         rows = [{"agent": names[k], "elo": ratings.elo[k], "error": ratings.error[k]} for k in order]
         print(json.dumps({**asdict(ladder), "ratings": rows}))
         return
-    table = Table("", "agent", "Elo", "±", "score", title=f"{ladder.game}, {ladder.games} games for each two")
+    table = titled(f"{ladder.game}, {ladder.games} games for each two", "", "agent", "Elo", "±", "score")
     for place, index in enumerate(order, start=1):
         mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
         score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
@@ -201,7 +206,7 @@ def show_speed(speed: Speed, as_json: bool) -> None:
     cpu, wall, each = speed["plies_per_cpu_second"] / 1e6, speed["plies_per_second"] / 1e6, speed["batch_of_a_thread"]
     console.print(f"{speed['game']}: random play, legal mask and {speed['encoder']} written at each ply")
     console.print(f"  {cpu:7.2f} M plies per CPU-second, one thread with {speed['batch']} games")
-    console.print(f"  {wall:7.2f} M plies per second, {speed['threads']} threads with {each} games each")
+    console.print(f"  {wall:7.2f} M plies per second, {counted(speed['threads'], 'thread')} with {each} games each")
 
 
 # ---- solved games ----
@@ -252,8 +257,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
     if report.mistakes:
         console.print(f"\nLook at one of them: {command('solve', 'POSITION')}")
     if games := report.games:
-        results = f"{games.wins} wins, {games.draws} draws, {games.losses} losses"
-        console.print(f"\nagainst the perfect player: {results}; mean length {games.plies:.1f} plies")
+        console.print(f"\nagainst the perfect player: {games.results}; mean length {games.plies:.1f} plies")
 
 
 def grade_numbers(report: Grade) -> dict[str, object]:

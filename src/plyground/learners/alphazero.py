@@ -68,10 +68,8 @@ class AlphaZero(NetworkConfig, RunConfig):
     """simulations at its beginning; they grow linearly (0: always the same number)"""
     considered: Annotated[int, Bounds(2, 1024)] = 16
     """actions among which the search chooses at the root"""
-    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
+    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.5
     """c_scale of Gumbel search: how far values outweigh the network's policy"""
-    rescale: bool = False
-    """values count by their place between the worst and the best value of a node, as in mctx"""
     opening_share: Share = 1.0
     """share of the games that begin after up to `opening_plies` random plies; the others begin at the start"""
     buffer_size: Count = 100_000
@@ -352,7 +350,6 @@ def self_play_search(config: AlphaZero, view: View, evaluator: NetworkEvaluator)
         leaf="network",
         considered=config.considered,
         value_scale=config.value_scale,
-        rescale=config.rescale,
         noise=True,
     )
     return NetworkSearch(view, timed(NETWORK)(evaluator), how, config.num_envs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import logging
 import platform
 import shutil
 from collections.abc import Callable, Generator
@@ -23,24 +24,27 @@ from plyground.game import Game
 from plyground.learners import find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
+from plyground.learners.short_lines import ShortLines
 from plyground.runs import directory
 from plyground.runs.directory import Run
 from plyground.runs.groups import RUNS
 from plyground.runs.settings import build
 
+LOG = logging.getLogger("plyground")
 SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 
 
 def train(
     learner: str,
     out: str | Path | None = None,
-    progress: Callable[[Event], None] = lambda event: None,
+    progress: Callable[[Event], None] | None = None,
     **settings: Any,
 ) -> Agent:
     """Train a learner (`dqn`, `ppo`, ...) and return the best version as an agent.
 
     Settings are those of the command `train`: `train("ppo", game="connect_four", seconds=60)`. The run is kept in
-    `out`, by default a new directory in `runs/`; `progress` is called with each event, plain data.
+    `out`, by default a new directory in `runs/`. A notice tells of each cycle; with `progress`, that is called with
+    each event, plain data, instead.
     """
     path = Path(out) if out else next_free(RUNS, learner)
     entry = find_learner(learner)
@@ -48,7 +52,9 @@ def train(
         settings["game"] = settings["game"].full
     config = resolve(build(entry.config, settings, f"the settings of {learner}"))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
-        training.train(begin(entry.learner, config, path), run, progress)
+        lines = ShortLines(LOG.info)
+        training.train(begin(entry.learner, config, path), run, progress or lines)
+        lines.end()
     return load_run(str(path), None, "best")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from plyground.agents.agent import make
+from plyground.agents.agent import can_search, make
 from plyground.agents.levels import strongest
+from plyground.errors import counted
+from plyground.games import GAMES
 from plyground.play import typed
 from plyground.position import Position
 from plyground.report.analysis import Scores, solve
@@ -38,6 +40,17 @@ def hint(position: Position) -> Hint:
     scores = solve(position)
     found = _by_solver(position, scores) if scores else _by_agent(position, make(strongest(game), game))
     return Hint(found.actions, ". ".join([*own, found.text]))
+
+
+def early_hint(position: Position) -> Hint | None:
+    """A hint without the compiler, by an agent that looks at few positions; None for a game of one's own, which nobody
+    has tested without the compiler."""
+    game = position.game.without_compiler()
+    simple = "minimax:nodes=300" if can_search(game) else next(iter(game.rules.SCORERS), "")
+    if game.word not in GAMES or not simple:
+        return None
+    found = _by_agent(Position(game, position.states, rngs=position.rngs), make(simple, game))
+    return Hint(found.actions, f"{found.text} (at first sight: the better adviser is being compiled)")
 
 
 def prepare(start: Position) -> None:
@@ -81,6 +94,4 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
 
 
 def _distance(move: MoveAnalysis) -> str:
-    number, unit = (move.turns, "turn") if move.turns is not None else (move.plies, "ply")
-    plural = {"turn": "turns", "ply": "plies"}[unit]
-    return f" in {number} {unit if number == 1 else plural}" if number is not None else ""
+    return f" in {counted(move.distance, 'move')}" if move.distance is not None else ""

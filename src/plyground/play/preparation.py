@@ -7,13 +7,18 @@ from functools import partial
 from typing import Any
 
 from plyground.agents.agent import Agent, known, make
+from plyground.agents.levels import ALPHA_BETA, levels_of
 from plyground.batch import Batch
 from plyground.game import Game
+from plyground.games import GAMES
 from plyground.games.rng import seeds
 from plyground.play import hints
 from plyground.position import Position
 from plyground.search.analysis import analyse
 
+QUICK = ("random", "greedy", "minimax:depth=1", "minimax:depth=2", "minimax:depth=3", "level:1", "level:2")
+QUICK_BY_ALPHA_BETA = ("level:3", "level:4", "level:5", "level:6")
+"""agents that search so little that the interpreter needs a second or so for a move of theirs"""
 EXTERNAL = "uci:"  # begins the specs of programs, which need no compiler
 Steps = dict[str, Callable[[], Any]]
 """a step's name, as people read it: what it does"""
@@ -28,6 +33,13 @@ def of_session(start: Position, make_agent: Callable[[], Agent]) -> Steps:
         return made
 
     return {"agent": agent, "hints": partial(hints.prepare, start), "rules": start.game.compile}
+
+
+def quick_agent(game: Game, spec: str) -> Agent | None:
+    """The agent of a spec without the compiler, which plays the same moves: it replies while the compiler works. None
+    where that would take long, and for a game of one's own, which nobody has tested without the compiler."""
+    quick = (*QUICK, *game.rules.POLICIES, *(QUICK_BY_ALPHA_BETA if levels_of(game) is ALPHA_BETA else ()))
+    return make(spec, game.without_compiler()) if spec in quick and game.word in GAMES else None
 
 
 def of_game(game: Game) -> Steps:

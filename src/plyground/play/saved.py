@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, shorten
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
@@ -53,7 +53,7 @@ def read_file(path: Path, game: Game | None = None, number: int = 1) -> SavedGam
     except Error as error:
         raise InvalidText(f"{path}: {error}") from None
     if not 1 <= number <= len(games):
-        raise InvalidValue(f"{path} has {len(games)} games of {game}: there is no number {number}")
+        raise InvalidValue(f"{path} has {counted(len(games), 'game')} of {game}: there is no number {number}")
     return games[number - 1]
 
 

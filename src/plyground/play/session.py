@@ -27,6 +27,7 @@ from plyground.position import Position
 
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
+YES = ("y", "yes")  # to a question with one answer
 THIS_GAME = np.zeros(1, np.int64)  # for agents that learn while they play
 
 
@@ -125,7 +126,11 @@ class Session:
         return self._move(text.strip())
 
     def _move(self, text: str) -> list[Event]:
-        """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`."""
+        """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`; `Nd: Nd4?`, then
+        `y` is `Nd4`."""
+        if self.unclear and text.casefold() in YES:
+            only = typed.completions(self.position, self.unclear)
+            text = typed.notation(self.position, only[0]) if len(only) == 1 else text
         joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
         found = (typed.candidates, typed.completions)
         whole = next((each for read in found for each in joined if read(self.position, each)), text)

@@ -135,6 +135,11 @@ def turns_of(position: Position, actions: Sequence[int]) -> list[tuple[list[int]
     return turns
 
 
+def written(position: Position, names: Sequence[str]) -> list[str]:
+    """A line of names turn by turn, as people write them: `e4 Nf6`, not `e2e4 g8f6`."""
+    return [text for _, text in turns_of(position, actions_of(position, names))]
+
+
 def words_of_moves(position: Position) -> list[list[str]]:
     """Every legal action as people write it, split into words."""
     legal = position.legal()

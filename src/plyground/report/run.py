@@ -12,7 +12,7 @@ from typing import Any
 from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
-from plyground.errors import plain_os_errors
+from plyground.errors import counted, plain_os_errors
 from plyground.learners.evaluation import evaluate
 from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
@@ -96,13 +96,15 @@ def totals(records: Sequence[Mapping[str, Any]]) -> str:
     """What the run has done so far."""
     for cycle in events(records, "cycle")[-1:]:
         return (
-            f"{cycle['cycle']} cycles, {cycle['plies']:,} plies played, {cycle['updates']:,} updates in "
+            f"{counted(cycle['cycle'], 'cycle')}, {counted(cycle['plies'], 'ply')} played, "
+            f"{counted(cycle['updates'], 'update')} in "
             f"{cycle['seconds'].get('total', 0.0):.0f} s; illegal moves: {cycle['illegal_moves']}."
         )
     for epoch in events(records, "epoch")[-1:]:
         kl, matched = (math.nan if epoch[name] is None else epoch[name] for name in ("kl", "match@1"))
         held_out = f"on held-out positions KL {kl:.4f}, match@1 {matched:.1%}"
-        return f"{epoch['epoch']} epochs of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s; {held_out}."
+        epochs = counted(epoch["epoch"], "epoch")
+        return f"{epochs} of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s; {held_out}."
     return "Nothing was learned yet."
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from plyground.errors import InvalidValue, shorten
+from plyground.errors import InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.position import Position
 from plyground.search.arrays import WIN
@@ -25,6 +25,7 @@ from plyground.search.tree_search import FIRST_ROUND, TreeSearch
 
 CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
+SHOWN = 10  # moves that `print` shows
 LONGEST_LINE = 20  # plies of a principal variation
 RESULTS = {OPEN: "", LOST: "loss", DRAWN: "draw", WON: "win"}
 
@@ -51,13 +52,20 @@ class MoveAnalysis:
     """the solver's score, in a solved game"""
     words: str = ""
     """that score in words"""
-    turns: int | None = None
-    """of the proven win or loss, in turns of both sides, where the search counts these"""
+    distance: int | None = None
+    """moves of the side that wins until the proven end, where it is known: 2 for "mate in 2"; a whole turn is one"""
+
+    @property
+    def judgement(self) -> str:
+        """The proven result or the value: `win in 2 moves`, `draw`, `+0.35`; `-` where there is neither."""
+        if self.proven:
+            return self.proven + (f" in {counted(self.distance, 'move')}" if self.distance is not None else "")
+        return "-" if self.value is None else f"{self.value:+.2f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
-    """A position, and its moves: what the search would play first, then by visits."""
+    """A position, and its moves: what the search would play first, then by visits. `print` shows the best of them."""
 
     position: str
     """as the seat to move may see it"""
@@ -69,6 +77,22 @@ class Analysis:
     simulations: int
     seconds: float
     moves: list[MoveAnalysis]
+
+    def __str__(self) -> str:
+        """The best moves, each with its value and line."""
+        shown = self.moves[:SHOWN]
+        width = max(len(move.name) for move in shown)
+        rows = [f"  {move.name:{width}}  {move.judgement:>6}  {' '.join(move.line)}" for move in shown]
+        left = len(self.moves) - len(shown)
+        return "\n".join([self._head, *rows, *([f"  {counted(left, 'more move')}"] * bool(left))])
+
+    def __repr__(self) -> str:
+        return f"<analysis: {self._head} {', '.join(f'{move.name} {move.judgement}' for move in self.moves[:3])}>"
+
+    @property
+    def _head(self) -> str:
+        effort = f" after {counted(self.simulations, 'simulation')}" if self.simulations else ""
+        return f"{self.side} to move, value {self.value:+.2f}{effort}:"
 
 
 class Tree(NamedTuple):
@@ -156,7 +180,7 @@ def scored(
     for action in position.legal():
         value, line = values.get(action), (lines or {}).get(action, [action])
         decided = value is not None and abs(value) > WIN / 2
-        distance = round(WIN - abs(value or 0.0)) + 1 if decided else None
+        after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
         moves.append(
             MoveAnalysis(
                 name=position.name(action),
@@ -165,9 +189,9 @@ def scored(
                 visits=0,
                 value=value if value is None else max(-1.0, min(1.0, value)),
                 proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
-                plies=None if turns else distance,
+                plies=None if turns else after,
                 line=names_of(position, line),
-                turns=distance if turns else None,
+                distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
             )
         )
     rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
@@ -256,7 +280,19 @@ def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> 
         proven=RESULTS[proven],
         plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
         line=names,
+        distance=_winners_moves(tree, edge, proven == WON) if proven in (LOST, WON) else None,
     )
+
+
+def _winners_moves(tree: Tree, edge: int, won: bool) -> int:
+    """Turns of the side that wins when an edge of the root is played and then the best play that is proven."""
+    node, turns = 0, list[int]()  # the side of each turn
+    while node == 0 or (node > 0 and tree.nodes[node]["distance"] > 0):
+        side = int(tree.nodes[node]["side"])
+        turns += [side] * (turns[-1:] != [side])
+        edge = best_edge(tree, node) if node else edge
+        node = int(tree.edges[edge]["child"]) if edge >= 0 else -1
+    return turns.count(turns[0] if won else 1 - turns[0])
 
 
 def principal_variation(game: Game, tree: Tree, edge: int) -> list[str]:

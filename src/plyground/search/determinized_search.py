@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
-from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
 from plyground.search.analysis import Tree
@@ -41,7 +40,7 @@ def load_determinized_kernels(game: Game, leaf: str) -> Any:
     if leaf not in policies:
         raise unknown(f"rollout agent for {game}", leaf, ["random", *policies])
     own: Mapping[str, Function] = {"choose": policies[leaf]} | ({"score": scorers[leaf]} if leaf in scorers else {})
-    return load_kernels(TEMPLATE, slots_of(game.rules) | own, f"{game.label} {leaf}")
+    return game.kernels_with(TEMPLATE, slots_of(game.rules) | own, leaf)
 
 
 class Searcher:

@@ -89,7 +89,6 @@ class Settings(NamedTuple):
     rollout_plies: int
     visit_offset: float  # c_visit and c_scale of Gumbel search
     value_scale: float
-    rescale: bool  # whether values count by their place between the worst and the best of a node
     noise: float  # factor of the Gumbel noise, or share of the Dirichlet noise in the priors of the root
     noise_alpha: float
 

@@ -46,10 +46,8 @@ class SearchConfig:
     considered: int = 16
     """gumbel: actions of the root among which sequential halving chooses"""
     visit_offset: float = 50.0
-    value_scale: float = 0.1
+    value_scale: float = 0.5
     """gumbel: c_visit and c_scale; a value counts (c_visit + most visits) * c_scale beside log priors"""
-    rescale: bool = False
-    """gumbel: values count by their place between the worst and the best value of a node, as in mctx"""
     noise: bool = False
     """explore at the root, for training: Gumbel noise, or Dirichlet noise in the priors"""
     noise_share: float = 0.25
@@ -86,7 +84,6 @@ class SearchConfig:
             rollout_plies=self.rollout_plies or LONGEST,
             visit_offset=float(self.visit_offset),
             value_scale=float(self.value_scale),
-            rescale=self.rescale,
             noise=(1.0 if gumbel else float(self.noise_share)) if self.noise else 0.0,
             noise_alpha=float(self.noise_alpha),
         )

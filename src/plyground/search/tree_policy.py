@@ -14,7 +14,6 @@ from plyground.games.rng import Rng, uniform
 from plyground.kernels.uncounted import uncounted_body
 from plyground.search.tree_arrays import Ints, Settings, Trees, Whole
 
-LEAST_SPREAD = 0.01  # of values that are rescaled: smaller differences are noise
 LEAST = 1e-12  # a prior has a logarithm
 NOTHING = -1e30
 
@@ -120,19 +119,12 @@ def mixed_value(i: int, n: Whole, trees: Trees) -> float:
 
 @uncounted_body
 def completed_scale(i: int, n: Whole, trees: Trees, settings: Settings) -> float:
-    """The factor of values beside log priors: it grows with the visits of the most visited action. With `rescale` it is
-    divided by the spread of the values, so that the best and the worst action differ by the same in every position."""
+    """The factor of values beside log priors: it grows with the visits of the most visited action."""
     node, most = trees.nodes[i, n], 0
     first, count = node["first"], node["count"]
-    low = mixed_value(i, n, trees)
-    high = low
     for e in range(first, first + count):
-        edge = trees.edges[i, e]
-        if edge["visits"] > 0:
-            most = max(most, np.int64(edge["visits"]))
-            low, high = min(low, np.float64(edge["value"])), max(high, np.float64(edge["value"]))
-    scale = (settings.visit_offset + most) * settings.value_scale
-    return scale / max(high - low, LEAST_SPREAD) if settings.rescale else scale
+        most = max(most, np.int64(trees.edges[i, e]["visits"]))
+    return (settings.visit_offset + most) * settings.value_scale
 
 
 @uncounted_body

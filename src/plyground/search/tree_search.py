@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
-from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
 from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
@@ -40,7 +39,7 @@ def load_tree_kernels(game: Game, leaf: str) -> Any:
         return game.kernels(TEMPLATE)
     if leaf not in game.rules.POLICIES:
         raise unknown(f"evaluator of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
-    return load_kernels(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, f"{game.label} {leaf}")
+    return game.kernels_with(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, leaf)
 
 
 class TreeSearch:

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue, plain_os_errors
+from plyground.errors import InvalidValue, counted, plain_os_errors
 from plyground.game import load
 from plyground.runs import files
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
@@ -147,7 +147,7 @@ def read_all(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> NDArray[
     """[N] all records of a dataset; no records are an error."""
     parts = [found for found, _ in read_dataset(path, lines, bad_lines) if len(found)]
     if not parts:
-        raise InvalidValue(f"{path} holds no examples ({rejected_lines(path)} lines were rejected)")
+        raise InvalidValue(f"{path} holds no examples; rejected: {counted(rejected_lines(path), 'line')}")
     return np.concatenate(parts)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.errors import counted
 from plyground.game import Game
 from plyground.teaching.dataset import BadLines, read_all, rejected_lines
 from plyground.teaching.lines import Lines
@@ -34,11 +35,11 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     entropy = -np.where(chances > 0, chances * np.log(np.maximum(chances, 1e-300)), 0.0).sum(1)
     moves = (examples["top"] >= 0).sum(1)
     found = {
-        "size": f"{len(examples):,} positions of {len(games):,} games, {path.stat().st_size:,} bytes",
+        "size": f"{counted(len(examples), 'position')} of {counted(len(games), 'game')}, {path.stat().st_size:,} bytes",
         "rejected lines": f"{rejected_lines(path):,}",
         "duplicates": f"{len(examples) - len(repeats):,} ({1 - len(repeats) / len(examples):.2%}); "
         f"one position at most {repeats.max()} times",
-        "openings": f"{len(np.unique(examples['key'][first])):,} different first positions of {len(games):,} games",
+        "openings": f"{counted(len(np.unique(examples['key'][first])), 'different first position')} of all games",
         "phases": ", ".join(phases),
         "sides": f"{(examples['state']['to_move'] == 0).mean():.1%} with {game.rules.SIDES[0]} to move",
         "games' last positions": f"{(ends >= DECIDED).mean():.0%} decided, {clear:.0%} with a clear advantage, "

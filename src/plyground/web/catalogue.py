@@ -11,7 +11,7 @@ from plyground import specs
 from plyground.agents.agent import Entry, entries, known
 from plyground.agents.levels import EASIEST, HARDEST
 from plyground.agents.search import can_search_trees
-from plyground.errors import Error, InvalidValue, unknown
+from plyground.errors import Error, InvalidValue, command, unknown
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Value
@@ -81,6 +81,7 @@ class Catalogue:
             network=NETWORK in opponents and can_search_trees(game),
             typing=rules.TYPING,
             format="FEN or PGN" if rules.UCI else "a position or a list of moves",
+            learning=how_to_learn(game),
         )
 
     # ---- opponents ----
@@ -148,6 +149,13 @@ def _choice(name: str, shown: str, group: str, table: Mapping[str, Entry], spec:
     word = spec or name
     meaning = (table[word.partition(":")[0]].make.__doc__ or "").strip()
     return Choice(Opponent(name, shown, group, meaning), lambda: word)
+
+
+def how_to_learn(game: Game) -> str:
+    """The command by which an agent learns a game, or the reason why none can."""
+    if game.path and not game.encoders:
+        return "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"
+    return command("train", "dqn", game.word)
 
 
 def title_of(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.util
 import signal
 import sys
 import time
@@ -15,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import Error, InvalidText, InvalidValue, install, shorten, unknown
+from plyground.errors import Error, InvalidText, InvalidValue, check_installed, command, shorten, unknown
 from plyground.game import Game
 from plyground.play.saved import RUN_HEAD, RUN_OUTCOME, read_run_game
 from plyground.runs.directory import read_config, steps_of
@@ -136,7 +135,11 @@ class Runs:
         metrics = self._metrics(name)
         game, learner, message = "", "?", self.failures.get(name, "")
         try:
-            game, learner = self._game_id(game_of_run(path)), _learner_of(path)
+            spec, learner = game_of_run(path), _learner_of(path)
+            game = self._game_id(spec)
+            if not game:
+                how = command("serve", "--game", shorten(spec))
+                message = message or f"this server does not know its game, so nobody can play it here: {how}"
         except (Error, OSError) as error:
             message = message or str(error)
         started, steps = name in self.processes, steps_of(path)
@@ -201,8 +204,7 @@ class Runs:
 
     async def start_demo(self) -> None:
         """Train an agent on Connect Four for two minutes."""
-        if importlib.util.find_spec("torch") is None:
-            raise InvalidValue(f"training needs torch, which is not installed; {install('learn')}")
+        check_installed("torch")
         async with self.starting:
             self._check_free()
             names = (f"{DEMO_NAME}-{number}" for number in count(1))

@@ -68,6 +68,8 @@ class GameInfo(msgspec.Struct, frozen=True):
     """how a move is typed, in words"""
     format: str
     """what text the game reads and writes: `FEN or PGN`"""
+    learning: str
+    """the command by which an agent learns the game, or the reason why none can"""
 
 
 class TableInfo(msgspec.Struct, frozen=True):
@@ -272,8 +274,8 @@ class MoveInfo(msgspec.Struct, frozen=True):
     value: float | None
     proven: str
     """`win`, `draw` or `loss`; otherwise empty"""
-    plies: int | None
-    """until the proven end"""
+    distance: int | None
+    """moves of the side that wins until the proven end; a whole turn is one"""
     line: list[str]
     """the principal variation in names"""
     actions: list[int]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from plyground.errors import IllegalAction, InvalidValue
+from plyground.errors import IllegalAction, InvalidValue, counted
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.scene import Scene, changed_cells
@@ -215,7 +215,7 @@ class Table:
 
     def _at(self, ply: int) -> Position:
         if ply > len(self.moves):
-            raise InvalidValue(f"the game has {len(self.moves)} plies: there is no ply {ply}")
+            raise InvalidValue(f"the game has {counted(len(self.moves), 'ply')}: there is no ply {ply}")
         return self.positions[ply]
 
     def _check_turn(self, ply: int) -> None:

@@ -15,7 +15,7 @@ from plyground.agents.agent import can_search, make
 from plyground.arena import puzzles
 from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
@@ -91,7 +91,7 @@ def read_start(game: Game, text: str, number: int) -> Start:
         as_game = error
     else:
         if not 1 <= number <= len(games):
-            raise InvalidValue(f"the text has {len(games)} games: there is no number {number}")
+            raise InvalidValue(f"the text has {counted(len(games), 'game')}: there is no number {number}")
         start, actions, _ = games[number - 1]
         return Start("" if start == game.start() and not game.rules.CHANCE else start.text, actions)
     try:
@@ -145,7 +145,7 @@ def _move_info(position: Position, move: MoveAnalysis) -> MoveInfo:
         visits=move.visits,
         value=move.value,
         proven=move.proven,
-        plies=move.plies,
+        distance=move.distance,
         line=names,
         actions=actions,
         exact=move.exact,

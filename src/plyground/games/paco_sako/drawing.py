@@ -19,18 +19,21 @@ def draw(state: State) -> str:
 
 
 def draw_marked(state: State, seat: int, before: State | None, choices: Sequence[int]) -> str:
-    """The board; what the last turn changed in brackets, a star wherever a piece may be placed or lifted."""
+    """The board; what the last turn changed in brackets; in a column of its own, a star wherever a piece may be placed
+    or lifted."""
     starred, now = {action % 64 for action in choices if action < 128}, cells(state)
     old = now if before is None else cells(before)
 
     def cell(square: int) -> str:
         white, black = now[square]
         pieces, changed = FIGURES[0][white] + FIGURES[1][black], now[square] != old[square]
-        left = "*" if square in starred else "[" if changed else " "
-        return f"{left}{'· ' if pieces == '  ' else pieces}{']' if changed else ' '}"
+        star = ("*" if square in starred else " ") if starred else ""
+        left, right = "[]" if changed else "  "
+        return f"{star}{left}{'· ' if pieces == '  ' else pieces}{right}"
 
     rows = [f"{rank + 1} {''.join(cell(8 * rank + file) for file in range(8))}".rstrip() for rank in reversed(range(8))]
-    return "\n".join([*rows, f"   {'   '.join('abcdefgh')}", _remarks(state)])
+    room = " " * (4 if starred else 3)
+    return "\n".join([*rows, f"{room}{room.join('abcdefgh')}", _remarks(state)])
 
 
 def _remarks(state: State) -> str:

@@ -32,9 +32,14 @@ OPENING_PLIES = 0  # the deal is opening enough
 SEATS = cards.MOST_SEATS
 CHANCE = True
 SETTINGS = {
-    "rules": Setting("course", ("course", "boxed"), "the course's variant, or the game as it is sold"),
+    "rules": Setting(
+        "course",
+        ("course", "boxed"),
+        "course: the variant of the university course COMP90054 (AI Planning for Autonomy), where five cards lie face "
+        "up to be taken and the four hearts in the middle win too; boxed: the game as it is sold, with secret cards",
+    ),
     "seats": Setting(2, (2, 4), "players; four play in two teams"),
-    "compat_scores": Setting(False, (False, True), "count sequences as the course's program does: a nine as 3, ..."),
+    "compat_scores": Setting(False, (False, True), "count sequences as that course's program does: a nine as 3, ..."),
 }
 STATE = np.dtype(
     [

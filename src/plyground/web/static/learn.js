@@ -17,6 +17,7 @@ export class LearnView {
     this.followed = remembered("followed", []).filter((id) => app.runs.some((run) => run.id === id));
     this.points = new Map(); // run → points
     this.metric = remembered("metric", "loss");
+    this.others = this.#otherGames();
     this.demo = h("section", { class: "panel", "aria-label": "Demo" });
     this.list = h("section", { class: "panel", "aria-label": "Runs" });
     this.metrics = h("div");
@@ -102,6 +103,7 @@ export class LearnView {
       h("h2", {}, "See an agent learn"),
       h("p", {}, sentence),
       ...(this.app.canLearn ? [h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : []))] : []),
+      ...(this.app.canLearn ? [this.others] : []),
       ...(running
         ? [
             h(
@@ -112,6 +114,18 @@ export class LearnView {
             ),
           ]
         : []),
+    );
+  }
+
+  /** How each game is learned, or why it cannot be. */
+  #otherGames() {
+    const rows = this.app.games.map((game) => h("li", {}, `${game.name}: `, h("code", {}, game.learning)));
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Other games, and your own"),
+      h("p", {}, "These learn in a terminal; their runs appear below while they learn."),
+      h("ul", { class: "list" }, ...rows),
     );
   }
 

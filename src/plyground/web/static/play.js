@@ -115,7 +115,7 @@ export class PlayView {
         "li",
         {},
         h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
-        h("span", { class: "soft" }, ` ${table.plies} plies, ${sidesInWords(table.status)}`),
+        h("span", { class: "soft" }, ` ${table.plies} ${table.plies === 1 ? "ply" : "plies"}, ${sidesInWords(table.status)}`),
         button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
           class: "small",
           "aria-label": `Delete ${table.title}`,

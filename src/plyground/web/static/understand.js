@@ -244,9 +244,12 @@ function threatList(threats) {
     : h("p", {}, "No threat was found.");
 }
 
-/** `+0.35`, `win in 3`. @param {any} move */
+/** `+0.35`, `win in 3 moves`. @param {any} move */
 function valueInWords(move) {
-  if (move.proven) return move.plies === null ? move.proven : `${move.proven} in ${move.plies}`;
+  if (move.proven) {
+    const moves = move.distance === 1 ? "move" : "moves";
+    return move.distance === null ? move.proven : `${move.proven} in ${move.distance} ${moves}`;
+  }
   return move.value === null ? "–" : `${move.value < 0 ? "−" : "+"}${Math.abs(move.value).toFixed(2)}`;
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidValue, counted
 from plyground.game import Game
 from plyground.games.connect_four import rules
 from plyground.games.connect_four.solver.arrays import Bits, Boards, Known, Scores, Watch, new_stack
@@ -142,4 +142,4 @@ def in_words(score: int, position: Position) -> str:
         return "draws"
     winner = position.to_move if score > 0 else 1 - position.to_move
     moves = 22 - abs(score) - int(position.state["stones"][winner]).bit_count()
-    return f"{'wins' if score > 0 else 'loses'} in {moves} move{'s' * (moves != 1)}"
+    return f"{'wins' if score > 0 else 'loses'} in {counted(moves, 'move')}"

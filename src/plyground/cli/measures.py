@@ -1,0 +1,251 @@
+"""The commands that measure agents and games. Each imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional
+
+import plyground as pg
+from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.grammar import (
+    NO_WORDS,
+    GameOption,
+    GameWord,
+    NoPath,
+    Words,
+    check_picture,
+    game_first,
+    hint,
+    shown_as,
+)
+from plyground.errors import InvalidValue, command, counted, shorten
+
+MANY = 1000  # more agents than any ladder has
+
+
+def match(
+    words: Annotated[Words, shown_as("[GAME] A B")] = NO_WORDS,
+    game: GameOption = "",
+    games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
+    seed: int = 0,
+    opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
+    openings: Annotated[Path | None, hint("FILE", "random openings")] = None,
+    sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
+    json: bool = False,
+) -> None:
+    """Play a match between two agents: random openings, each from both sides.
+
+    Args:
+        words: two agents: random, greedy, minimax:depth=3, ...
+        games: number of games, in pairs
+        seed: the same seed gives the same match
+        opening_plies: random moves before the agents begin; with --openings, how many moves of each opening
+        openings: a book: a .pgn file, or a text file with the moves of an opening, or a position, on each line
+        sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
+        json: print one JSON object instead
+    """
+    from plyground.arena.match import play_match, play_until_decided
+    from plyground.arena.openings import read_openings
+    from plyground.arena.rating import Sprt
+    from plyground.cli import terminal
+
+    spec, (a, b) = game_first(words, game, "match [GAME] A B", 2, 2)
+    rules = pg.load(spec)
+    agents = pg.agent(a, rules), pg.agent(b, rules)
+    book = read_openings(openings, rules, opening_plies or 0) if openings else None
+    stop_at_once(*agents)
+    most = (10_000 if sprt else 100) if games is None else games
+    with terminal.progress(most, f"{a} against {b}", hide=json) as advance:
+        if sprt:
+            test = Sprt(*sprt)
+            result, verdict = play_until_decided(rules, *agents, test, most, seed, opening_plies, advance, book)
+        else:
+            test = verdict = None
+            result = play_match(rules, *agents, most, seed, opening_plies, advance, book=book)
+    terminal.show_match(result, a, b, rules, json, test, verdict)
+
+
+def ladder(
+    words: Annotated[Words, shown_as("[GAME] A B ...")] = NO_WORDS,
+    game: GameOption = "",
+    games: int = 100,
+    seed: int = 0,
+    file: NoPath = None,
+    picture: NoPath = None,
+    json: bool = False,
+) -> None:
+    """Let every agent play every other, in pairs, and rate them all.
+
+    Args:
+        words: two agents or more: random greedy minimax:depth=3 ...
+        games: games between each two agents, in pairs
+        seed: the same seed gives the same ladder
+        file: keep the results here; agents that are added later play only the missing matches
+        picture: write the ratings to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.arena.ladder import climb
+    from plyground.cli import terminal
+    from plyground.runs.files import check_writable
+
+    spec, agents = game_first(words, game, "ladder [GAME] A B ...", 2, MANY)
+    check_picture(picture)
+    if file:
+        check_writable(file)
+    kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
+    rules = pg.load(spec)
+    if not any("learn=true" in each for each in agents):  # an agent that learns saves first
+        stop_at_once(kept=kept)
+    try:
+        with terminal.progress(hide=json) as say:
+            result = climb(rules, agents, games, seed, file, say)
+    except KeyboardInterrupt:
+        say_stopped(kept)
+        sys.exit(130)
+    terminal.show_ladder(result, json)
+    if picture:
+        from plyground.report.pictures import save_ladder
+
+        save_ladder(picture, result)
+    for written in (file, picture):
+        if written:
+            print(f"wrote {written}", file=sys.stderr)
+
+
+def grade(
+    words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
+    game: GameOption = "",
+    positions: Annotated[str, hint("INT|FILE", "1000")] = "1000",
+    games: int = 20,
+    seed: int = 0,
+    picture: NoPath = None,
+    json: bool = False,
+) -> None:
+    """Grade an agent's moves and games with the perfect player of a solved game.
+
+    Args:
+        words: the agent: random, greedy, minimax:depth=3, ...
+        positions: how many to make from the seed; or a file with a position at the start of each line
+        games: games against the perfect player, in pairs; 0 for none
+        seed: the same seed gives the same positions and games
+        picture: write the worst mistakes to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.arena.grade import read_positions
+    from plyground.cli import terminal
+
+    spec, (agent,) = game_first(words, game, "grade [GAME] AGENT", 1, 1)
+    check_picture(picture)
+    rules = pg.load(spec)
+    player = pg.agent(agent, rules)
+    stop_at_once()
+    if positions.isdecimal():
+        given = int(positions)
+    else:
+        try:
+            given = read_positions(rules, Path(positions).read_text(encoding="utf-8"), positions)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidValue(
+                f"positions is a number or a file; cannot read {shorten(positions)!r}: {error}"
+            ) from None
+    with terminal.progress(games, f"{agent} against the perfect player", hide=json or not games) as advance:
+        report = pg.grade(rules, player, given, games, seed, advance)
+    terminal.show_grade(report, agent, json)
+    if picture:
+        from plyground.report.pictures import save_mistakes
+
+        save_mistakes(picture, agent, report.mistakes)
+        print(f"wrote {picture}", file=sys.stderr)
+
+
+def perft(
+    words: GameWord = NO_WORDS, *, depth: int, game: GameOption = "", position: str = "startpos", divide: bool = False
+) -> None:
+    """Count the sequences of DEPTH moves: the usual test of a move generator.
+
+    Args:
+        depth: number of moves
+        position: where to begin, in the game's own text
+        divide: one line for each first move
+    """
+
+    start = pg.load(game_first(words, game, "perft [GAME]")[0]).position(position)
+    stop_at_once()
+    start.perft(min(depth, 1))  # compile before the clock starts
+    begun = time.process_time()
+    if divide:
+        counts = start.divide(depth)
+        print("\n".join(f"{name}: {count}" for name, count in counts.items()))
+        print(f"\nNodes searched: {sum(counts.values())}")
+    else:
+        print(f"depth {depth}: {start.perft(depth)}")
+    print(f"{time.process_time() - begun:.3f} s of CPU", file=sys.stderr)
+
+
+def bench(
+    what: Positional[Literal["rules"]],
+    words: GameWord = NO_WORDS,
+    game: GameOption = "",
+    encoder: Annotated[str | None, hint("NAME", "the game's first")] = None,
+    batch: int = 4096,
+    seconds: float = 2.0,
+    json: bool = False,
+) -> None:
+    """Measure the speed of the rules: random moves, with the legal mask and an observation written at each ply.
+
+    Args:
+        what: what to measure
+        encoder: the observation
+        batch: games of one thread
+        seconds: time to measure, about
+        json: print one JSON object instead
+    """
+    from plyground.checks.speed import measure_rules
+    from plyground.cli import terminal
+
+    spec, _ = game_first(words, game, f"bench {what} [GAME]")
+    if batch < 1 or not 0.01 <= seconds <= 600:
+        raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
+    stop_at_once()
+    terminal.show_speed(measure_rules(pg.load(spec), encoder, batch, seconds), json)
+
+
+def check(
+    words: Annotated[Words, shown_as("GAME")] = NO_WORDS, game: GameOption = "", games: int = 64, seed: int = 0
+) -> None:
+    """Check that a game keeps the laws of the contract: for people who add their own.
+
+    Args:
+        words: a name, or a path to your .py file
+        games: random games to check it on
+        seed: seed of these games
+    """
+    spec, _ = game_first(words, game, "check GAME")
+    if not words and not game:
+        raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
+    if "numba" not in sys.modules:
+        os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
+    from plyground.checks.allocations import allocations
+    from plyground.checks.laws import check as laws_of
+    from plyground.checks.passed import remember
+    from plyground.checks.portrait import portray
+
+    stop_at_once()
+    rules, kept = pg.load(spec), 0
+    for law, defined in laws_of(rules, games, seed):
+        print(f"✓ {law}" if defined else f"- {law} (not defined)")
+        kept += defined
+    if rules.path:
+        remember(Path(rules.path))
+    print(f"{rules} keeps all {kept} laws that concern it, as far as {counted(games, 'random game')} can tell.")
+    if not rules.encoders:
+        print("It has no ENCODERS: networks cannot learn it before it defines one.")
+    portrait = portray(rules, seed=seed)
+    print("\nA portrait of random play:", *portrait.sentences(), sep="\n* ")
+    for warning in (*portrait.warnings, *(allocations(rules) if rules.path else [])):
+        print(f"! {warning}")

@@ -1,0 +1,295 @@
+"""The commands by which people play, watch and ask. Each imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import plyground as pg
+from plyground.cli.ctrl_c import stop_at_once
+from plyground.cli.grammar import (
+    DEFAULT_GAME,
+    NO_WORDS,
+    GameOption,
+    NoPath,
+    Several,
+    Words,
+    check_picture,
+    game_first,
+    hint,
+    shown_as,
+)
+from plyground.errors import InvalidValue, check_installed, command
+
+if TYPE_CHECKING:
+    from plyground.agents.agent import Agent
+
+
+def games(
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "list all")] = ""
+) -> None:
+    """List the games with their settings, encoders and agents; or explain one.
+
+    Args:
+        words: the game to explain
+        game: the game to explain, if not given first
+    """
+    from plyground.cli import terminal
+    from plyground.games import GAMES
+
+    if words or game:
+        terminal.show_game(pg.load(game_first(words, game, "games [GAME]")[0]))
+    else:
+        terminal.show_games([pg.load(each) for each in GAMES])
+
+
+def play(
+    words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
+    game: GameOption = "",
+    side: Annotated[Literal["first", "second"] | None, hint("first|second", "first, or that of the file")] = None,
+    position: str = "startpos",
+    load: Annotated[Path | None, hint("FILE", "a new game")] = None,
+    number: int = 1,
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    explain: bool = False,
+) -> None:
+    """Play against an agent in the terminal.
+
+    Args:
+        words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
+        side: your side
+        position: where to begin, in the game's own text
+        load: go on with a game: what `save FILE` has written, a PGN, or a file in the folder games/ of a run
+        number: which game of that file
+        seed: seed of deals and of the agent's choices
+        explain: before each of your moves, show what a tree search says of the best ones
+    """
+    from plyground.agents.agent import usual
+    from plyground.cli.play import play as play_in_terminal
+    from plyground.play.saved import SavedGame, game_of_file, read_file
+
+    if load and position != "startpos":
+        raise InvalidValue("play takes --load or --position, not both: a file has a position of its own")
+    begun = time.time_ns() if seed is None else seed
+    if load:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1, default="")
+        saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
+    else:
+        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+        saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
+    rules = saved.start.game
+    opponent = rest[0] if rest else usual(rules)[-1]
+    mine = ("first", "second").index(side) if side else int(saved.players[1] == "you")
+    session = pg.Session(saved.start, None, opponent, mine, begun)
+    session.replay(saved.actions)
+    play_in_terminal(session, _maker(opponent, rules), explain, load)
+
+
+def watch(
+    words: Annotated[Words, shown_as("[GAME] A B, or [GAME] FILE")] = NO_WORDS,
+    game: GameOption = "",
+    speed: float = 1.0,
+    step: bool = False,
+    position: str = "startpos",
+    number: int = 1,
+    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    save: Annotated[Path | None, hint("FILE", "none")] = None,
+) -> None:
+    """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
+
+    Args:
+        words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
+            the folder games/ of a run; or a run: its newest game
+        speed: turns a second; the keys + and - change it
+        step: begin paused: the arrow keys show turn after turn
+        position: where agents begin, in the game's own text
+        number: which game of the file
+        seed: seed of deals and of the agents' choices
+        save: write the game to this new file at the end; play --load FILE goes on with it
+    """
+    from plyground.agents.agent import usual
+    from plyground.cli.watch import newest_games, show_agents, show_file
+    from plyground.play.saved import game_of_file
+    from plyground.runs.files import check_writable
+
+    if not 0 < speed < 1e6:
+        raise InvalidValue(f"speed is a positive number of turns a second, not {speed:g}")
+    if save and save.exists():
+        raise InvalidValue(f"{save} exists already: name another file")
+    if save:
+        check_writable(save)
+    spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
+    if len(rest) == 1:
+        path = newest_games(rest[0]) if rest[0].startswith("run:") else Path(rest[0])
+        if not path.exists() and spec:
+            raise InvalidValue(
+                f"{rest[0]} is no file; to watch agents, name two: {command('watch', spec, rest[0], 'random')}"
+            )
+        show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
+        return
+    rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
+    a, b = rest or [usual(rules)[-1]] * 2
+    makers = _maker(a, rules), _maker(b, rules)
+    show_agents(rules.position(position, begun), (a, b), makers, begun, speed, step, save)
+
+
+def prepare(
+    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "all games")] = ""
+) -> None:
+    """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
+
+    Args:
+        words: the game, with its settings; without one, all games of `plyground games`
+        game: the game, if not given first
+    """
+    from plyground.cli.prepare import prepare_games
+    from plyground.games import GAMES
+
+    named = [game_first(words, game, "prepare [GAME]")[0]] if words or game else list(GAMES)
+    stop_at_once(kept="what was compiled is kept")
+    prepare_games([pg.load(each) for each in named])
+
+
+def _interpreted(spec: str | pg.Game) -> pg.Game:
+    """A game whose first board waits for no compiler."""
+    game = pg.load(spec)
+    game.interpret()
+    return game
+
+
+def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
+    """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
+    spec is told at once."""
+    if _needs_torch(spec, game):
+        check_installed("torch")
+        return lambda: pg.agent(spec, game)
+    agent = pg.agent(spec, game)
+    if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
+        stop_at_once(agent)
+    return lambda: agent
+
+
+def _needs_torch(spec: str, game: pg.Game) -> bool:
+    """Whether a spec names a network that is there."""
+    from plyground.agents.agent import known
+    from plyground.runs.directory import find_checkpoint, game_of, read_config
+    from plyground.specs import split_path
+
+    if spec == "trained":
+        return spec in known(game)
+    path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
+    if not path or read_config(Path(path)).get("learner") == "tabular":
+        return False
+    find_checkpoint(Path(path), options.get("checkpoint", "best"))
+    game_of(Path(path), game)
+    return options.keys() <= {"checkpoint"}
+
+
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int | None, hint("INT", "8421, or the next free one")] = None,
+    open: bool = False,  # noqa: A002 (the option's name)
+    game: Annotated[Several, hint("FILE ...", "none")] = NO_WORDS,
+    agent: Annotated[Several, hint("SPEC ...", "none")] = NO_WORDS,
+    runs: Path = Path("runs"),
+    tables: Annotated[Path | None, hint("PATH", "the user's cache folder")] = None,
+) -> None:
+    """Play, watch, understand and learn in a browser: a page from a server on this machine.
+
+    Args:
+        host: the address to listen on; any but this machine's own needs the token that is printed
+        port: the port
+        open: open the page in a browser
+        game: files of games of your own, to add to the list
+        agent: agents to add to the opponents, such as minimax:time=2 or uci:PATH
+        runs: where runs are
+        tables: where games are kept
+    """
+    from plyground.cli.serve import run_server
+    from plyground.web.store import default_folder
+
+    run_server(host, port, open, game, agent, runs, tables or default_folder())
+
+
+def analyse(
+    words: Annotated[Words, shown_as("[GAME]", "see `plyground games`")] = NO_WORDS,
+    game: GameOption = "",
+    *,
+    position: str = "startpos",
+    moves: Annotated[str, hint("MOVES", "none")] = "",
+    file: Annotated[Path | None, hint("FILE", "none")] = None,
+    number: int = 1,
+    agent: Annotated[str, hint("SEARCH", "search")] = "search",
+    sims: Annotated[int | None, hint("INT", "100000 by evaluate, else 10000; 400 with a network")] = None,
+    time: Annotated[float | None, hint("FLOAT", "no limit")] = None,
+    seed: int = 0,
+    picture: NoPath = None,
+    json: bool = False,
+) -> None:
+    """Analyse a position, or each move of a game (--moves, --file), by tree search.
+
+    Args:
+        position: the position, or where the moves begin, in the game's own text
+        moves: a game as its moves: 4453, or 'e4 e5 Nf3'
+        file: a game from a file: a PGN, or what `save FILE` has written in play
+        number: which game of that file
+        agent: the search: search:net=trained, search:run=DIR, search:leaf=random, ...
+        sims: simulations for each position
+        time: seconds for each position
+        seed: the same seed gives the same analysis, unless time limits it
+        picture: write the value over the plies of the game to this file (.png, .svg)
+        json: print one JSON object instead
+    """
+    from plyground.cli import analyse as display
+    from plyground.play.saved import read_file, read_moves
+
+    spec, _ = game_first(words, game, "analyse [GAME]")
+    check_picture(picture)
+    rules = pg.load(spec)
+    start, actions = rules.position(position), list[int]()
+    if moves and file:
+        raise InvalidValue("analyse takes --moves or --file, not both")
+    if moves or file:
+        display.check_open(rules)
+    if file:
+        start, actions, _ = read_file(file, rules, number)
+    elif moves:
+        actions = read_moves(start, moves)
+    if picture and not (moves or file):
+        raise InvalidValue("the picture shows the values of a game: name one by --moves or --file")
+    searcher = display.make_searcher(rules, agent, sims, time)
+    if moves or file:
+        display.analyse_game(searcher, start, actions, seed, json, picture)
+    else:
+        display.analyse_position(searcher, start, seed, json)
+
+
+def solve(
+    words: Annotated[Words, shown_as("[GAME] POSITION")] = NO_WORDS,
+    game: GameOption = "",
+    seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
+    json: bool = False,
+) -> None:
+    """Show the value of each move with perfect play, in a solved game.
+
+    Args:
+        words: the columns played so far, such as 4453, or a board
+        seconds: give up after so many
+        json: print one JSON object instead
+    """
+    from plyground.cli import terminal
+
+    spec, rest = game_first(words, game, "solve [GAME] POSITION", 0, 1)
+    rules = pg.load(spec)
+    if rules.rules.solve is None:
+        raise InvalidValue(f"there is no solver for {rules}; connect_four has one")
+    start = rules.position(rest[0] if rest else "startpos")
+    stop_at_once()
+    if start.over:
+        raise InvalidValue(f"the game is over ({start.outcome}) in {start.text!r}")
+    if seconds is not None and not 0 < seconds < 1e9:
+        raise InvalidValue(f"seconds is a positive number, not {seconds}")
+    terminal.show_solved(start, rules.rules.solve(start, seconds), json)

@@ -1,0 +1,130 @@
+"""The command `resume`; imported when it is called, because torch is slow to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from plyground.cli import seeds as several
+from plyground.cli.display import Display
+from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
+from plyground.cli.guesses import one_run
+from plyground.cli.running import Verbose, limits_reached, progress_of, run_to_end
+from plyground.errors import InvalidValue
+from plyground.learners import find_learner, training
+from plyground.learners.launch import begin
+from plyground.learners.saving import changed_limits
+from plyground.learners.training import Learner
+from plyground.runs import directory, fingerprints
+from plyground.runs.directory import Run
+from plyground.runs.groups import runs_of
+from plyground.runs.settings import build, to_toml
+from plyground.runs.tensorboard import summary_writer
+from plyground.runs.trust import check_programs
+
+NOT_SETTINGS = ("learner", "versions")  # in config.toml, beside the settings
+
+
+def resume(
+    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
+    cycles: Annotated[int | None, hint("INT", "as it was")] = None,
+    seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
+    epochs: Annotated[int | None, hint("INT", "as it was")] = None,
+    force: bool = False,
+    tensorboard: bool = False,
+    verbose: Verbose = False,
+    trust: bool = False,
+) -> None:
+    """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
+
+    Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
+
+    Args:
+        words: a run's directory, or the folder of several seeds
+        cycles: a later end, counted from the beginning of the run
+        seconds: the same in seconds of play and updates
+        epochs: the same for an imitation run
+        force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
+        tensorboard: write the metrics for TensorBoard too, while the run goes on
+        verbose: show all numbers; otherwise plain words
+        trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
+    """
+    Display.verbose = verbose
+    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+    limits = {name: value for name, value in given.items() if value is not None}
+    if tensorboard:
+        summary_writer()
+    seeds = runs_of(run)
+    for path in seeds if trust else ():
+        directory.trust_run(path)
+    if seeds == [run]:
+        resume_run(run, limits, force, tensorboard)
+        return
+    unfinished = [path for path in seeds if limits or not several.is_finished(path)]
+    if all(resume_run(path, limits, force, tensorboard, alone=False) for path in unfinished):
+        several.show_seeds(run)
+
+
+def resume_run(
+    run: Path,
+    limits: Mapping[str, float] | None = None,
+    force: bool = False,
+    tensorboard: bool = False,
+    alone: bool = True,
+) -> bool:
+    """Continue a run, to a later end if one is given; returns whether it finished."""
+    limits = limits or {}
+    with directory.open_run(run) as held:
+        checkpoint = directory.newest_whole(run)
+        if not force:
+            checkpoint.check_unchanged(held.fingerprints)
+        fingerprints.warn(checkpoint.notice(held.fingerprints))
+        try:
+            learner = learner_of(run, limits)
+            training.load(learner, held)
+            _check_limits(run, learner, limits)
+        except BaseException:
+            (run / directory.EXAMPLES).unlink(missing_ok=True)  # which the learner may have packed
+            raise
+        set_limits(held, limits)
+        held.rewind(checkpoint)
+        return run_to_end(learner, held, tensorboard, alone)
+
+
+def _check_limits(run: Path, learner: Learner, limits: Mapping[str, float]) -> None:
+    """Refuse an end that is reached already."""
+    done = progress_of(learner)
+    for name, value in limits.items():
+        if value <= done[name]:
+            raise InvalidValue(f"{run} has done {done[name]:g} {name}: its end is later, not {value:g}")
+    if limits:
+        learner.state.stopped_early = False
+    for name in limits_reached(learner) if limits else ():
+        raise InvalidValue(f"{run} was ended by its {name}, and still is: give --{name} a later end")
+
+
+def set_limits(run: Run, limits: Mapping[str, float]) -> None:
+    """Write a later end into a run's config."""
+    if limits:
+        run.write("config.toml", to_toml({**directory.read_config(run.path), **limits}))
+
+
+def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
+    """A run's settings, with another end."""
+    table = directory.read_config(run)
+    check_programs(run, table)
+    ends = find_learner(str(table.get("learner"))).learner.limits
+    for name in limits:
+        if name not in ends:
+            raise InvalidValue(f"the end of {run} is set by {' or '.join(ends)}, not by {name}")
+    own = {name: value for name, value in table.items() if name not in NOT_SETTINGS}
+    return {**own, **limits, "game": directory.game_of(run).full}
+
+
+def learner_of(run: Path, limits: Mapping[str, float] | None = None) -> Any:
+    """A fresh learner with a run's settings. Edited ones are refused before it is made: it could need any memory."""
+    entry = find_learner(str(directory.read_config(run).get("learner")))
+    config = build(entry.config, settings_of(run, limits or {}), f"{run}/config.toml")
+    changed_limits(config, entry.learner.limits, directory.find_checkpoint(run, "last"))
+    return begin(entry.learner, config, run)

@@ -1,0 +1,81 @@
+"""A run in the terminal, for `train` and `resume`: its display, its end, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Annotated
+
+from tyro.conf import arg
+
+from plyground.backend.device import explain_out_of_memory
+from plyground.cli.ctrl_c import stop_on_signal
+from plyground.cli.display import Display, show_report
+from plyground.cli.terminal import say
+from plyground.errors import command
+from plyground.learners import training
+from plyground.learners.evaluation import Event
+from plyground.learners.launch import SMALLER
+from plyground.learners.training import Learner
+from plyground.report.run import write_report
+from plyground.runs import directory
+from plyground.runs.directory import Run
+from plyground.runs.tensorboard import record_events
+
+Verbose = Annotated[bool, arg(aliases=("-v",))]
+
+
+def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: bool = True) -> bool:
+    """Train to the end or until a signal; then print a report and, if it is not one of several seeds, how to go on.
+    Returns whether it finished."""
+    with (
+        _live_events(run, tensorboard) as show,
+        stop_on_signal() as stop,
+        Display() as display,
+        explain_out_of_memory(SMALLER),
+    ):
+
+        def emit(event: Event) -> None:
+            display(event)
+            show(event)
+
+        finished = training.train(learner, run, emit, lambda: bool(stop))
+    if not finished:
+        say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
+        return False
+    show_report(write_report(run.path))
+    if alone:
+        _say_what_next(learner, run)
+    return True
+
+
+def _say_what_next(learner: Learner, run: Run) -> None:
+    if (run.path / "curves.png").exists():
+        say(f"The curves as a picture: {run.path / 'curves.png'}")
+    ended = next(iter(limits_reached(learner)), learner.limits[0])
+    longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
+    say(f"This run is finished. To train it longer: {longer}")
+    if (run.path / directory.HELD_OUT).exists():
+        say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
+    say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
+
+
+@contextmanager
+def _live_events(run: Run, wanted: bool) -> Generator[Callable[[Event], None]]:
+    """Writes events for TensorBoard, if that is wanted."""
+    if not wanted:
+        yield lambda event: None
+        return
+    with record_events(run.path) as events:
+        say(f"Watch it with: tensorboard --logdir {events.folder}")
+        yield events.show
+
+
+def progress_of(learner: Learner) -> dict[str, float]:
+    """How far a learner is, by the names of its limits."""
+    return {name: learner.state.seconds if name == "seconds" else learner.state.cycle for name in learner.limits}
+
+
+def limits_reached(learner: Learner) -> list[str]:
+    """The limits that a learner has reached."""
+    return [name for name, done in progress_of(learner).items() if 0 < getattr(learner.config, name) <= done]
