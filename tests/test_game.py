@@ -112,3 +112,6 @@ def test_a_game_is_shown_by_its_sizes() -> None:
 def test_a_folder_is_no_game(tmp_path: Path) -> None:
     with pytest.raises(pg.InvalidValue, match=f"is a folder, not a game; .* an agent, run:{tmp_path}"):
         pg.load(tmp_path)
+    with pytest.raises(pg.InvalidValue, match=r"is a folder, not a game; .* an agent, run:/$") as error:
+        pg.load("/" * 3000)
+    assert len(str(error.value)) < 200

@@ -48,3 +48,11 @@ def test_a_typed_value_means_a_choice_of_python() -> None:
     assert specs.same(True, "true")
     assert specs.same(4, "4")
     assert not specs.same("boxed", "course")
+
+
+def test_a_whole_number_is_one_that_64_bits_hold() -> None:
+    assert specs.whole_number("-12") == -12
+    assert specs.whole_number(str(2**63 - 1)) == 2**63 - 1
+    for text in ("", "x", "1.5", str(2**63), "9" * 5000, "0" * 5000):
+        with pytest.raises(ValueError, match=r"invalid literal|no whole number"):
+            specs.whole_number(text)

@@ -53,6 +53,14 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def shown(value: object) -> str:
+    """A value as Python writes it, in one short line."""
+    try:
+        return shorten(repr(value))
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return f"an {type(value).__name__} of many digits"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 loss`, `2 losses`, `1,200 plies`: a number with its noun, given in the singular."""
     several = f"{noun[:-1]}ies" if noun.endswith(("ly", "cy")) else f"{noun}es" if noun.endswith("s") else f"{noun}s"

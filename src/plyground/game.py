@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from plyground.position import Position
 
 
+MOST_SHOWN = 1000  # characters of a path that is to be typed again
 _LOCK = threading.Lock()  # several threads may load one file; none may see it before it has run
 
 
@@ -56,7 +57,8 @@ def _module(word: str) -> ModuleType:
     if word in GAMES:
         return importlib.import_module(f"plyground.games.{word}.rules")
     if word and specs.exists(word) and Path(word).is_dir():
-        raise InvalidValue(f"{shorten(word)!r} is a folder, not a game; what a run has learned is an agent, run:{word}")
+        run = shorten(str(Path(word)), MOST_SHOWN)
+        raise InvalidValue(f"{shorten(word)!r} is a folder, not a game; what a run has learned is an agent, run:{run}")
     if not word.endswith(".py"):
         raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
     return module_of_file(word, "game file")

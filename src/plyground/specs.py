@@ -12,6 +12,8 @@ Value = bool | int | str
 FILE = re.compile(r"(.*?\.py)(?:(:)(\w+=[^,]+(?:,\w+=[^,]+)*))?", re.DOTALL)  # its path may have colons of its own
 LAST_OPTION = re.compile(r"(.*),(\w+)=((?<=weights=)[^,]*|[^,/]*)")  # only `weights` is a path itself
 
+MOST, MOST_DIGITS = 2**63, 20  # of a whole number; Python itself reads no text of more than 4,300 digits
+
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
     """The name and the options of a spec: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
@@ -40,6 +42,14 @@ def exists(path: str) -> bool:
         return Path(path).exists()
     except (OSError, ValueError):
         return False
+
+
+def whole_number(text: str) -> int:
+    """The number that a text states; ValueError where it states none, or one that 64 bits do not hold."""
+    number = int(text) if len(text) <= MOST_DIGITS else MOST
+    if not -MOST <= number < MOST:
+        raise ValueError(f"{shorten(text)!r} is no whole number of 64 bits")
+    return number
 
 
 def join(name: str, options: Mapping[str, Value]) -> str:

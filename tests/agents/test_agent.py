@@ -115,6 +115,16 @@ def test_a_wrong_spec_is_refused(connect_four: pg.Game, word: str, message: str)
         make(word, connect_four)
 
 
+@pytest.mark.parametrize("number", ["9" * 4000, "-" + "9" * 4000, "9" * 5000])
+@pytest.mark.parametrize("option", ["minimax:depth", "minimax:nodes", "minimax:table", "search:sims", "search:time"])
+def test_a_number_of_thousands_of_digits_is_refused_in_a_short_sentence(
+    connect_four: pg.Game, option: str, number: str
+) -> None:
+    with pytest.raises(pg.InvalidValue) as error:
+        make(f"{option}={number}", connect_four)
+    assert len(str(error.value)) < 200
+
+
 def test_an_agent_that_cannot_play_a_game_says_what_it_needs(connect_four: pg.Game) -> None:
     duel = pg.load(TINY[0])
     assert known(duel) == ["random", "search:sims=1000", "level:5"]

@@ -100,6 +100,9 @@ def test_a_hand_edited_config_is_refused(trained: Path, tmp_path: Path, command)
         (text.replace("batch_size = 16", "batch_size ="), "is not TOML"),
         (text.replace('network = "16"', 'network = "32"'), "network: "),
         (text.replace('learner = "dqn"', 'learner = "x"'), "no learner"),
+        (re.sub("buffer_size = .*", "buffer_size = 2147483648", text), "buffer_size: 2147483648 instead of"),
+        (text.replace('init = ""', f'init = "{"x" * 5000}"'), "init: 'xxx"),
+        (text.replace('init = ""', 'init = "x\\u0000y"'), "holds a NUL character"),
     ):
         assert edit != text
         config.write_text(edit)

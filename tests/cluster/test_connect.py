@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import socket
@@ -77,7 +78,7 @@ def test_the_cluster_that_the_user_has_started_is_found_and_a_strangers_or_a_sto
 
 
 def test_without_ray_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InvalidValue, match=r"needs the package ray, .*pip install .*\.\[ray\]"), connect("ray"):
         pass
 

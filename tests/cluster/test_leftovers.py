@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_is_for_its_user_alone_and_short_enough_for_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers.tempfile, "gettempdir", lambda: "/" + "x" * 90)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/" + "x" * 90)
     folder = leftovers.new_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
     assert len(str(folder)) + len("/ray/session_2026-11-16_08-59-01_227311_1234567/sockets/plasma_store.123456") < 107

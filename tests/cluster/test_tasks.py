@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from plyground.cluster.leftovers import processes
 from plyground.cluster.tasks import Pairing, Task, in_order, surroundings
 from plyground.errors import Error, InvalidValue
 from plyground.kernels import threads
+from plyground.teaching import collect as teaching
 from plyground.teaching.collect import collect
 from pretended_ray import pretend
 
@@ -114,7 +116,7 @@ def check_collections(there: Cluster, folder: Path, monkeypatch: pytest.MonkeyPa
         found = [json.loads(line) for line in path.read_text().splitlines()]
         return [{name: value for name, value in line.items() if name != "ts"} for line in found]
 
-    monkeypatch.setattr(tasks.teaching, "TASK", 5)
+    monkeypatch.setattr(teaching, "TASK", 5)
     collect(FOUR, folder / "here.ndjson", lambda *_: None)
     reports: list[int] = []
     first = tasks.collect(
@@ -190,7 +192,7 @@ def test_an_error_of_a_task_is_ours_or_one_sentence() -> None:
 
 
 def test_nodes_with_other_rules_are_refused() -> None:
-    around = tasks.replace(surroundings(pg.load("connect_four")), rules="others")
+    around = replace(surroundings(pg.load("connect_four")), rules="others")
     with pytest.raises(
         NoCluster, match=r"the rules of connect_four are others on the node .*: install the same version"
     ):

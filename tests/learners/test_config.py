@@ -137,6 +137,9 @@ def test_names_that_do_not_exist_are_refused_before_the_run(config: Any, message
         ({"seed": 2**63}, r"seed is below 2\*\*63"),
         ({"gamma": 1.01}, "gamma is at most 1, not 1.01"),
         ({"num_envs": 0}, "num_envs is a number of at least 1"),
+        ({"threads": 2**31}, "threads is at most 1024, not 2147483648"),
+        ({"cycles": 10**4000}, "cycles is at most 1e.30, not 10{78}…$"),
+        ({"cycles": -(10**5000)}, "cycles is a number of at least 0, not an int of many digits$"),
     ],
 )
 def test_numbers_out_of_bounds_are_refused_by_name(change: dict[str, Any], message: str) -> None:

@@ -229,6 +229,15 @@ def test_a_run_does_not_go_on_with_other_data(few: Path, tmp_path: Path, change:
         saving.load(ImitationLearner(settings(Path(changed)), tmp_path / "run"), newest_whole(tmp_path / "run"))
 
 
+@pytest.mark.parametrize("examples", [10**9, -1])
+def test_more_examples_learned_than_there_are_is_an_error(few: Path, tmp_path: Path, examples: int) -> None:
+    (tmp_path / "run").mkdir()
+    learner = ImitationLearner(settings(few), tmp_path / "run")
+    learner.epoch.examples = examples
+    with pytest.raises(pg.InvalidValue, match=f"examples; {examples} cannot be learned already"):
+        learner.iterate()
+
+
 def test_it_stops_when_nothing_gets_better(data: Path, tmp_path: Path) -> None:
     records = run_of(
         tmp_path / "run", settings(data, epochs=60, learning_rate=0.02, network="512", patience=1, batch_size=32)

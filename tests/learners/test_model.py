@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from plyground.backend import parts
+from plyground.errors import InvalidValue
 from plyground.learners.dqn import DQN
 from plyground.learners.model import Model, Snapshots, to_floats
 from plyground.learners.state import TrainingState
@@ -77,6 +78,14 @@ def test_snapshots_are_copies_and_only_the_newest_are_kept() -> None:
     assert [each.state_dict()["weight"].item() for each in again.networks] == [2.0, 3.0]
 
 
+@pytest.mark.parametrize("count", [3, -1, 10**30, "2", None, True])
+def test_a_number_of_snapshots_that_no_run_has_is_refused(count: Any) -> None:
+    """It would copy the network until the memory is full."""
+    snapshots = Snapshots(torch.nn.Linear(1, 1), most=2)
+    with pytest.raises(InvalidValue, match="a run keeps 0 to 2 snapshots, not"):
+        snapshots.load_state({"count": count})
+
+
 def test_a_snapshot_is_taken_at_its_interval() -> None:
     model = model_of(snapshot_interval=3, snapshots=9)
     taken: list[int] = []
@@ -90,6 +99,9 @@ def test_a_snapshot_is_taken_at_its_interval() -> None:
 def test_a_run_that_does_not_exist_cannot_initialise_a_network(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="is no run to begin with"):
         model_of(init=str(tmp_path / "nowhere"))
+    with pytest.raises(InvalidValue, match="is no run to begin with") as error:
+        model_of(init="x" * 5000)
+    assert len(str(error.value)) < 500
 
 
 # ---- by hand ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
@@ -209,7 +210,7 @@ def saved_and_loaded(path: Path, config: Any) -> tuple[Any, Any]:
     learner, run = begin(path, config)
     iterate(learner, 45)
     state = learner.state
-    state.rollbacks, state.illegal_moves, state.updates_due = 2, 1, state.updates_due + 0.25
+    state.rollbacks, state.illegal_moves, state.updates_due = 2, 1, (state.updates_due + 0.25) % 1
     state.notes.append("a note that was not emitted yet")
     with run:
         save(learner, run)
@@ -307,6 +308,20 @@ def test_counters_of_other_types_are_refused(tmp_path: Path, name: str, value: A
     learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
     setattr(learner.state, name, value)
     check_refused(learner, run, f"{name} of .*state.json is")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("updates_due", 1e308), ("updates_due", math.nan), ("rollbacks", -(2**62)), ("seconds", math.inf)),
+        *(("cycle_start", 99), ("best", {"step": "x"}), ("best", {"kl": "x"})),
+    ],
+)
+def test_counters_that_no_run_has_are_refused(tmp_path: Path, name: str, value: Any) -> None:
+    """So many updates would never end."""
+    learner, run = begin(tmp_path / "run", CONFIGS["dqn"])
+    setattr(learner.state, name, value)
+    check_refused(learner, run, f"{name} of a run is .*, not")
 
 
 def test_actions_that_the_game_does_not_have_are_refused(tmp_path: Path) -> None:

@@ -267,3 +267,24 @@ def test_saved_counts_are_restored_and_replace_others(connect_four: pg.Game) -> 
     parts.dump("results", again, saved, plain)
     parts.restore("results", results, saved, plain)
     assert results.reasons == again.reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("counts.games", "3"), ("counts.plies", {"x": 1}), ("counts.longest", -1), ("reasons.over", [1])),
+        *(("reasons.over", True), ("unread", 1.5), ("unread", 10**30)),
+        *(("sums", -7), ("extremes", -7), ("extremes", 6)),
+    ],
+)
+def test_saved_counts_that_are_none_are_refused_by_name(connect_four: pg.Game, name: str, value: Any) -> None:
+    results = GameResults(connect_four, "cpu", 5)
+    saved: dict[str, Any] = {"unread": 0, "counts.games": 3}
+    saved |= {each: getattr(results, each).numpy().copy() for each in ("sums", "extremes")}
+    results.load_state(saved)
+    if name in ("sums", "extremes"):
+        saved[name][-1] = value
+    else:
+        saved[name] = value
+    with pytest.raises(pg.InvalidValue, match=rf"{name}.* of the games' results"):
+        results.load_state(saved)

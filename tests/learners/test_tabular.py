@@ -145,6 +145,9 @@ def test_a_run_begins_with_what_another_learned(three: Path) -> None:
     (three / "best.json").write_text(json.dumps(best))
     learner = TabularLearner(resolve(replace(THREE, init=str(three))))
     assert len(learner.table) == len(load_run(str(three)).table)
+    with pytest.raises(Error, match="is no run directory") as error:
+        TabularLearner(resolve(replace(THREE, init="x" * 5000)))
+    assert len(str(error.value)) < 200
 
 
 @pytest.mark.parametrize(

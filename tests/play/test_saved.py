@@ -79,6 +79,9 @@ def test_files_that_hold_no_game_are_explained(four: pg.Game, tmp_path: Path) ->
     path.write_text("game: paco_sako\nposition: x\n\nwhite e2\n", encoding="utf-8")
     with pytest.raises(InvalidText, match="it is a game of paco_sako, not of connect_four"):
         read_file(path, four)
+    path.write_text(f"game: connect_four\ngenerator: {'9' * 5000}\n\n4\n", encoding="utf-8")
+    with pytest.raises(InvalidText, match="the generator of a game is a number of 64 bits, not '9"):
+        read_file(path, four)
     path.write_text("hello", encoding="utf-8")
     with pytest.raises(InvalidText, match=r"game\.txt: ply 1: 'h' is not legal"):
         read_file(path, four)

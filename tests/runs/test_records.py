@@ -49,7 +49,8 @@ def test_what_fits_is_kept_and_whole_numbers_become_floats() -> None:
         ({"inner": {"a": {"size": 2**63}}}, "size of a of inner of it is a whole number below"),
         ({"inner": {"a": {"size": True}}}, "size of a of inner of it is of type int"),
         ({"maybe": "x"}, "maybe of it is of type float"),
-        ({"name": 10**5000}, "name of it is of type str, not a int of many digits"),
+        ({"name": 10**5000}, "name of it is of type str, not an int of many digits"),
+        ({"name": "a\0b"}, "name of it holds a NUL character, which no text here has"),
     ],
 )
 def test_what_does_not_fit_is_named(change: dict[str, Any], why: str) -> None:

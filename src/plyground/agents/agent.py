@@ -334,7 +334,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 
 def _whole_number(agent: str, option: str, value: str) -> int:
     try:
-        return int(value)
+        return specs.whole_number(value)
     except ValueError:
         raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(value)!r}") from None
 

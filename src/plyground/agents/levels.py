@@ -101,9 +101,10 @@ def levels_of(game: Game) -> Mapping[int, Level]:
 
 def read_level(text: str) -> int:
     """The number in `level:3`."""
-    if not (text.isascii() and text.isdecimal()) or not EASIEST <= int(text) <= HARDEST:
+    found = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(HARDEST)) else 0
+    if not EASIEST <= found <= HARDEST:
         raise InvalidValue(f"a level is a whole number from {EASIEST} to {HARDEST}, not {shorten(text)!r}")
-    return int(text)
+    return found
 
 
 class LevelAgent:

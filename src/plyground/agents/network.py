@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from plyground.backend.view import View
-from plyground.errors import InvalidValue, command
+from plyground.errors import InvalidValue, command, shorten
 from plyground.game import Game
 from plyground.networks import Valued, describe, make_network
 from plyground.position import Position
 from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config
+from plyground.runs.files import is_file
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
@@ -94,9 +95,9 @@ def _fitting_weights(network: nn.Module, checkpoint: Checkpoint) -> dict[str, ND
 
 def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
-    if not (Path(path) / "config.toml").is_file():
-        how = command("train", "imitation", "--data", "FILE", "--out", path)
-        raise InvalidValue(f"{path!r} is no run to begin with: make one with `{how}`, or name another with --init")
+    if not is_file(Path(path) / "config.toml"):
+        name, how = shorten(path), command("train", "imitation", "--data", "FILE", "--out", shorten(path))
+        raise InvalidValue(f"{name!r} is no run to begin with: make one with `{how}`, or name another with --init")
     checkpoint = find_checkpoint(Path(path), "best")
     checkpoint.check(identity)
     load_weights(network, checkpoint)

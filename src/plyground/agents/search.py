@@ -19,6 +19,7 @@ from plyground.search.determinized_search import DeterminizedSearch, Prior, Sear
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
+from plyground.specs import whole_number
 
 SIMULATIONS, THOROUGH = 1000, 10_000  # for a move; for an analysis
 ROLLOUTS = 8  # games that it plays from a leaf
@@ -197,7 +198,7 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         if network and name in options:
             raise InvalidValue(f"{name} of the agent search is for searches without a network")
     if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
-        raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {options['time']}")
+        raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {shorten(options['time'])}")
     for name in ("reuse", "lookahead"):
         if options.get(name, "true") not in ("true", "false"):
             raise InvalidValue(f"{name} of the agent search is true or false, not {shorten(options[name])!r}")
@@ -278,7 +279,7 @@ def prior_of(network: Any) -> Prior:
 
 def _number(name: str, text: str) -> float | int:
     try:
-        return float(text) if name in ("time", "c") else int(text)
+        return float(text) if name in ("time", "c") else whole_number(text)
     except ValueError:
         kind = "a number" if name in ("time", "c") else "a whole number"
         raise InvalidValue(f"{name} of the agent search is {kind}, not {shorten(text)!r}") from None

@@ -92,7 +92,9 @@ def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[T
 
 def load_run(path: str, game: Game | None = None, which: str = "best") -> TableAgent:
     """The agent that a run has learned: `best`, `last`, or the one of a step."""
-    return TableAgent(*load_table(Path(path), game, find_checkpoint(Path(path), which)))
+    run = Path(path)
+    read_config(run)  # what is no run is refused before its checkpoints are looked for
+    return TableAgent(*load_table(run, game, find_checkpoint(run, which)))
 
 
 class LearningAgent(TableAgent):

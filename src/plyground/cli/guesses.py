@@ -275,7 +275,7 @@ def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> lis
 def _fill(form: str, value: str) -> list[str]:
     """The words of a form with its value: `--seconds {*60}` with 2 is --seconds 120."""
     scaled = re.search(r"\{([*/])(\d+)\}", form)
-    if scaled and re.fullmatch(r"\d+(\.\d*)?", value):
+    if scaled and re.fullmatch(r"\d{1,18}(\.\d*)?", value):
         factor = float(scaled[2])
         value = f"{float(value) * factor:g}" if scaled[1] == "*" else f"{max(1, round(float(value) / factor))}"
     flag, _, rest = re.sub(r"\{.*\}", value or "VALUE", form).partition(" ")

@@ -17,6 +17,7 @@ from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue
 from plyground.learners import find_learner, training
 from plyground.learners.launch import begin
+from plyground.learners.saving import changed_limits
 from plyground.learners.training import Learner
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
@@ -139,6 +140,10 @@ def learner_of(run: Path) -> Any:
 
 
 def _named(run: Path, limits: Mapping[str, float]) -> tuple[str, Any]:
-    """The name and the config of a run's learner."""
+    """The name and the config of a run's learner. Edited settings are refused before one is made: it could need any
+    memory."""
     name = str(directory.read_config(run).get("learner"))
-    return name, build(find_learner(name).config, settings_of(run, limits), f"{run}/config.toml")
+    entry = find_learner(name)
+    config = build(entry.config, settings_of(run, limits), f"{run}/config.toml")
+    changed_limits(config, entry.learner.limits, directory.find_checkpoint(run, "last"))
+    return name, config

@@ -17,7 +17,7 @@ from plyground.agents.agent import make, usual
 from plyground.backend import device as devices
 from plyground.backend.view import View
 from plyground.batch import Batch
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, shown
 from plyground.game import Game, load
 from plyground.learners import threads
 from plyground.learners.evaluation import GAMES_PER_CYCLE
@@ -39,6 +39,7 @@ class Bounds(NamedTuple):
 
 Share = Annotated[float, Bounds(0, 1)]
 Count = Annotated[int, Bounds(1)]
+Threads = Annotated[int, Bounds(0, 1024)]  # with many more, torch ends the process
 OpeningPlies = Annotated[int, Bounds(-1, 10_000)]
 UNBOUNDED = Bounds(0, 1e30)  # of a number that states no bounds: what the network's numbers can hold
 
@@ -95,7 +96,7 @@ class NetworkConfig:
     """actions that the network has outputs for, the first ones; it never plays others (0: all)"""
     device: str = "cpu"
     """where network, games and replay buffer are: cpu, cuda, or auto (cuda if there is one)"""
-    threads: int = 0
+    threads: Threads = 0
     """torch threads (0: one, or one for each core if that is clearly faster at the start of the run; with `seconds`,
     measured again during the run)"""
     num_envs: Count = 512
@@ -142,11 +143,11 @@ def check_bounds(config: Any) -> None:
             (each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, Bounds)), UNBOUNDED
         )
         if not bounds.low <= value < math.inf:
-            raise InvalidValue(f"{name} is a number of at least {bounds.low}, not {value}")
+            raise InvalidValue(f"{name} is a number of at least {bounds.low}, not {shown(value)}")
         if value > bounds.high:
-            raise InvalidValue(f"{name} is at most {bounds.high}, not {value}")
+            raise InvalidValue(f"{name} is at most {bounds.high}, not {shown(value)}")
     if config.seed >= 2**63:
-        raise InvalidValue(f"seed is below 2**63, not {config.seed}")
+        raise InvalidValue(f"seed is below 2**63, not {shown(config.seed)}")
 
 
 def resolve(config: C, notify: Notify = lambda text: None) -> C:

@@ -32,7 +32,7 @@ from plyground.agents.teacher import UNIT
 from plyground.backend.parts import set_learning_rate
 from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
-from plyground.learners.config import Bounds, Count, NetworkConfig, Share, check_bounds
+from plyground.learners.config import Bounds, Count, NetworkConfig, Share, Threads, check_bounds
 from plyground.learners.evaluation import Event
 from plyground.learners.lessons import (
     Examples,
@@ -109,7 +109,7 @@ class Imitation:
     """stop at lines that are not valid, or skip them; either way they go to FILE.rejected"""
     device: str = NetworkConfig.device
     """where the network is: cpu, cuda, or auto (cuda if there is one)"""
-    threads: int = 0
+    threads: Threads = 0
     """torch threads (0: one, or one for each core if that is clearly faster at the start of the run)"""
     seed: Annotated[int, Bounds(0)] = 0
     """the same seed gives the same run"""
@@ -203,6 +203,10 @@ class ImitationLearner:
 
     def _rest_of_epoch(self) -> Iterator[Lesson]:
         """The minibatches of the present epoch that were not used yet; the order follows from seed and epoch."""
+        if not 0 <= self.epoch.examples < len(self.rows):  # a checkpoint may hold any number
+            raise InvalidValue(
+                f"an epoch has {len(self.rows)} examples; {self.epoch.examples} cannot be learned already"
+            )
         order = np.random.default_rng([self.config.seed, self.state.cycle]).permutation(self.rows)
         return self.examples.lessons(order[self.epoch.examples :], self.config.batch_size)
 
@@ -320,7 +324,8 @@ class EpochCycle:
     def _record(self, learned: dict[str, float]) -> list[Event]:
         learner, state = self.learner, self.learner.state
         held_out = learner.measure()
-        if not state.best or held_out["kl"] < state.best["kl"]:
+        lowest = state.best.get("kl")
+        if lowest is None or held_out["kl"] < lowest:
             state.best, learner.epoch.without_gain = {"step": state.step, "epoch": state.cycle, **held_out}, 0
         else:
             learner.epoch.without_gain += 1

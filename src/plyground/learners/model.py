@@ -16,6 +16,7 @@ from plyground.agents.network import NetworkAgent, begin_with, identity
 from plyground.backend import device as devices
 from plyground.backend.parts import set_learning_rate
 from plyground.backend.view import View
+from plyground.errors import InvalidValue, shown
 from plyground.game import load
 from plyground.learners.state import TrainingState
 from plyground.learners.threads import prepare_torch
@@ -119,7 +120,10 @@ class Snapshots:
         return {"count": len(self.networks), **{str(k): each for k, each in enumerate(self.networks)}}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        self.networks = [copy.deepcopy(self.pattern) for _ in range(state["count"])]
+        count = state["count"]
+        if type(count) is not int or not 0 <= count <= self.most:
+            raise InvalidValue(f"a run keeps 0 to {self.most} snapshots, not {shown(count)}")
+        self.networks = [copy.deepcopy(self.pattern) for _ in range(count)]
         for k, network in enumerate(self.networks):
             prefix = f"{k}."
             found = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}

@@ -7,11 +7,13 @@ tensors in groups (one safetensors file each) and everything else as JSON; `load
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Protocol, get_type_hints
 
 from plyground.backend.parts import Arrays, Parts, Stateful, dump, restore
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, shorten
+from plyground.learners.state import TrainingState
 from plyground.runs.directory import Checkpoint, Run
 from plyground.runs.files import DamagedFile
 from plyground.runs.records import fit
@@ -20,6 +22,7 @@ from plyground.runs.settings import differences
 PLAYED = ("replay", "games", "rollout", "search_results")  # parts that grow with what was played
 GROUPS = {"network": "network", "table": "table", **dict.fromkeys(PLAYED, "replay")}
 OTHER_PARTS = "training"  # the group of all other parts
+MOST_SHOWN = 1000  # characters of differences
 NOT_SAVED_SO = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError)
 """what torch, numpy and Python raise where a value has another type or shape than `save` writes"""
 
@@ -55,15 +58,7 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     """Become what was saved; returns the limits that have changed, in words. Identity, config and trust are checked
     first."""
     checkpoint.check(learner.model.identity)
-    state = checkpoint.state()
-    if "config" not in state:
-        raise InvalidValue(f"{checkpoint.path} holds only a network: it can play, but a run cannot be resumed from it")
-    now = {**json.loads(json.dumps(asdict(learner.config))), "game": state["config"].get("game")}  # `check` compared it
-    before = {**_defaults(learner.config), **state["config"]}  # an older checkpoint lacks settings that are new
-    ends = {name: before[name] for name in learner.limits if name in before}
-    edited = differences(before, now | ends)
-    if edited:
-        raise InvalidValue(f"config.toml differs from the config of {checkpoint.path}: {'; '.join(edited)}")
+    changed, state = changed_limits(learner.config, learner.limits, checkpoint), checkpoint.state()
     checkpoint.check_trusted()
     arrays: Arrays = {}
     for file in checkpoint.manifest["files"]:
@@ -77,8 +72,23 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
                 for field, hint in get_type_hints(type(part)).items():
                     fit(state["parts"][name][field], hint, f"{field} of {checkpoint.path}/state.json")
             restore(name, part, arrays, state.get("parts", {}))
+            if isinstance(part, TrainingState):
+                part.check()
         except NOT_SAVED_SO as error:
             raise DamagedFile(f"{checkpoint.path} does not hold {name} as it was saved: {error!r}") from error
+    return changed
+
+
+def changed_limits(config: Any, limits: Sequence[str], checkpoint: Checkpoint) -> list[str]:
+    """The limits that differ from those of a checkpoint, in words; another setting that differs is an error."""
+    state = checkpoint.state()
+    if "config" not in state:
+        raise InvalidValue(f"{checkpoint.path} holds only a network: it can play, but a run cannot be resumed from it")
+    now = {**json.loads(json.dumps(asdict(config))), "game": state["config"].get("game")}  # `load` compares it
+    before = {**_defaults(config), **state["config"]}  # an older checkpoint lacks settings that are new
+    ends = {name: before[name] for name in limits if name in before}
+    if edited := "; ".join(differences(before, now | ends)):
+        raise InvalidValue(f"config.toml differs from the config of {checkpoint.path}: {shorten(edited, MOST_SHOWN)}")
     return differences(before, now)
 
 

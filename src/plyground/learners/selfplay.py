@@ -22,7 +22,7 @@ from plyground.backend.device import SIMULATED, get, is_gpu
 from plyground.backend.games import DeviceGame, fill_selected
 from plyground.backend.parts import restore
 from plyground.backend.view import View
-from plyground.errors import IllegalAction, InvalidValue, shorten
+from plyground.errors import IllegalAction, InvalidValue, shorten, shown
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
 
@@ -229,13 +229,16 @@ class GameResults:
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.clear()
         if "unread" in state:  # not in older checkpoints, where everything was read
-            self.unread = state["unread"]
+            self.unread = _count("unread", state["unread"])
             for name in ("sums", "extremes"):
                 restore(name, getattr(self, name), dict(state), {})
+            least, row = int(torch.cat([self.sums, self.extremes]).min()), int(self.extremes[1])
+            if least < 0 or row > self.n:
+                raise InvalidValue(f"sums and extremes of the games' results are at least 0, the row at most {self.n}")
         for key, count in state.items():  # such as `reasons.four in a row`
             which, _, name = key.partition(".")
             if which in ("counts", "reasons"):
-                (self.counts if which == "counts" else self.reasons)[name] = count
+                (self.counts if which == "counts" else self.reasons)[name] = _count(key, count)
 
     def add(self, games: DeviceGame, ply: Transition, illegal: Tensor) -> None:
         """Add up the games that have just ended, on the device. `illegal` [1] is the first row with an illegal action,
@@ -287,3 +290,10 @@ class GameResults:
         shares = {name: self.counts[name] / games for name in ("first_wins", "second_wins", "draws", "truncated")}
         lengths = {"mean_length": self.counts["plies"] / games, "longest": self.counts["longest"]}
         return {"games": self.games, **shares, **lengths, "reasons": dict(self.reasons)}
+
+
+def _count(name: str, value: Any) -> int:
+    """A count of a checkpoint."""
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise InvalidValue(f"{name} of the games' results is a count, not {shown(value)}")
+    return value

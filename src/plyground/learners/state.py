@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plyground.errors import Error
+from plyground.errors import Error, InvalidValue, shown
+from plyground.runs.records import Best, fit
 
 SMOOTHING = 0.05  # weight of a new value in a moving average
 ROLLBACK_LIMITS = {  # metric: the setting that bounds it, and whether it is an upper bound
@@ -55,6 +56,17 @@ class TrainingState:
     """the learner has ended the run before its limit"""
     notes: list[str] = field(default_factory=list[str])
     """messages for people, which the training loop emits and clears"""
+
+    def check(self) -> None:
+        """Refuse numbers of a checkpoint that no run has."""
+        for name, value in vars(self).items():
+            if isinstance(value, int | float) and not 0 <= value < math.inf:
+                raise InvalidValue(f"{name} of a run is at least 0 and finite, not {shown(value)}")
+        if self.cycle_start > self.step:
+            raise InvalidValue(f"cycle_start of a run is at most its step {self.step}, not {self.cycle_start}")
+        fit(self.best, Best, "best of a run")
+        if self.updates_due >= 1:  # whole ones are made at once, and so many might never end
+            raise InvalidValue(f"updates_due of a run is below 1, not {shown(self.updates_due)}")
 
     def finished(self, config: Any) -> bool:
         """Whether the run has reached its end: `cycles` (or epochs) or `seconds`."""

@@ -146,7 +146,7 @@ def _start(fields: Mapping[str, str], game: Game) -> Position:
     position, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
     if not generator:
         return position
-    if not (generator.isascii() and generator.isdecimal() and int(generator) < 2**64):
+    if not (generator.isascii() and generator.isdecimal() and len(generator) <= 20 and int(generator) < 2**64):
         raise InvalidText(f"the generator of a game is a number of 64 bits, not {shorten(generator)!r}")
     return Position(game, position.states, rngs=np.array([int(generator)], np.uint64))
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
-from plyground.errors import InvalidValue, shorten
+from plyground.errors import InvalidValue, shown
 from plyground.runs.files import DamagedFile, read_bytes
 
 Kind = TypeVar("Kind")
@@ -32,7 +32,9 @@ def fit(value: Any, hint: Any, what: str) -> Any:
     if hint is float and type(value) is int:
         return _to_float(value, what)
     if type(value) is not hint:
-        raise InvalidValue(f"{what} is of type {hint.__name__}, not {_shown(value)}")
+        raise InvalidValue(f"{what} is of type {hint.__name__}, not {shown(value)}")
+    if hint is str and "\0" in value:  # no path can have one
+        raise InvalidValue(f"{what} holds a NUL character, which no text here has: {shown(value)}")
     if hint is int and abs(value) >= MOST:
         raise InvalidValue(f"{what} is a whole number below 2**63, not one of {value.bit_length()} bits")
     return value
@@ -49,19 +51,12 @@ def _fit_generic(value: Any, hint: Any, what: str) -> Any:
         return {key: fit(item, inside[1], f"{key} of {what}") for key, item in _table(value, what).items()}
     if origin is typing.Literal:
         if value not in inside:
-            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {_shown(value)}")
+            raise InvalidValue(f"{what} is one of {', '.join(map(str, inside))}, not {shown(value)}")
         return value
     if not isinstance(value, list | tuple):
-        raise InvalidValue(f"{what} is a list, not {_shown(value)}")
+        raise InvalidValue(f"{what} is a list, not {shown(value)}")
     found = [fit(item, inside[0], what) for item in cast("list[Any]", value)]
     return found if origin is list else tuple(found)
-
-
-def _shown(value: Any) -> str:
-    try:
-        return shorten(repr(value))
-    except ValueError:  # Python writes no number of more than 4,300 digits
-        return f"a {type(value).__name__} of many digits"
 
 
 def _fit_record(value: Any, kind: Any, what: str) -> dict[str, Any]:
@@ -90,7 +85,7 @@ def _fit_union(value: Any, inside: tuple[Any, ...], what: str) -> Any:
 
 def _table(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidValue(f"{what} is a table of names and values, not {_shown(value)}")
+        raise InvalidValue(f"{what} is a table of names and values, not {shown(value)}")
     return cast("Mapping[str, Any]", value)
 
 
@@ -198,6 +193,7 @@ class Best(TypedDict, total=False):
 
     step: int
     eval_opponents: dict[str, Score]
+    kl: Measured
 
 
 # ---- lines of metrics.jsonl; a number that was not finite is null ----
