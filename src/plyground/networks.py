@@ -29,7 +29,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from plyground.backend.device import convolution_layout, convolution_relu, for_inference, mixed_precision
+from plyground.backend.device import convolution_layout, convolution_relu, for_inference, mixed_precision, on_gpu
 from plyground.errors import InvalidValue, shorten
 
 WIDEST, DEEPEST = 8192, 64
@@ -345,7 +345,7 @@ class Block(nn.Module):
 def inference_copy(network: Network) -> Network:
     """A network for evaluation alone: on a GPU a copy with bfloat16 weights and without normalisation, more than twice
     as fast; on the CPU the same one."""
-    if not next(network.parameters()).is_cuda:
+    if not on_gpu(network):
         return network
     return for_inference(without_norm(network))
 

@@ -39,6 +39,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
         monkeypatch.setattr("rich.console.Console.input", answer)
         monkeypatch.setattr(terminal.console, "_width", 3000)
+        monkeypatch.setattr(play, "PATIENCE", 600.0)  # for a compiler on a busy machine
         agent = make(against, position.game)
         play.play(pg.Session(position, None, against, side, seed=1), lambda: agent)
         finish_compiling()

@@ -189,8 +189,7 @@ def _search(game: Game, path: str, options: Options) -> Agent:
     if not source:
         return search.make_search(game, options)
     network, config = load_run(source, game), read_config(Path(source))
-    how = {name: config[name] for name in search.AS_LEARNED if name in config}
-    return search.make_search(game, options, network, how)
+    return search.make_search(game, options, network, search.as_learned(config))
 
 
 def _level(game: Game, path: str, options: Options) -> Agent:

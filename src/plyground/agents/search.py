@@ -40,6 +40,7 @@ OPTIONS = {
 NUMBERS = ("sims", "time", "rollouts", "plies", "c")
 TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
 AS_LEARNED = ("considered", "value_scale")  # of the search by which AlphaZero learned: play uses the same
+IMITATED = {"value_scale": 0.5}  # a policy that no search has improved yet: values count more beside it
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
@@ -235,11 +236,17 @@ def thorough(game: Game) -> int:
     return 10 * THOROUGH if default_leaf(game) == "evaluate" else THOROUGH
 
 
+def as_learned(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a search that suit the network of a run, by the run's config."""
+    own = {name: run[name] for name in AS_LEARNED if name in run}
+    return {**IMITATED, **own} if run.get("learner") == "imitation" else own
+
+
 def make_search(
     game: Game, options: Mapping[str, str], network: Any = None, how: Mapping[str, Any] | None = None
 ) -> Any:
     """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one, and `how`
-    has the settings AS_LEARNED of its run."""
+    has the settings `as_learned` of its run."""
     in_trees = network is not None and can_search_trees(game)
     config = read_config(game, options, in_trees)
     if network is not None:

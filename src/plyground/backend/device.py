@@ -117,6 +117,21 @@ def is_gpu(name: str) -> bool:
     return name == "cuda"
 
 
+def on_gpu(network: nn.Module) -> bool:
+    """Whether a network's weights are on a GPU."""
+    return next(network.parameters()).is_cuda
+
+
+def of_group(backend: str) -> torch.device:
+    """Where the tensors are that processes send each other by `nccl` or `gloo`."""
+    return torch.device("cuda" if backend == group_backend("cuda") else "cpu")
+
+
+def group_backend(name: str) -> str:
+    """By what processes on devices of that name send each other tensors."""
+    return "nccl" if is_gpu(name) else "gloo"
+
+
 def choose(spec: str) -> tuple[str, str]:
     """The device that `cpu`, `cuda` or `auto` means here, and the message about the choice; empty for `cpu`."""
     if spec not in ("cpu", "cuda", "auto"):
@@ -196,13 +211,13 @@ def for_inference(network: Net) -> Net:
 def adam(network: nn.Module, learning_rate: float, weight_decay: float = 0.0) -> torch.optim.Adam:
     """Adam as one fused kernel; on a GPU with its steps and learning rate there, so that graphs can be captured. Weight
     decay is decoupled, and spares biases and normalisation."""
-    on_gpu = next(network.parameters()).is_cuda
-    rate = torch.tensor(learning_rate, device="cuda") if on_gpu else learning_rate
+    there = on_gpu(network)
+    rate = torch.tensor(learning_rate, device="cuda") if there else learning_rate
     if not weight_decay:
-        return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=on_gpu)
+        return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=there)
     decayed, others = ([each for each in network.parameters() if (each.dim() > 1) is many] for many in (True, False))
     groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, rate, fused=True, capturable=on_gpu)
+    return torch.optim.AdamW(groups, rate, fused=True, capturable=there)
 
 
 # ---- running kernels ----

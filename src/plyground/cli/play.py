@@ -21,6 +21,7 @@ from plyground.play.typed import turn_text
 from plyground.search.analysis import Analysis
 
 THOUGHTS = 10  # moves in the answer to `think`
+PATIENCE = 4.0  # seconds that a good hint may take; compiled before, it takes less than one
 COMMANDS = "moves, hint, think, undo, resign, new, save FILE, help, quit"
 HELP = """  moves      list the legal moves
   hint       ask for advice
@@ -81,7 +82,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
         session.agent = ready(session, background) or wait(background, "agent")
         _think(session)
     elif typed == "hint" and not session.over:
-        early = None if background.done("hints") else hints.early_hint(session.position)
+        early = None if background.done("hints", PATIENCE) else hints.early_hint(session.position)
         if early is None:
             wait(background, "hints")
             return False

@@ -20,6 +20,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from plyground.backend import device as devices
 from plyground.cluster.players import make_sink
 from plyground.cluster.streams import Sink, from_bytes, to_bytes
 from plyground.errors import Error, shorten
@@ -45,7 +46,7 @@ def join(group: Group) -> None:
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, "lo"))
     try:
-        backend = "nccl" if group.device == "cuda" else "gloo"
+        backend = devices.group_backend(group.device)
         dist.init_process_group(
             backend, init_method=group.place, rank=group.rank, world_size=group.size, timeout=PATIENCE
         )
@@ -125,7 +126,7 @@ def help_learner(learner: str, settings: Mapping[str, Any], where: tuple[Any, ..
 
 def _device() -> torch.device:
     """Where tensors must be that are sent."""
-    return torch.device("cuda" if dist.get_backend() == "nccl" else "cpu")
+    return devices.of_group(dist.get_backend())
 
 
 def _send(data: bytes, rank: int) -> None:

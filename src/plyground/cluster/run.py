@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from plyground.backend import device as devices
 from plyground.cluster.actors import RayActors
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import LOOPBACK, Cluster, connect
@@ -54,7 +55,7 @@ def _print_nothing(data: Mapping[str, Any], ignore_prefix: bool) -> None: ...
 
 def _gpus_of_each(cluster: Cluster, settings: Any, config: ClusterConfig) -> float:
     """The share of a GPU that each actor takes, where the run uses them and learner processes leave some."""
-    there = cluster.resource("GPU") - (config.learners - 1) if settings.device != "cpu" else 0
+    there = cluster.resource("GPU") - (config.learners - 1) if devices.is_gpu(settings.device) else 0
     return min(1.0, there / config.actors) if there > 0 else 0.0
 
 
@@ -67,7 +68,7 @@ def _shared_updates(
         yield
         return
     device = sink.learner.model.view.device_name
-    needs = {"num_cpus": 0, "num_gpus": 1} if device == "cuda" else {"num_cpus": 1}
+    needs = {"num_cpus": 0, "num_gpus": 1} if devices.is_gpu(device) else {"num_cpus": 1}
     helper = cluster.ray.remote(help_learner).options(**needs, max_retries=0)
     with tempfile.TemporaryDirectory() as folder:
         here = all(node["NodeManagerAddress"] == LOOPBACK for node in cluster.ray.nodes())

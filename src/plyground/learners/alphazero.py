@@ -68,7 +68,7 @@ class AlphaZero(NetworkConfig, RunConfig):
     """simulations at its beginning; they grow linearly (0: always the same number)"""
     considered: Annotated[int, Bounds(2, 1024)] = 16
     """actions among which the search chooses at the root"""
-    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.5
+    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
     """c_scale of Gumbel search: how far values outweigh the network's policy"""
     opening_share: Share = 1.0
     """share of the games that begin after up to `opening_plies` random plies; the others begin at the start"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from concurrent import futures
 from concurrent.futures import Future
 from typing import Any
 
@@ -46,8 +47,9 @@ class Background:
         left = [name for name in names if not self.futures[name].done()]
         return f"{left[0]}, {names.index(left[0]) + 1} of {len(names)}" if left and not self.ended else ""
 
-    def done(self, name: str) -> bool:
-        return self.futures[name].done()
+    def done(self, name: str, within: float = 0.0) -> bool:
+        """Whether a step is done, now or within so many seconds."""
+        return bool(futures.wait([self.futures[name]], within).done)
 
     def end(self) -> None:
         """Begin no further step. The compiler cannot be stopped within one."""

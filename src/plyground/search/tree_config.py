@@ -46,7 +46,7 @@ class SearchConfig:
     considered: int = 16
     """gumbel: actions of the root among which sequential halving chooses"""
     visit_offset: float = 50.0
-    value_scale: float = 0.5
+    value_scale: float = 0.1
     """gumbel: c_visit and c_scale; a value counts (c_visit + most visits) * c_scale beside log priors"""
     noise: bool = False
     """explore at the root, for training: Gumbel noise, or Dirichlet noise in the priors"""
