@@ -21,8 +21,9 @@ MARK = "PLYGROUND_CLUSTER"
 """the variable that names the folder"""
 PREFIX = "plyray-"
 GRACE = 5.0  # seconds that a process has to end by itself
-LONGEST = 30
-"""characters of a folder for temporary files: the path of a socket has at most 107, and Ray adds up to 77"""
+LONGEST = 8
+"""characters of a folder for temporary files: the path of a socket has at most 107, of which our own folder takes 24 and
+Ray's names 75"""
 
 
 def new_folder() -> Path:
