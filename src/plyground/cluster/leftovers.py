@@ -22,8 +22,8 @@ MARK = "PLYGROUND_CLUSTER"
 PREFIX = "plyray-"
 GRACE = 5.0  # seconds that a process has to end by itself
 LONGEST = 8
-"""characters of a folder for temporary files: the path of a socket has at most 107, of which our own folder takes 24 and
-Ray's names 75"""
+"""characters of a folder for temporary files: the path of a socket has at most 107, of which our own folder takes 24
+and Ray's names 75"""
 
 
 def new_folder() -> Path:
