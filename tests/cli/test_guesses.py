@@ -151,6 +151,9 @@ RIGHT_LINES = [
     ("tournament chess random greedy", "ladder chess random greedy"),
     ("inspect runs/x", "runs inspect runs/x"),
     ("diff runs/x runs/y", "runs diff runs/x runs/y"),
+    ("compare runs/x runs/x", "runs diff runs/x runs/x"),
+    ("compare chess greedy runs/x", "match chess greedy runs/x"),
+    ("compare random greedy level:2", "ladder random greedy level:2"),
     ("web --open", "serve --open"),
     # the documents that Plyground follows
     ("--train-advanced --cycles 3 --profile dqn_debug_masking", "train --profile chess_dqn_original (docs/documents)"),

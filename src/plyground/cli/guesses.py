@@ -97,7 +97,7 @@ COMMANDS_MEANT = {
     **dict.fromkeys(("learn", "training", "fit"), "train"),
     **dict.fromkeys(("continue", "restart"), "resume"),
     **dict.fromkeys(("tournament", "league", "elo", "rate"), "ladder"),
-    **dict.fromkeys(("versus", "vs", "fight", "battle", "duel", "arena", "compare"), "match"),
+    **dict.fromkeys(("versus", "vs", "fight", "battle", "duel", "arena"), "match"),
     **dict.fromkeys(("web", "server", "gui", "browser"), "serve"),
     **dict.fromkeys(("benchmark", "speed"), "bench rules"),
     **dict.fromkeys(("curves", "graph", "chart", "draw"), "plot"),
@@ -259,8 +259,8 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise InvalidValue(f"resume is a command of its own: {command(*words)}")
     if [name, *words[:1]] == ["teach", "imitate"]:
         raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *words[1:])}")
-    if name in COMMANDS_MEANT and name not in commands:
-        right = COMMANDS_MEANT[name].format(name).split()
+    if name in {*COMMANDS_MEANT, "compare"} and name not in commands:
+        right = (COMMANDS_MEANT.get(name) or _meant_comparison(words)).format(name).split()
         raise InvalidValue(f"no command {name!r} here; you may mean: {command(*right, *words)}")
     if name not in commands and not name.startswith("-"):
         raise unknown("command", name, commands)
@@ -269,6 +269,14 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
     if changes:
         raise InvalidValue(f"{'; '.join(changes)}: {command(*_in_order(right))}")
     return [name, *words]
+
+
+def _meant_comparison(words: Sequence[str]) -> str:
+    """The command that compares what is named: runs, two agents, or more of them."""
+    others = [word for word in words if not word.startswith("-") and not is_game(word)]
+    if others and all(is_run(run_path(word)) for word in others):
+        return "runs diff"
+    return "match" if len(others) < 3 else "ladder"
 
 
 def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> list[str]:
