@@ -264,6 +264,8 @@ def analyse(
     from plyground.play.saved import game_of_file, read_file, read_moves
 
     file, others = saved_game(words, file)
+    if moves and file:
+        raise InvalidValue("analyse takes --moves or --file, not both")
     others.sort(key=is_game, reverse=True)
     spec, rest = game_first(others, game, "analyse [GAME] [FILE]", 0, 1, default="")
     if rest:
@@ -271,9 +273,9 @@ def analyse(
         raise InvalidValue(f"{rest[0]!r} is no file; the moves of a game: {line}; a position: {place}")
     check_picture(picture)
     rules = pg.load(spec or (game_of_file(file) if file else DEFAULT_GAME))
+    if not (moves or file):
+        rules.interpret()
     start, actions = rules.position(position), list[int]()
-    if moves and file:
-        raise InvalidValue("analyse takes --moves or --file, not both")
     if moves or file:
         display.check_open(rules)
     if file:
