@@ -130,7 +130,7 @@ BOTH: Meant = dict.fromkeys(
     ("--a", "--b", "--p1", "--p2", "--player1", "--player2", "--first", "--second", "--white", "--black"), WORD
 )
 GAMES_TO_PLAY: Meant = dict.fromkeys(
-    ("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
+    ("--episodes", "--n", "-n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
 )
 GAME_MEANT: Meant = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
 RUN_MEANT: Meant = dict.fromkeys(("--run", "--path", "--model"), WORD)
@@ -266,6 +266,8 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise unknown("command", name, commands)
     changes: list[str] = []
     right = _correct_words(name, _correct_options(name, words, changes), changes)
+    if right[0] == "train" and right[1:] and right[1].startswith("--") and _late_learner(right):
+        changes.append("the learner comes first")
     if changes:
         raise InvalidValue(f"{'; '.join(changes)}: {command(*_in_order(right))}")
     return [name, *words]
@@ -318,7 +320,7 @@ def _correct_words(name: str, line: Sequence[str], changes: list[str]) -> list[s
         found = "" if _of_option(line, place) else _meant(name, before, word.lower())
         if found and found != word:
             changes.append(f"{word} is {found} here" if found != NOTHING else f"{word} is left out here")
-        if found.startswith("minimax:") and right[-1] == "minimax":
+        if right and found.startswith(f"{right[-1]}:"):  # `minimax 4`, `level 3`
             right.pop()
         right += [] if found == NOTHING else found.split() or [word]
     return right
@@ -371,6 +373,11 @@ def _meant_learner(word: str) -> str:
     if is_run(run_path(word)):
         return f"resume {word}"
     return LEARNERS_MEANT.get(word, "") or (f"--profile {word}" if word in profiles() else "")
+
+
+def _late_learner(line: Sequence[str]) -> bool:
+    """Whether a learner is named behind options."""
+    return any(word in LEARNERS and not _of_option(line, place) for place, word in enumerate(line))
 
 
 def _in_order(line: Sequence[str]) -> list[str]:

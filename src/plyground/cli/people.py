@@ -22,7 +22,7 @@ from plyground.cli.grammar import (
     saved_game,
     shown_as,
 )
-from plyground.cli.guesses import is_game
+from plyground.cli.guesses import is_game, is_saved_game
 from plyground.errors import InvalidValue, check_installed, command, unknown
 
 if TYPE_CHECKING:
@@ -139,10 +139,9 @@ def watch(
     spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
     if len(rest) == 1:
         path = newest_games(rest[0]) if rest[0].startswith("run:") else Path(rest[0])
-        if not path.exists() and spec:
-            raise InvalidValue(
-                f"{rest[0]} is no file; to watch agents, name two: {command('watch', spec, rest[0], 'random')}"
-            )
+        if not path.exists() and not is_saved_game(rest[0]):
+            how = command("watch", spec or DEFAULT_GAME, rest[0], "random")
+            raise InvalidValue(f"{rest[0]} is no file; to watch agents, name two: {how}")
         show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
         return
     rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
