@@ -266,8 +266,10 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise unknown("command", name, commands)
     changes: list[str] = []
     right = _correct_words(name, _correct_options(name, words, changes), changes)
-    if right[0] == "train" and right[1:] and right[1].startswith("--") and _late_learner(right):
+    late = _late_learner(right) if right[0] == "train" else 0
+    if late:
         changes.append("the learner comes first")
+        right.insert(1, right.pop(late))
     if changes:
         raise InvalidValue(f"{'; '.join(changes)}: {command(*_in_order(right))}")
     return [name, *words]
@@ -375,9 +377,11 @@ def _meant_learner(word: str) -> str:
     return LEARNERS_MEANT.get(word, "") or (f"--profile {word}" if word in profiles() else "")
 
 
-def _late_learner(line: Sequence[str]) -> bool:
-    """Whether a learner is named behind options."""
-    return any(word in LEARNERS and not _of_option(line, place) for place, word in enumerate(line))
+def _late_learner(line: Sequence[str]) -> int:
+    """The place of a learner that is named behind options; 0 where none is."""
+    behind = len(line) > 1 and line[1].startswith("--")
+    places = (k for k, word in enumerate(line) if behind and word in LEARNERS and not _of_option(line, k))
+    return next(places, 0)
 
 
 def _in_order(line: Sequence[str]) -> list[str]:
