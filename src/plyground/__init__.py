@@ -49,6 +49,17 @@ _MODULES = {
     "train": "learners.launch",
 }
 _NAMES_THERE = {"agent": "make", "ladder": "climb", "match": "play_match"}
+_MEANT = {
+    **dict.fromkeys(("play", "new"), "position = pg.load(NAME).start(), then position.play(move)"),
+    **dict.fromkeys(("game", "make", "make_game", "load_game", "env"), "pg.load(NAME)"),
+    **dict.fromkeys(
+        ("Agent", "make_agent", "load_agent", "load_run"), "pg.agent(SPEC, game), or pg.agent('run:DIR', game)"
+    ),
+    **dict.fromkeys(("analyse", "analyze"), "position.analyse('search')"),
+    **dict.fromkeys(("evaluate", "compare", "arena"), "pg.match(game, a, b)"),
+    "learn": "pg.train(LEARNER, game=NAME)",
+}
+"""a first guess: what it is here"""
 
 
 def __getattr__(name: str) -> Any:
@@ -58,7 +69,9 @@ def __getattr__(name: str) -> Any:
 
         with naming_extras():
             return getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
-    raise AttributeError(f"module 'plyground' has no attribute {name!r}")
+    from plyground.errors import no_attribute
+
+    raise no_attribute("module 'plyground'", name, _MEANT)
 
 
 def __dir__() -> list[str]:

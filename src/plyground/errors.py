@@ -7,7 +7,7 @@ import importlib.util
 import shlex
 import shutil
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,6 +46,11 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     near = difflib.get_close_matches(name, [each.partition(":")[0] for each in names], n=1)  # without options
     hint = f"did you mean {near[0]!r}? " if near else ""
     return UnknownName(f"no {kind} {shorten(name)!r}; {hint}known: {', '.join(names) or 'none'}")
+
+
+def no_attribute(what: str, name: str, meant: Mapping[str, str]) -> AttributeError:
+    """The error for an attribute that is not there; `meant` says what the names of other libraries are here."""
+    return AttributeError(f"{what} has no attribute {name!r}" + (f"; here: {meant[name]}" if name in meant else ""))
 
 
 def shorten(text: str, limit: int = 80) -> str:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import IllegalAction, InvalidValue, shorten
+from plyground.errors import IllegalAction, InvalidValue, no_attribute, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.games.scene import Scene, listed, listed_click, mark_last, status
+
+_MEANT = {
+    **dict.fromkeys(("moves", "legal_moves"), "names(), or legal() for their numbers"),
+    **dict.fromkeys(("legal_actions", "actions", "get_legal_moves"), "legal(), or names() for their names"),
+    **dict.fromkeys(
+        ("push", "move", "step", "apply_action", "make_move"), "play(move), which returns another position"
+    ),
+    **dict.fromkeys(("pop", "undo", "copy"), "nothing: a position never changes, play(move) returns another"),
+    **dict.fromkeys(("is_over", "is_terminal", "done", "game_over", "is_game_over", "finished"), "over"),
+    **dict.fromkeys(("winner", "result", "reward", "returns"), "outcome"),
+    **dict.fromkeys(("turn", "player", "current_player", "side_to_move"), "to_move"),
+    **dict.fromkeys(("board", "show", "render", "draw"), "print(position), or text"),
+    **dict.fromkeys(("best_move", "act"), "ask(agent)"),
+    "fen": "text",
+}
+"""a first guess: what it is here"""
 
 
 class Position:
@@ -25,6 +41,11 @@ class Position:
         self.states = states.copy()  # [1]
         self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
         self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
+
+    if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute("a position", name, _MEANT)
 
     @classmethod
     def start(cls, game: Game, seed: int = 0) -> Position:

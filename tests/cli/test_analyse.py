@@ -38,6 +38,16 @@ def test_a_position_is_shown_with_its_moves_and_the_solver_beside(command) -> No
     assert "proven: a win" in out
 
 
+def test_the_board_is_shown_before_anything_is_compiled(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_nothing(_: pg.Game) -> None:
+        raise pg.Error("compiling")
+
+    monkeypatch.setattr(pg.Game, "compile", compile_nothing)
+    code, out, err = command("analyse", "connect_four", "--position", "4453")
+    assert (code, "compiling" in err) == (2, True)
+    assert ". . ○ ● ● . ." in out
+
+
 def test_moves_that_an_agent_cannot_tell_apart_are_said_to_be_equal(capsys: pytest.CaptureFixture[str]) -> None:
     start = pg.load("connect_four").start()
     found = start.analyse("search:sims=7")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.grammar import game_first
+from plyground.cli.grammar import game_first, option_defaults, saved_game, words_first
+from plyground.cli.measures import match
+from plyground.cli.people import side_of
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -62,11 +65,70 @@ def test_play_takes_game_and_agent_in_any_part(command, monkeypatch: pytest.Monk
         (["minimax:depth=2"], "You are ●, minimax:depth=2 is ○."),
         (["chess"], "You are White, greedy is Black."),
         (["chess", "random", "--side", "second"], "You are Black, random is White."),
+        (["chess", "--side", "black", "random"], "You are Black, random is White."),
         (["random", "--game", ROW], "random is"),
     ):
         code, out, err = command("play", *given)
         assert code == 0, err
         assert greeting in out
+
+
+@pytest.mark.parametrize(
+    ("given", "ordered"),
+    [
+        ("chess --games 4 a b", "chess a b --games 4"),
+        ("--json a b --sprt -5 5", "a b --json --sprt -5 5"),
+        ("--sprt 0 20 a b", "a b --sprt 0 20"),
+        ("--games=4 a --seed 1 b -v", "a b --games=4 --seed 1 -v"),
+        ("--several a b --games 2 c", "c --several a b --games 2"),
+    ],
+)
+def test_words_may_stand_behind_options(given: str, ordered: str) -> None:
+    defaults = {**option_defaults(match), "several": ()}
+    assert words_first(given.split(), defaults) == ordered.split()
+
+
+def test_a_saved_game_is_found_among_words(tmp_path: Path) -> None:
+    (record := tmp_path / "record").write_text("4453")
+    for file in ("game.pgn", "game.txt", str(record)):
+        assert saved_game(["chess", file, "level:3"], None) == (Path(file), ["chess", "level:3"])
+    assert saved_game(["examples/game.py", "uci:/engine.txt"], None) == (None, ["examples/game.py", "uci:/engine.txt"])
+    with pytest.raises(pg.InvalidValue, match=r"two files are named: a\.txt and b\.txt"):
+        saved_game(["a.txt"], Path("b.txt"))
+
+
+def test_play_and_analyse_take_a_saved_game_without_its_game(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    pgn = tmp_path / "game.pgn"
+    pgn.write_text('[White "a"]\n\n1. e4 e5 *\n')
+    for given in ([str(pgn)], [str(pgn), "random"], ["--load", str(pgn), "random"], ["chess", str(pgn)]):
+        code, out, err = command("play", *given)
+        assert code == 0, err
+        assert "You are White" in out
+    for given in ([str(pgn)], ["--file", str(pgn)], [str(pgn), "chess"]):
+        code, out, err = command("analyse", *given, "--sims", "8", "--json")
+        assert (code, json.loads(out)["length"]) == (0, 2), err
+    code, _, err = command("analyse", "connect_four", str(pgn))
+    assert (code, "it is a game of chess, not of connect_four" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "first", "second"),
+    [
+        ("chess", "first 1 White white w", "second 2 Black black b"),
+        ("connect_four", "● x first white red", "○ o second black yellow"),
+        ("sequence", "red r 1", "blue b 2"),
+        (ROW, "x first", "o second"),
+    ],
+)
+def test_sides_are_named_as_people_name_them(word: str, first: str, second: str) -> None:
+    rules = pg.load(word)
+    assert [side_of(rules, each) for each in first.split()] == [0] * len(first.split())
+    assert [side_of(rules, each) for each in second.split()] == [1] * len(second.split())
+    with pytest.raises(pg.UnknownName, match="known: first, second"):
+        side_of(rules, "third")
 
 
 def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:

@@ -151,6 +151,7 @@ def test_help_tells_the_aim_and_where_the_rules_are(typed: Type) -> None:
 
 def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     shown = typed(pg.load("connect_four").position("44"), "think", against="solver")
+    assert "What solver, your opponent, thinks of your moves:" in shown
     assert re.search(r"│ 4 +│ \+1.00 │ wins in 20 moves +│", shown)
     shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=2000")
     assert re.search(r"│ (\S+) +│ [+-]0.\d\d │ \1 ", shown), "a move in algebraic notation, its value and its line"
@@ -218,6 +219,15 @@ def test_a_typed_game_of_cards_shows_the_hand_the_last_move_and_no_secret(word: 
 def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: word)
     assert play._ask("your move") == word
+
+
+def test_a_word_of_other_programs_is_answered_with_ours(typed: Type) -> None:
+    shown = typed(pg.load("chess").start(), "q", "back", "load my game.txt")
+    assert "Type quit, not q." in shown
+    assert "Type undo, not back." in shown
+    assert re.search(r"type quit, then:\n  .*plyground play chess --load 'my game.txt' random\n", shown)
+    shown = typed(pg.load("chess").position("7k/P7/8/8/8/8/8/K7 w - - 0 1"), "a8", "q")
+    assert "Type quit" not in shown, "it completes the promotion"
 
 
 # ---- files ----

@@ -65,7 +65,8 @@ def test_a_group_is_drawn_and_reported(group: Path, tmp_path: Path, command) -> 
     assert code == 0
     assert out.strip() == (group / "report.md").read_text().strip()
     (group / "seed-3" / "report.md").unlink()
-    code, out, _ = command("report", str(group / "seed-3"), "--games", "4")
+    code, out, err = command("report", str(group / "seed-3"), "--games", "4")
+    assert "plyground: measuring the best version: 4 games against each of " in err
     assert code == 0
     assert "wins, draws, losses of 4" in out
     assert (group / "seed-3" / "report.md").exists()

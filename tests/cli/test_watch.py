@@ -73,7 +73,8 @@ def test_without_a_terminal_a_game_is_a_line_for_each_turn_and_the_last_board(co
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["greedy"], "cannot read a game from 'greedy'"),
+        (["greedy"], "greedy is no file; to watch agents, name two: plyground watch connect_four greedy random"),
+        (["nothing.pgn"], "cannot read a game from 'nothing.pgn'"),
         (["a", "b", "c"], "watch takes [GAME] A B, or [GAME] FILE"),
         (["nobody", "random"], "no agent"),
         (["--speed", "0"], "speed is a positive number"),

@@ -180,4 +180,4 @@ def test_ctrl_c_saves_and_leaves_nothing_behind(nothing_is_left: Path, tmp_path:
     os.killpg(process.pid, signal.SIGINT)
     out = finish(process)
     step = steps_of(tmp_path / "run")[-1]
-    assert f"Stopped and saved at step {step}. Continue with: " in out
+    assert f"Stopped and saved at step {step}. Continue with:\n  " in out

@@ -23,6 +23,8 @@ def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
     assert read_config(tmp_path / "run")["learner"] == "ppo"
     assert {event["event"] for event in events} >= {"cycle", "evaluation"}
     assert pg.match(ROW, agent, "random", games=4).games == 4
+    assert repr(agent).startswith(f"<agent for {pg.load(ROW)}: run {tmp_path / 'run'}, ")
+    assert repr(agent).endswith("% against random>")
 
 
 def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
@@ -30,6 +32,8 @@ def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Pat
         pg.train("ppo", tmp_path / "a" / "run", num_env=3)
     with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
         pg.train("pppo", tmp_path / "a" / "run")
+    with pytest.raises(pg.InvalidValue, match=r"chess is a game.*: pg\.train\('ppo', game='chess'\)"):
+        pg.train("ppo", "chess")
     assert not (tmp_path / "a").exists()
 
 
@@ -53,7 +57,9 @@ def test_a_run_that_fails_takes_only_its_own_folder_with_it(tmp_path: Path) -> N
 
 def test_each_cycle_is_told_unless_events_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pg.train("ppo", tmp_path / "told", **{**SHORT, "cycles": 2})
-    lines = [line for line in capsys.readouterr().err.splitlines() if "cycle" in line]
+    told = capsys.readouterr().err
+    assert f"the run is in {tmp_path / 'told'}; for a report: " in told
+    lines = [line for line in told.splitlines() if ": cycle" in line]
     assert [line.partition(": ")[2].partition(": ")[0] for line in lines] == ["cycle 1/2", "cycle 2/2"]
     assert "against random" in lines[0]
     pg.train("ppo", tmp_path / "quiet", lambda event: None, **SHORT)

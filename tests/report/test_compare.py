@@ -34,16 +34,16 @@ def test_equal_runs_have_no_differences(tmp_path: Path) -> None:
     assert compare_runs(saved(tmp_path / "a"), saved(tmp_path / "b")) == []
 
 
-def test_settings_versions_code_and_results_are_told_apart(tmp_path: Path) -> None:
+def test_results_settings_versions_and_code_are_told_apart(tmp_path: Path) -> None:
     one = saved(tmp_path / "a")
     other = saved(tmp_path / "b", 0.75, "b", seed=3, opponents=["1 self"], torch="2.7", network="8")
     assert compare_runs(one, other) == [
+        Difference("results", "against random", "50.0% [40.0%, 60.0%]", "75.0% [65.0%, 85.0%]"),
         Difference("settings", "seed", "0", "3"),
         Difference("settings", "opponents", "1 self, 1 random", "1 self"),
         Difference("settings", "network", "-", "8"),
         Difference("versions", "torch", "2.6", "2.7"),
         Difference("code", "rules", "a", "b"),
-        Difference("results", "against random", "50.0% [40.0%, 60.0%]", "75.0% [65.0%, 85.0%]"),
     ]
 
 

@@ -123,13 +123,18 @@ def test_runs_of_one_name_get_different_labels() -> None:
 def test_every_run_is_listed_and_a_damaged_one_with_its_fault(tmp_path: Path) -> None:
     config = {"learner": "dqn", "game": "/x/three.py", "cycles": 4}
     write_run(tmp_path / "a", config, [cycle(1), cycle(2), evaluation(2, random=0.8)])
+    write_run(tmp_path / "a2", config, [cycle(1), evaluation(1, random=0.9), cycle(2), evaluation(2, random=0.8)])
+    (tmp_path / "a2" / "best.json").write_text(
+        '{"step": 5, "eval_opponents": {"random": {"score": 0.9, "low": 0.8, "high": 1.0}}}'
+    )
     write_run(tmp_path / "b", {"learner": "imitation", "game": "chess", "epochs": 3}, [epoch(1)])
     write_run(tmp_path / "c", {**config, "cycles": 0}, [cycle(7)])
     write_run(tmp_path / "d", config, [])
     (tmp_path / "d" / "metrics.jsonl").write_text("{\n")
-    assert report.table_of(tmp_path)[:3] == [
+    assert report.table_of(tmp_path)[:4] == [
         ["a", "dqn", "three.py", "2/4", "", "random 80%"],
+        ["a2", "dqn", "three.py", "2/4", "5", "random 90%"],  # of the best step, not of the last evaluation
         ["b", "imitation", "chess", "1/3", "", ""],
         ["c", "dqn", "three.py", "7", "", ""],
     ]
-    assert "metrics.jsonl cannot be read" in report.table_of(tmp_path)[3][-1]
+    assert "metrics.jsonl cannot be read" in report.table_of(tmp_path)[4][-1]

@@ -327,6 +327,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
         else:
             from plyground.agents.network import load_run as load  # imports torch
     agent = load(path, game, which)
+    agent.folder = Path(path)
     fingerprints.warn(fingerprints.notice(Path(path), which, game))
     return agent
 

@@ -20,7 +20,7 @@ from plyground.errors import InvalidValue, command, shorten
 from plyground.game import Game
 from plyground.networks import Valued, describe, make_network
 from plyground.position import Position
-from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config
+from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config, told
 from plyground.runs.files import is_file
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
@@ -31,8 +31,13 @@ Records = NDArray[np.void]
 class NetworkAgent:
     """Plays the legal action that its network values most."""
 
+    folder: Path | None = None  # the run that has learned it
+
     def __init__(self, view: View, network: Any) -> None:
         self.view, self.network = view, network
+
+    def __repr__(self) -> str:
+        return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a network'}>"
 
     @property
     def game(self) -> Game:

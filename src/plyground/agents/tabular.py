@@ -17,7 +17,16 @@ from plyground.games.interface import RUNNING
 from plyground.games.table_key import TableKey
 from plyground.kernels.table import Entries, Pending, Rule
 from plyground.kernels.threads import available, over_slices
-from plyground.runs.directory import Checkpoint, best_of, find_checkpoint, game_of, newest_whole, open_run, read_config
+from plyground.runs.directory import (
+    Checkpoint,
+    best_of,
+    find_checkpoint,
+    game_of,
+    newest_whole,
+    open_run,
+    read_config,
+    told,
+)
 from plyground.tables import Table
 
 Records = NDArray[np.void]
@@ -59,9 +68,13 @@ class TableAgent:
     """Plays the action that looks best: what it does at once, and what the table says."""
 
     independent = True
+    folder: Path | None = None  # the run that has learned it
 
     def __init__(self, table: Table, rule: Rule, entries: Entries | None = None) -> None:
         self.table, self.rule, self.entries = table, rule, entries
+
+    def __repr__(self) -> str:
+        return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a table'}>"
 
     @property
     def game(self) -> Game:

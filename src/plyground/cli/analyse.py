@@ -57,13 +57,17 @@ def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float
 
 
 def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -> None:
-    """Search a position and show its moves; Ctrl-C ends the search and shows what was found."""
+    """Show a position, search it and show its moves; Ctrl-C ends the search and shows what was found. The board waits
+    for no compiler, if the game is interpreted."""
     live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal and not as_json else None
 
     def show(each: Analysis) -> None:
         if live:
             live.update(moves_table(add_scores(each, scores), position, LIVE_ROWS), refresh=True)
 
+    if not as_json:
+        console.print(board(position, position.seat if position.game.rules.hidden else None))
+    position.game.compile()
     scores = solve(position)
     with live or nullcontext():
         last, stopped = _last(analyse(agent.growing(), position, seeds(seed, 1)), show)
@@ -71,7 +75,6 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
     else:
-        console.print(board(position, position.seat if position.game.rules.hidden else None))
         console.print(moves_table(found, position))
     _end(stopped)
 

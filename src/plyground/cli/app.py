@@ -128,7 +128,7 @@ def _run(arguments: list[str]) -> None:
     from tyro.conf import FlagCreatePairsOff
     from tyro.constructors import ConstructorRegistry
 
-    from plyground.cli.grammar import plain_metavar
+    from plyground.cli.grammar import option_defaults, plain_metavar, words_first
 
     for_help = not {"-h", "--help"}.isdisjoint(arguments)
     if for_help:
@@ -138,7 +138,8 @@ def _run(arguments: list[str]) -> None:
     commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
-        rest = ["--help"] if for_help else rest  # tyro hides the words that were given already
+        # tyro hides the words that were given already
+        rest = ["--help"] if for_help else words_first(rest, option_defaults(commands[name]))
         registry = ConstructorRegistry()
         registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)

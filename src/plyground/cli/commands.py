@@ -20,14 +20,14 @@ def profiles(words: Annotated[Words, shown_as("[PROFILE]")] = NO_WORDS) -> None:
         words: the profile to show
     """
     from plyground.cli.settings import profile_rows, show_profile
-    from plyground.cli.terminal import say, show_rows
+    from plyground.cli.terminal import say, say_command, show_rows
 
     if words:
         say("\n".join(show_profile(words[0])))
         return
     show_rows(("profile", "learner", "game", "takes"), profile_rows())
-    say(f"Train with one: {command('train', '--profile', 'connect_four_demo')}")
-    say(f"Its settings beside the defaults: {command('profiles', 'connect_four_demo')}")
+    say_command("Train with one:", command("train", "--profile", "connect_four_demo"))
+    say_command("Its settings beside the defaults:", command("profiles", "connect_four_demo"))
 
 
 PEOPLE, MEASURES = (games, play, watch, serve, analyse, solve), (match, ladder, grade, perft, bench, check)

@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from plyground.cli.guesses import game_name, game_of_run, is_game, is_run, run_path
+from plyground.cli.guesses import NUMBER, game_name, game_of_run, is_game, is_run, is_saved_game, run_path
 from plyground.cli.help import HELP
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
@@ -66,6 +69,41 @@ GameOption = Annotated[str, arg(metavar="GAME", help=GAME_HELP, help_behavior_hi
 GameWord = Annotated[Words, shown_as("[GAME]", "see `plyground games`")]
 
 
+def option_defaults(function: Callable[..., None]) -> dict[str, Any]:
+    """{name: default} of the options of a command, those of a learner's config among them."""
+    found = {name: each.default for name, each in inspect.signature(function).parameters.items()}
+    kinds = [kind for each in function.__annotations__.values() for kind in get_args(each)[:1]]
+    return found | {each.name: each.default for kind in kinds if is_dataclass(kind) for each in fields(kind)}
+
+
+def words_first(given: Sequence[str], defaults: Mapping[str, Any]) -> list[str]:
+    """The command line with its positional words before all options: tyro reads them in one place only.
+
+    A switch takes no value, an option of several words all that follow, every other one word and further numbers.
+    """
+    words, options, values = list[str](), list[str](), 0.0  # `values` that the last option may still take
+    for each in given:
+        if each.startswith("-") and not NUMBER.fullmatch(each):
+            name, equals, _ = each.removeprefix("--").replace("-", "_").partition("=")
+            default = defaults.get(name, name.startswith(("no_", "_")) or None)  # --no-x and -x are switches
+            values = 0 if equals or isinstance(default, bool) else math.inf if isinstance(default, tuple) else 1
+            options.append(each)
+        elif values > 0 or (options and NUMBER.fullmatch(each)):
+            options.append(each)
+            values -= 1
+        else:
+            words.append(each)
+    return [*words, *options]
+
+
+def saved_game(words: Sequence[str], file: Path | None) -> tuple[Path | None, list[str]]:
+    """The file of a saved game that is named among the words, or by an option; and the other words."""
+    files = [*map(Path, filter(is_saved_game, words)), *([file] if file else [])]
+    if len(files) > 1:
+        raise InvalidValue(f"two files are named: {files[0]} and {files[1]}")
+    return next(iter(files), None), [word for word in words if not is_saved_game(word)]
+
+
 def game_first(
     given: Sequence[str], game: str, usage: str, least: int = 0, most: int = 0, default: str = DEFAULT_GAME
 ) -> tuple[str, list[str]]:
@@ -81,6 +119,8 @@ def game_first(
         raise InvalidValue(f"the game comes first: {command(name, misplaced[0], *others)}")
     if rest and not named and difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75):
         raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
+    if name == "match" and len(rest) > most:
+        raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
     if not least <= len(rest) <= most:
         typed = f"not {' '.join(given)!r}" if given else "nothing was given"
         raise InvalidValue(f"{name} takes {usage.partition(' ')[2]}; {typed}; for example: {_example(name)}")

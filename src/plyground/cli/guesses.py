@@ -23,6 +23,7 @@ from plyground.specs import split
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
+SAVED_GAME = re.compile(r"(?!\w\w+:).*\.(pgn|txt)")
 SPELLINGS = {
     **{name.replace("_", ""): name for name in GAMES},
     **dict.fromkeys(("connect4", "c4", "4inarow", "fourinarow", "viergewinnt"), "connect_four"),
@@ -50,6 +51,12 @@ def game_name(word: str) -> str:
 def is_game(word: str) -> bool:
     """Whether a word names a game: one of ours, or a .py file; with or without settings."""
     return game_name(word).partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
+
+
+def is_saved_game(word: str) -> bool:
+    """Whether a word names the file of a saved game, not a game, a run or an agent."""
+    named = SAVED_GAME.fullmatch(word) is not None or is_file(Path(word))
+    return named and not is_game(word) and not is_run(run_path(word))
 
 
 def game_files(arguments: Sequence[str]) -> list[Path]:
@@ -90,7 +97,7 @@ COMMANDS_MEANT = {
     **dict.fromkeys(("learn", "training", "fit"), "train"),
     **dict.fromkeys(("continue", "restart"), "resume"),
     **dict.fromkeys(("tournament", "league", "elo", "rate"), "ladder"),
-    **dict.fromkeys(("versus", "vs", "fight", "battle", "duel", "arena", "compare"), "match"),
+    **dict.fromkeys(("versus", "vs", "fight", "battle", "duel", "arena"), "match"),
     **dict.fromkeys(("web", "server", "gui", "browser"), "serve"),
     **dict.fromkeys(("benchmark", "speed"), "bench rules"),
     **dict.fromkeys(("curves", "graph", "chart", "draw"), "plot"),
@@ -123,7 +130,7 @@ BOTH: Meant = dict.fromkeys(
     ("--a", "--b", "--p1", "--p2", "--player1", "--player2", "--first", "--second", "--white", "--black"), WORD
 )
 GAMES_TO_PLAY: Meant = dict.fromkeys(
-    ("--episodes", "--n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
+    ("--episodes", "--n", "-n", "--num-games", "--n-games", "--rounds", "--matches"), "--games {}"
 )
 GAME_MEANT: Meant = dict.fromkeys(("--env", "--environment", "--rules"), "--game {}")
 RUN_MEANT: Meant = dict.fromkeys(("--run", "--path", "--model"), WORD)
@@ -169,15 +176,28 @@ OF_TRAIN = {
     "--with-must-place": "--encoder tensor_promote",  # the document's example means the layer of promotions
 }
 SIDES = {
-    **dict.fromkeys(("--color", "--colour", "--as"), "--side {}"),
+    **dict.fromkeys(("--color", "--colour", "--as", "--play-as"), "--side {}"),
     **dict.fromkeys(("--first", "--white"), "--side first"),
     **dict.fromkeys(("--second", "--black"), "--side second"),
+}
+FILES: Meant = dict.fromkeys(("--pgn", "--input", "--replay"), "--file {}")
+LOADS: Meant = dict.fromkeys(("--file", "--pgn", "--resume", "--continue", "--game-file"), "--load {}")
+POSITIONS: Meant = dict.fromkeys(("--fen", "--start", "--board"), "--position {}")
+OF_WATCH = {"--fps": "--speed {}", **dict.fromkeys(("--load", "--file", "--pgn", "--replay"), WORD)}
+OF_ANALYSE = {
+    **dict.fromkeys(("--seconds", "--budget", "--timeout", "--movetime"), "--time {}"),
+    **dict.fromkeys(("--simulations", "--nodes", "--visits", "--playouts"), "--sims {}"),
+    **dict.fromkeys(("--net", "--network", "--model"), "--agent search:net={}"),
+    **dict.fromkeys(("--out", "--output", "--plot"), "--picture {}"),
+    "--run": "--agent search:run={}",
+    "--load": "--file {}",
 }
 OPTIONS_MEANT: Mapping[str, Mapping[str, str]] = {
     "train": OF_TRAIN | TIME | DEVICES | GAME_MEANT,
     "resume": RUN_MEANT | TIME | {"--iterations": "--cycles {}"},
-    "play": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | SIDES,
-    "watch": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--fps": "--speed {}", "--load": WORD},
+    "play": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | SIDES | LOADS | POSITIONS,
+    "analyse": OF_ANALYSE | GAME_MEANT | FILES | POSITIONS,
+    "watch": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | POSITIONS | OF_WATCH,
     "match": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | GAMES_TO_PLAY | RUN_MEANT,
     "ladder": AGENTS | GAME_MEANT | GAMES_TO_PLAY,
     "grade": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--number": "--positions {}"},
@@ -220,7 +240,7 @@ AGENTS_MEANT = {
 }
 """what people call an agent: the spec here"""
 WITH_AGENTS = ("play", "watch", "match", "ladder", "grade", "evaluate")
-SIDES_MEANT = {"white": "first", "black": "second", "1": "first", "2": "second", "red": "first", "yellow": "second"}
+SIDES_TYPED = ("first", "second", "white", "black")  # also without --side before them
 
 
 def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
@@ -239,16 +259,28 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise InvalidValue(f"resume is a command of its own: {command(*words)}")
     if [name, *words[:1]] == ["teach", "imitate"]:
         raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *words[1:])}")
-    if name in COMMANDS_MEANT and name not in commands:
-        right = COMMANDS_MEANT[name].format(name).split()
+    if name in {*COMMANDS_MEANT, "compare"} and name not in commands:
+        right = (COMMANDS_MEANT.get(name) or _meant_comparison(words)).format(name).split()
         raise InvalidValue(f"no command {name!r} here; you may mean: {command(*right, *words)}")
     if name not in commands and not name.startswith("-"):
         raise unknown("command", name, commands)
     changes: list[str] = []
     right = _correct_words(name, _correct_options(name, words, changes), changes)
+    late = _late_learner(right) if right[0] == "train" else 0
+    if late:
+        changes.append("the learner comes first")
+        right.insert(1, right.pop(late))
     if changes:
         raise InvalidValue(f"{'; '.join(changes)}: {command(*_in_order(right))}")
     return [name, *words]
+
+
+def _meant_comparison(words: Sequence[str]) -> str:
+    """The command that compares what is named: runs, two agents, or more of them."""
+    others = [word for word in words if not word.startswith("-") and not is_game(word)]
+    if others and all(is_run(run_path(word)) for word in others):
+        return "runs diff"
+    return "match" if len(others) < 3 else "ladder"
 
 
 def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> list[str]:
@@ -287,10 +319,10 @@ def _correct_words(name: str, line: Sequence[str], changes: list[str]) -> list[s
     right: list[str] = []
     for place, word in enumerate(line):
         before = line[place - 1] if place else ""
-        found = "" if before != "--side" and _of_option(line, place) else _meant(name, before, word.lower())
+        found = "" if _of_option(line, place) else _meant(name, before, word.lower())
         if found and found != word:
             changes.append(f"{word} is {found} here" if found != NOTHING else f"{word} is left out here")
-        if found.startswith("minimax:") and right[-1] == "minimax":
+        if right and found.startswith(f"{right[-1]}:"):  # `minimax 4`, `level 3`
             right.pop()
         right += [] if found == NOTHING else found.split() or [word]
     return right
@@ -307,12 +339,14 @@ def _of_option(line: Sequence[str], place: int) -> bool:
 def _meant(name: str, before: str, word: str) -> str:
     """The words here for one word of a command line; empty where it is right, or not known."""
     is_number = word.isdigit()
-    if before == "--side":
-        return SIDES_MEANT.get(word, "")
     if name == before == "train":
         return _meant_learner(word)
     if name == "resume" and is_number and before != "resume":
         return f"--seconds {word}"
+    if name == "play" and word in SIDES_TYPED:
+        return f"--side {word}"
+    if name == "analyse":
+        return _meant_search(word) if before else ""
     if name not in WITH_AGENTS or before == "" or is_run(run_path(word)):
         return ""
     if is_number and before == "minimax":
@@ -324,6 +358,16 @@ def _meant(name: str, before: str, word: str) -> str:
     return AGENTS_MEANT.get(word, "")
 
 
+def _meant_search(word: str) -> str:
+    """The search that an agent or a run means after `analyse`."""
+    run, spec = run_path(word), AGENTS_MEANT.get(word, word)
+    if is_run(run):
+        return f"{game_of_run(run)} --agent search:run={run}"
+    if spec == "trained":
+        return "--agent search:net=trained"
+    return f"--agent {spec}" if spec.partition(":")[0] == "search" else ""
+
+
 def _meant_learner(word: str) -> str:
     """The words here for the first word after `train`."""
     if word in LEARNERS:
@@ -331,6 +375,13 @@ def _meant_learner(word: str) -> str:
     if is_run(run_path(word)):
         return f"resume {word}"
     return LEARNERS_MEANT.get(word, "") or (f"--profile {word}" if word in profiles() else "")
+
+
+def _late_learner(line: Sequence[str]) -> int:
+    """The place of a learner that is named behind options; 0 where none is."""
+    behind = len(line) > 1 and line[1].startswith("--")
+    places = (k for k, word in enumerate(line) if behind and word in LEARNERS and not _of_option(line, k))
+    return next(places, 0)
 
 
 def _in_order(line: Sequence[str]) -> list[str]:

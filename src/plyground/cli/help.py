@@ -20,9 +20,9 @@ PLAY = {
         "Play against an agent in the terminal.",
         (
             "play connect_four                                 # against greedy",
-            "play chess level:3 --side second                  # of ten difficulty levels",
+            "play chess level:3 --side black                   # of ten difficulty levels",
             "play connect_four run:runs/connect_four-ppo-1     # against what a run has learned",
-            "play --load game.txt                              # go on with a saved game",
+            "play --load game.txt level:5                      # go on with a saved game",
         ),
     ),
     "watch": Help(
@@ -38,7 +38,7 @@ PLAY = {
         "Say what a tree search thinks of a position or of each move of a game.",
         (
             "analyse connect_four --moves 4453",
-            "analyse chess --file game.pgn",
+            "analyse game.pgn                                  # also what save FILE wrote",
             "analyse chess --agent search:net=trained",
         ),
     ),

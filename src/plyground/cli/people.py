@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import plyground as pg
 from plyground.cli.ctrl_c import stop_at_once
@@ -19,9 +19,11 @@ from plyground.cli.grammar import (
     check_picture,
     game_first,
     hint,
+    saved_game,
     shown_as,
 )
-from plyground.errors import InvalidValue, check_installed, command
+from plyground.cli.guesses import is_game, is_saved_game
+from plyground.errors import InvalidValue, check_installed, command, unknown
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
@@ -48,7 +50,7 @@ def games(
 def play(
     words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
     game: GameOption = "",
-    side: Annotated[Literal["first", "second"] | None, hint("first|second", "first, or that of the file")] = None,
+    side: Annotated[str, hint("SIDE", "first, or that of the file")] = "",
     position: str = "startpos",
     load: Annotated[Path | None, hint("FILE", "a new game")] = None,
     number: int = 1,
@@ -59,7 +61,7 @@ def play(
 
     Args:
         words: the opponent: level:1 to level:10, greedy, minimax:depth=5, trained, ... (default: greedy)
-        side: your side
+        side: your side: first or second, or as the game names it, such as black
         position: where to begin, in the game's own text
         load: go on with a game: what `save FILE` has written, a PGN, or a file in the folder games/ of a run
         number: which game of that file
@@ -70,21 +72,35 @@ def play(
     from plyground.cli.play import play as play_in_terminal
     from plyground.play.saved import SavedGame, game_of_file, read_file
 
+    load, others = saved_game(words, load)
     if load and position != "startpos":
         raise InvalidValue("play takes --load or --position, not both: a file has a position of its own")
     begun = time.time_ns() if seed is None else seed
     if load:
-        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1, default="")
+        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
         saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
     else:
-        spec, rest = game_first(words, game, "play [GAME] [AGENT]", 0, 1)
+        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1)
         saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
     rules = saved.start.game
     opponent = rest[0] if rest else usual(rules)[-1]
-    mine = ("first", "second").index(side) if side else int(saved.players[1] == "you")
+    mine = side_of(rules, side) if side else int(saved.players[1] == "you")
     session = pg.Session(saved.start, None, opponent, mine, begun)
     session.replay(saved.actions)
     play_in_terminal(session, _maker(opponent, rules), explain, load)
+
+
+SIDES = (("first", "1", "white", "x", "red"), ("second", "2", "black", "o", "yellow"))
+
+
+def side_of(game: pg.Game, word: str) -> int:
+    """The side that a person means: by the game's own name for it, by its first letters, or as first or second."""
+    low, own = word.casefold(), game.rules.SIDES
+    named = [side for side, name in enumerate(own) if name.casefold().startswith(low)]
+    found = named if len(named) == 1 else [side for side, names in enumerate(SIDES) if low in names]
+    if not found:
+        raise unknown(f"side of {game}", word, dict.fromkeys(("first", "second", *own)))
+    return found[0]
 
 
 def watch(
@@ -123,10 +139,9 @@ def watch(
     spec, rest = game_first(words, game, "watch [GAME] A B, or [GAME] FILE", 0, 2, default="")
     if len(rest) == 1:
         path = newest_games(rest[0]) if rest[0].startswith("run:") else Path(rest[0])
-        if not path.exists() and spec:
-            raise InvalidValue(
-                f"{rest[0]} is no file; to watch agents, name two: {command('watch', spec, rest[0], 'random')}"
-            )
+        if not path.exists() and not is_saved_game(rest[0]):
+            how = command("watch", spec or DEFAULT_GAME, rest[0], "random")
+            raise InvalidValue(f"{rest[0]} is no file; to watch agents, name two: {how}")
         show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
         return
     rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
@@ -215,7 +230,7 @@ def serve(
 
 
 def analyse(
-    words: Annotated[Words, shown_as("[GAME]", "see `plyground games`")] = NO_WORDS,
+    words: Annotated[Words, shown_as("[GAME] [FILE]")] = NO_WORDS,
     game: GameOption = "",
     *,
     position: str = "startpos",
@@ -232,6 +247,7 @@ def analyse(
     """Analyse a position, or each move of a game (--moves, --file), by tree search.
 
     Args:
+        words: see `plyground games`; a file may tell its game itself
         position: the position, or where the moves begin, in the game's own text
         moves: a game as its moves: 4453, or 'e4 e5 Nf3'
         file: a game from a file: a PGN, or what `save FILE` has written in play
@@ -244,14 +260,21 @@ def analyse(
         json: print one JSON object instead
     """
     from plyground.cli import analyse as display
-    from plyground.play.saved import read_file, read_moves
+    from plyground.play.saved import game_of_file, read_file, read_moves
 
-    spec, _ = game_first(words, game, "analyse [GAME]")
-    check_picture(picture)
-    rules = pg.load(spec)
-    start, actions = rules.position(position), list[int]()
+    file, others = saved_game(words, file)
     if moves and file:
         raise InvalidValue("analyse takes --moves or --file, not both")
+    others.sort(key=is_game, reverse=True)
+    spec, rest = game_first(others, game, "analyse [GAME] [FILE]", 0, 1, default="")
+    if rest:
+        line, place = (command("analyse", spec or DEFAULT_GAME, how, rest[0]) for how in ("--moves", "--position"))
+        raise InvalidValue(f"{rest[0]!r} is no file; the moves of a game: {line}; a position: {place}")
+    check_picture(picture)
+    rules = pg.load(spec or (game_of_file(file) if file else DEFAULT_GAME))
+    if not (moves or file):
+        rules.interpret()
+    start, actions = rules.position(position), list[int]()
     if moves or file:
         display.check_open(rules)
     if file:

@@ -16,7 +16,7 @@ from plyground.cli.display import Display
 from plyground.cli.grammar import hint
 from plyground.cli.guesses import option
 from plyground.cli.running import Verbose
-from plyground.cli.terminal import say
+from plyground.cli.terminal import say, say_command
 from plyground.errors import InvalidValue, command
 from plyground.learners import LEARNERS
 from plyground.learners.launch import next_free
@@ -81,7 +81,7 @@ def _make_pipeline(name: str, table: Mapping[str, Any]) -> Callable[..., None]:
             say(f"── {stage}: {folder / _place(stage)}")
             if not _run_stage(stage, table, folder, seed, f"[{stage}] of the profile {name}", tensorboard):
                 again = command("train", "--profile", profile, "--out", folder, *(["--seed", seed] if seed else []))
-                say(f"The stages before are finished. Continue with: {again}")
+                say_command("The stages before are finished. Continue with:", again)
                 return
 
     train.__doc__ = f"""Train in stages: {", ".join(table)}. The settings are those of the profile {name}.

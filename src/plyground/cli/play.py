@@ -12,12 +12,12 @@ from plyground.agents.agent import Agent, Learning
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
-from plyground.errors import Error
+from plyground.errors import Error, command
 from plyground.game import Game
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
-from plyground.play.typed import turn_text
+from plyground.play.typed import candidates, turn_text
 from plyground.search.analysis import Analysis
 
 THOUGHTS = 10  # moves in the answer to `think`
@@ -31,6 +31,15 @@ HELP = """  moves      list the legal moves
   new        begin again
   save FILE  write the game so far; play --load FILE goes on with it
   quit       leave (also Ctrl-C and Ctrl-D)"""
+
+MEANT = {
+    **dict.fromkeys(("q", ":q", "bye", "stop", "leave"), "quit"),
+    **dict.fromkeys(("back", "takeback"), "undo"),
+    **dict.fromkeys(("restart", "reset"), "new"),
+    **dict.fromkeys(("legal", "list"), "moves"),
+    **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
+}
+"""what people type: the command here"""
 
 
 def play(session: Session, make: Callable[[], Agent], explain: bool = False, file: Path | None = None) -> None:
@@ -74,9 +83,12 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
 
 
 def _answered(typed: str, session: Session, background: Background) -> bool:
-    """Answer what a session cannot: `help`, `think`, and a hint while better ones are being compiled. Returns whether
-    that was all."""
-    if typed == "help":
+    """Answer what a session cannot: `help`, `think`, a hint while better ones are being compiled, and other programs'
+    words for our commands. Returns whether that was all."""
+    meant = _meant(typed, session)
+    if meant:
+        say(meant)  # a command line is not broken
+    elif typed == "help":
         _say(_help(session.start.game))
     elif typed == "think" and not session.over:
         session.agent = ready(session, background) or wait(background, "agent")
@@ -87,7 +99,18 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
             wait(background, "hints")
             return False
         _say(early.text)
-    return typed in ("help", "think") or (typed == "hint" and not session.over)
+    return bool(meant) or typed in ("help", "think") or (typed == "hint" and not session.over)
+
+
+def _meant(typed: str, session: Session) -> str:
+    """The answer to a word for one of our commands in other programs, unless it may be a move; else empty."""
+    word, _, rest = typed.partition(" ")
+    if word.lower() == "load":
+        how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
+        return f"To go on with a saved game, type quit, then:\n  {how}"
+    if typed.lower() not in MEANT or session.unclear or (not session.over and candidates(session.position, typed)):
+        return ""
+    return f"Type {MEANT[typed.lower()]}, not {typed}."
 
 
 def _help(game: Game) -> str:
@@ -123,6 +146,7 @@ def _think(session: Session) -> None:
     except Error as error:
         _say(f"{error}")
         return
+    _say(f"What {session.name}, your opponent, thinks of your moves:")
     console.print(moves_table(found, position, THOUGHTS))
 
 

@@ -12,7 +12,7 @@ from tyro.conf import arg
 from plyground.backend.device import explain_out_of_memory
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
-from plyground.cli.terminal import say
+from plyground.cli.terminal import say, say_command
 from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command
 from plyground.learners import find_learner, training
@@ -64,7 +64,7 @@ def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: boo
 
         finished = training.train(learner, run, emit, lambda: bool(stop))
     if not finished:
-        say(f"Stopped and saved at step {learner.state.step}. Continue with: {command('resume', run.path)}")
+        say_command(f"Stopped and saved at step {learner.state.step}. Continue with:", command("resume", run.path))
         return False
     show_report(write_report(run.path))
     if alone:
@@ -77,10 +77,10 @@ def _say_what_next(learner: Learner, run: Run) -> None:
         say(f"The curves as a picture: {run.path / 'curves.png'}")
     ended = next(iter(limits_reached(learner)), learner.limits[0])
     longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
-    say(f"This run is finished. To train it longer: {longer}")
+    say_command("This run is finished. To train it longer:", longer)
     if (run.path / directory.HELD_OUT).exists():
-        say(f"Compare it with its teacher: {command('teach', 'verify', run.path)}")
-    say(f"Play against it: {command('play', directory.game_of(run.path), f'run:{run.path}')}")
+        say_command("Compare it with its teacher:", command("teach", "verify", run.path))
+    say_command("Play against it:", command("play", directory.game_of(run.path), f"run:{run.path}"))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.display import show_report
 from plyground.cli.grammar import NO_WORDS, RunPath, Words, shown_as
 from plyground.cli.guesses import is_game, is_run, newest_run, run_path
-from plyground.cli.terminal import console, progress, say, show_match, titled
+from plyground.cli.terminal import console, progress, say, say_command, show_match, titled
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.report import publish as publishing
@@ -103,6 +103,7 @@ def _list(folder: Path) -> None:
         console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
     )  # a file has room
     wide.print(table, crop=False)
+    say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
 
 
 def _inspect(run: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import show_report
-from plyground.cli.terminal import console, say
+from plyground.cli.terminal import console, say, say_command
 from plyground.errors import InvalidValue, command
 from plyground.report.run import write_seeds_report
 from plyground.report.seeds import NOT_COMPARED
@@ -68,7 +68,7 @@ def train_seeds(
         return
     others = ["--parallel", counts.parallel] if counts.parallel > 1 else []
     again = command(*words, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
-    say(f"Not all seeds are finished. Continue with: {again}")
+    say_command("Not all seeds are finished. Continue with:", again)
 
 
 def _check_folder(folder: Path, seeds: Sequence[int], settings: Mapping[str, Any]) -> None:
@@ -164,5 +164,5 @@ def show_seeds(folder: Path) -> None:
     runs = seed_runs(folder)
     show_report(write_seeds_report(folder, runs))
     say(f"The curves as a picture: {folder / 'curves.png'}")
-    say(f"Measure it in more games: {command('evaluate', folder)}")
-    say(f"Play against one of them: {command('play', read_config(runs[0])['game'], f'run:{runs[0]}')}")
+    say_command("Measure it in more games:", command("evaluate", folder))
+    say_command("Play against one of them:", command("play", read_config(runs[0])["game"], f"run:{runs[0]}"))

@@ -35,6 +35,11 @@ def say(text: str) -> None:
     console.print(text, soft_wrap=True)
 
 
+def say_command(text: str, line: str) -> None:
+    """A sentence, and below it a command line of its own, to be copied."""
+    say(f"{text}\n  {line}")
+
+
 def titled(title: str, *columns: str, header: bool = True) -> Table:
     """A table in which long names are folded, never cut."""
     table = Table(title=Text(title, overflow="fold"), title_justify="left", show_header=header)

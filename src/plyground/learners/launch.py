@@ -20,7 +20,9 @@ import torch
 import plyground
 from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
+from plyground.errors import InvalidValue, command
 from plyground.game import Game
+from plyground.games import GAMES
 from plyground.learners import find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
@@ -46,6 +48,8 @@ def train(
     `out`, by default a new directory in `runs/`. A notice tells of each cycle; with `progress`, that is called with
     each event, plain data, instead.
     """
+    if str(out).partition(":")[0] in GAMES:  # a name, or a `Game`
+        raise InvalidValue(f"{out} is a game, not the run's directory: pg.train({learner!r}, game={str(out)!r})")
     path = Path(out) if out else next_free(RUNS, learner)
     entry = find_learner(learner)
     if isinstance(settings.get("game"), Game):
@@ -55,6 +59,8 @@ def train(
         lines = ShortLines(LOG.info)
         training.train(begin(entry.learner, config, path), run, progress or lines)
         lines.end()
+    if progress is None:
+        LOG.info("the run is in %s; for a report: %s", path, command("report", path))
     return load_run(str(path), None, "best")
 
 

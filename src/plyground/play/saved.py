@@ -60,21 +60,29 @@ def read_file(path: Path, game: Game | None = None, number: int = 1) -> SavedGam
 def game_of_file(path: Path) -> Game:
     """The game that a file of saved games is of."""
     text = _read(path)
-    if text.startswith("game: "):
-        return load(text.partition("\n")[0].removeprefix("game: "))
     if text.startswith("# from "):
         return game_of(path.resolve().parent.parent)  # the games of a run are in a folder of its directory
-    with_records = (name for name in GAMES if load(name).rules.read_records is not None)
-    name = next(with_records, "") if text.lstrip("\ufeff \n").startswith("[") else ""
+    name = _game_told(text)
     if not name:
         raise InvalidText(f"{path} does not tell of which game it is: name the game before the file")
     return load(name)
 
 
+def _game_told(text: str) -> str:
+    """The game that a text says it is of; a text with tags is of the game that has such a format. Empty: it is not
+    told."""
+    if text.startswith("game: "):
+        return text.partition("\n")[0].removeprefix("game: ")
+    with_records = (name for name in GAMES if load(name).rules.read_records is not None)
+    return next(with_records, "") if text.lstrip("\ufeff \n").startswith("[") else ""
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidValue(f"cannot read a game from {str(path)!r}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise InvalidValue(f"cannot read a game from {str(path)!r}: {error}") from None
 
 
@@ -84,6 +92,9 @@ def read_games(text: str, game: Game) -> list[SavedGame]:
     if text.startswith("# from "):
         lines = text.splitlines()
         return [read_run_game(game, head, moves) for head, moves in zip(lines[::2], lines[1::2], strict=False)]
+    told = _game_told(text)
+    if told and load(told).word != game.word:
+        raise InvalidText(f"it is a game of {told}, not of {game}")
     if game.rules.read_records is not None:
         found = game.rules.read_records(text, game)
         players = _players(text, game) if len(found) == 1 else ("", "")

@@ -1,5 +1,5 @@
-"""What differs between two runs, or between two experiments of several seeds: settings, versions, rules and network
-code, results. It reads files and imports nothing that a run names."""
+"""What differs between two runs, or between two experiments of several seeds: results, settings, versions, rules and
+network code. It reads files and imports nothing that a run names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plyground.report.seeds import best_scores, spread_of
+from plyground.report.seeds import best_scores, scores_of_best, spread_of
 from plyground.runs.directory import find_checkpoint, read_config, read_metrics
 from plyground.runs.groups import seed_runs
 
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
 
 def compare_runs(first: Path, second: Path) -> list[Difference]:
-    """All that differs, settings first; results are those of the last evaluation, or means over seeds."""
+    """All that differs, results first; they are those of the best checkpoint, or means over seeds."""
     parts = [_parts_of_seeds(path) if seed_runs(path) else _parts(path) for path in (first, second)]
     return [
         Difference(part, name, one.get(name, MISSING), other.get(name, MISSING))
@@ -40,7 +40,7 @@ def _parts(run: Path) -> dict[str, dict[str, str]]:
     config = read_config(run)
     versions = config.pop("versions", {})
     code = find_checkpoint(run, "last").fingerprints
-    found = {"settings": config, "versions": versions, "code": code, "results": _results(run)}
+    found = {"results": _results(run), "settings": config, "versions": versions, "code": code}
     return {part: {name: _words(value) for name, value in values.items()} for part, values in found.items()}
 
 
@@ -63,18 +63,18 @@ def _mean(scores: Sequence[float]) -> str:
 
 
 def _results(run: Path) -> dict[str, str]:
-    """Plies, updates and seconds so far, and the scores of the last evaluation."""
+    """The scores of the best checkpoint; plies, updates and seconds so far."""
     records = read_metrics(run)
     newest: dict[str, Mapping[str, Any]] = {each["event"]: each for each in records}
-    cycle, tests = newest.get("cycle") or newest.get("epoch") or {}, newest.get("evaluation", {})
+    cycle = newest.get("cycle") or newest.get("epoch") or {}
     counts = {name: f"{cycle[name]:,}" for name in ("cycle", "plies", "updates") if name in cycle}
     if isinstance(cycle.get("seconds"), dict):
         counts["seconds"] = f"{cycle['seconds'].get('total', 0.0):.0f}"
     scores = {
         f"against {spec}": f"{one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]"
-        for spec, one in tests.get("eval_opponents", {}).items()
+        for spec, one in scores_of_best(run, records).items()
     }
-    return counts | scores
+    return scores | counts
 
 
 def _words(value: Any) -> str:

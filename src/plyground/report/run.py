@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
@@ -18,12 +19,13 @@ from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
 from plyground.report.advice import advice
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
-from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
+from plyground.report.seeds import Experiment, experiments, mean_curves, report_of, scores_of_best
 from plyground.runs import files
 from plyground.runs.directory import best_of, read_config, read_metrics
 from plyground.runs.files import is_file
 from plyground.runs.groups import runs_of
 
+LOG = logging.getLogger("plyground")
 GAMES = 400
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
 
@@ -37,6 +39,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     config, records, best = read_config(path), read_metrics(path), best_of(path)
     agent = load_run(str(path))
     opponents = config.get("eval_opponents") or usual(agent.game)
+    LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
@@ -221,9 +224,8 @@ def table_of(folder: Path) -> list[list[str]]:
 def _row_of(path: Path) -> list[str]:
     config, records = read_config(path), read_metrics(path)
     unit = "epoch" if "cycles" not in config else "cycle"
-    done, evaluations = events(records, unit), events(records, "evaluation")
+    done = events(records, unit)
     count, limit = done[-1][unit] if done else 0, config.get(f"{unit}s")
-    scores: Mapping[str, Mapping[str, float]] = evaluations[-1]["eval_opponents"] if evaluations else {}
-    words = " · ".join(f"{spec} {score['score']:.0%}" for spec, score in scores.items())
+    words = " · ".join(f"{spec} {score['score']:.0%}" for spec, score in scores_of_best(path, records).items())
     game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
     return [config.get("learner", "?"), game, f"{count}/{limit}" if limit else str(count), best, words]

@@ -12,6 +12,7 @@ import numpy as np
 from plyground.report.figures import Curve
 from plyground.runs.directory import best_of, read_config
 from plyground.runs.groups import is_seed
+from plyground.runs.records import Score
 
 NOT_COMPARED = ("seed", "threads", "versions")  # of two runs that are seeds of one experiment
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -93,6 +94,12 @@ def _numbers(values: Sequence[float | None]) -> list[float]:
 
 
 # ---- the report of several seeds ----
+
+
+def scores_of_best(run: Path, records: Sequence[Mapping[str, Any]]) -> Mapping[str, Score]:
+    """The scores of a run's best step in the evaluation that chose it; where that is unknown, of the last one."""
+    evaluated = [each["eval_opponents"] for each in records if each["event"] == "evaluation"]
+    return best_of(run).get("eval_opponents") or (evaluated[-1] if evaluated else {})
 
 
 def best_scores(runs: Sequence[Path]) -> dict[str, list[float]]:

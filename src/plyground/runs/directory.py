@@ -458,6 +458,13 @@ def best_of(path: Path) -> Best:
     return read_json(path / "best.json", Best) if (path / "best.json").exists() else {}
 
 
+def told(path: Path) -> str:
+    """A run in words: where it is, and what its best step scored when it was chosen."""
+    found = best_of(path).get("eval_opponents", {})
+    scores = ", ".join(f"{one['score']:.0%} against {spec}" for spec, one in found.items())
+    return f"run {path}{f', {scores}' if scores else ''}"
+
+
 def newest_whole(path: Path) -> Checkpoint:
     """The newest checkpoint, with every file checked; if it is damaged, the error names the newest intact one."""
     try:

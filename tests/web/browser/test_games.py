@@ -32,6 +32,14 @@ def test_a_complete_game_by_the_keyboard_alone(person: Person, name: str) -> Non
     assert any(word in result.lower() for word in ("win", "lose", "draw")), result
 
 
+def test_a_digit_plays_a_column(person: Person) -> None:
+    begin_by_keyboard(person, 0)
+    person.page.locator(".scene .cell").first.focus()
+    person.page.keyboard.press("4")
+    person.page.locator(".moves .move").first.wait_for()
+    assert "4" in person.moves[0]
+
+
 def begin_by_keyboard(person: Person, number: int) -> None:
     """The form of a new game: the game by arrow keys, the opponent by its first letters, then Enter."""
     person.go()

@@ -219,9 +219,11 @@ export class Board {
   #key(event) {
     const cell = event.target.closest(".cell");
     if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    const column = `column:${event.key}`;
     if (event.key === " " || event.key === "Enter") this.press(cell.dataset.click);
     else if (event.key === "Escape") this.cancel();
     else if (event.key in STEPS || event.key === "Home" || event.key === "End") this.#step(cell, event.key);
+    else if (this.cells().some((each) => each.dataset.click === column)) this.press(column);
     else return;
     event.preventDefault();
   }

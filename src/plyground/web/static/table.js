@@ -392,6 +392,7 @@ function keys() {
   const rows = {
     "Arrow keys": "move over the board",
     "Space or Enter": "click the cell",
+    "1, 2, 3 …": "click a column, where a game has columns",
     Escape: "forget the clicks so far",
     Tab: "to the next zone: hand, choices, buttons, moves",
     "Arrow keys in the list of moves": "walk through the game",
