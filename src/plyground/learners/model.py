@@ -20,7 +20,8 @@ from plyground.errors import InvalidValue, shown
 from plyground.game import load
 from plyground.learners.state import TrainingState
 from plyground.learners.threads import prepare_torch
-from plyground.networks import Network, make_network
+from plyground.networks.bodies import Network
+from plyground.networks.make import make_network
 
 
 class Model:
