@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import IO
@@ -80,12 +81,14 @@ def read_bytes(path: Path) -> bytes:
 
 def read_checked(path: Path, size: int, sha256: str) -> bytes:
     """A file's content, checked against size and checksum of its manifest entry."""
-    if not path.exists():
-        raise DamagedFile(f"{path} is missing")
-    if path.is_symlink() or not path.is_file():
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):  # also of a name that no file can have
+        raise DamagedFile(f"{path.parent / shorten(path.name)} is missing") from None
+    if not stat.S_ISREG(found.st_mode):
         raise DamagedFile(f"{path} is not a plain file")
-    if (there := path.stat().st_size) != size:
-        raise DamagedFile(f"{path} has {there} bytes; {size} were written")
+    if found.st_size != size:
+        raise DamagedFile(f"{path} has {found.st_size} bytes; {size} were written")
     content = read_bytes(path)
     if checksum(content) != sha256:
         raise DamagedFile(f"{path} has changed since it was written: its checksum differs")
