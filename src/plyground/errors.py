@@ -58,6 +58,11 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def shown_path(path: Path) -> str:
+    """A path whole, unless no file can have it: then its beginning."""
+    return shorten(str(path), 1000)
+
+
 def shown(value: object) -> str:
     """A value as Python writes it, in one short line."""
     try:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, shown_path
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
@@ -81,9 +81,9 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidValue(f"cannot read a game from {str(path)!r}: {error.strerror}") from None
+        raise InvalidValue(f"cannot read a game from {shown_path(path)!r}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InvalidValue(f"cannot read a game from {str(path)!r}: {error}") from None
+        raise InvalidValue(f"cannot read a game from {shown_path(path)!r}: {error}") from None
 
 
 def read_games(text: str, game: Game) -> list[SavedGame]:

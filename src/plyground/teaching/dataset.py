@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue, counted, plain_os_errors
+from plyground.errors import InvalidValue, counted, plain_os_errors, shown_path
 from plyground.game import load
 from plyground.runs import files
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
@@ -118,14 +118,14 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes] | Fault]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield Fault(number + 1, f"the compressed file is cut or damaged here: {error}", b"")
     except OSError as error:
-        raise InvalidValue(f"cannot read {path}: {error.strerror}") from None
+        raise InvalidValue(f"cannot read {shown_path(path)}: {error.strerror}") from None
 
 
 def read_dataset(
     path: Path, lines: Lines, bad_lines: BadLines = "stop", processes: int = 1
 ) -> Iterator[tuple[NDArray[np.void], int]]:
     """Chunks of records, and the number of lines read. Faults go to `FILE.rejected`, and are errors with `stop`."""
-    with plain_os_errors(f"read {path}"):
+    with plain_os_errors(f"read {shown_path(path)}"):
         if path.is_dir():
             raise InvalidValue(f"cannot read {path}: it is a folder")
         path.stat()
