@@ -162,13 +162,12 @@ def find_moves(twin: Twin) -> bool:
     count = add_castling(twin, sign, moves, count)
     captures = False
     for k in range(count):
-        start, end, becomes = moves[k]
+        start, end, becomes = moves[k, 0], moves[k, 1], moves[k, 2]
         after[:] = board
         carry_out(after, start, end, becomes, passed)
         if not attacked(after, end if start == king else king, -sign):
-            twin["moves"][twin["count"]] = moves[k]
             twin["actions"][twin["count"]] = action(start, end, becomes)
-            twin["count"] += 1
+            twin["count"] = add(twin["moves"], twin["count"], start, end, becomes)
             captures |= board[start] == PAWN * sign and end == passed
     twin["check"] = attacked(board, king, -sign)
     return captures
