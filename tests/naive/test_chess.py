@@ -26,6 +26,7 @@ STARTS = (
     "4k3/3p4/8/b3P3/8/2N5/3P4/4K3 b - - 0 1",  # pins along diagonals
     "4k3/8/8/2Pp4/8/8/8/b3K2q w - d6 0 2",  # in check beside a pawn that could capture en passant
     "8/8/8/8/8/1k6/1q6/K7 w - - 12 80",  # checkmate
+    "R6k/8/6K1/8/8/8/8/8 b - - 150 99",  # checkmate comes before the clock
     "7k/5Q2/8/8/8/8/8/K7 b - - 0 50",  # stalemate
     "k7/1q6/8/8/8/8/1Q6/K7 w - - 0 1",
     "5k2/4P3/4K3/8/8/8/8/8 w - - 0 60",
