@@ -95,20 +95,17 @@ class Board:
         if kind == "K":
             steps = {(f + df, r + dr) for df, dr in STRAIGHT + SLANTED}
             return {s for s in steps if 0 <= s[0] < 8 and 0 <= s[1] < 8 and self.empty(s)} if not threats else set()
-        else:
-            up = 1 if self.mover == 0 else -1
-            home = r in ((0, 1) if self.mover == 0 else (6, 7))
-            if threats:
-                return {(f + df, r + up) for df in (-1, 1) if 0 <= f + df < 8 and 0 <= r + up < 8}
-            if 0 <= r + up < 8 and self.empty((f, r + up)):
-                found.add((f, r + up))
-                if home and self.empty((f, r + 2 * up)):
-                    found.add((f, r + 2 * up))
-            if alone:
-                usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
-                found |= {
-                    (f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable
-                }
+        up = 1 if self.mover == 0 else -1
+        home = r in ((0, 1) if self.mover == 0 else (6, 7))
+        if threats:
+            return {(f + df, r + up) for df in (-1, 1) if 0 <= f + df < 8 and 0 <= r + up < 8}
+        if 0 <= r + up < 8 and self.empty((f, r + up)):
+            found.add((f, r + up))
+            if home and self.empty((f, r + 2 * up)):
+                found.add((f, r + 2 * up))
+        if alone:
+            usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
+            found |= {(f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable}
         return {s for s in found if threats or not (s in mine and s not in theirs)}
 
     def legal(self) -> list[str]:

@@ -31,6 +31,8 @@ STARTS = (
     "k7/1q6/8/8/8/8/1Q6/K7 w - - 0 1",
     "5k2/4P3/4K3/8/8/8/8/8 w - - 0 60",
     "5b1k/8/8/4B3/8/6n1/8/K1b4N b - - 0 40",  # what is left is often too little to mate
+    "4kb2/8/8/8/8/8/3n4/2B1KB2 b - - 0 1",  # bishops on squares of both colours can mate,
+    "4kb2/8/8/8/8/8/3n4/2B1K3 w - - 0 1",  # those on squares of one colour cannot
     "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 30 60",  # pawns that never move again: only counters end this one
     "r3k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K2R w Kq - 0 1",
 )
