@@ -6,6 +6,18 @@ FILES, KINDS = "abcdefgh", "PRNBQK"
 STRAIGHT, SLANTED = [(1, 0), (-1, 0), (0, 1), (0, -1)], [(1, 1), (1, -1), (-1, 1), (-1, -1)]
 RAYS = {"R": STRAIGHT, "B": SLANTED, "Q": STRAIGHT + SLANTED}
 JUMPS = [(a, b) for a in (-2, -1, 1, 2) for b in (-2, -1, 1, 2) if abs(a) != abs(b)]
+EVERY = [(file, rank) for rank in range(8) for file in range(8)]
+
+
+def paths(origin: tuple[int, int], ways: list[tuple[int, int]], longest: int) -> list[list[tuple[int, int]]]:
+    """The squares from the origin (without it) to the edge of the board or as far as a piece goes, way by way."""
+    f, r = origin
+    every = [[(f + k * df, r + k * dr) for k in range(1, longest + 1)] for df, dr in ways]
+    return [[square for square in path if square in EVERY] for path in every]
+
+
+REACH = {kind: {origin: paths(origin, ways, 7) for origin in EVERY} for kind, ways in RAYS.items()}
+REACH["N"] = {origin: paths(origin, JUMPS, 1) for origin in EVERY}
 UNIONS = {
     "PP": "a",
     "PR": "c",
@@ -70,41 +82,30 @@ class Board:
         """Where a piece goes, or what it threatens (only asked for lone ones)."""
         mine, theirs = self.pieces[self.mover], self.pieces[1 - self.mover]
         found: set[tuple[int, int]] = set()
-
-        def add(square: tuple[int, int]) -> bool:
-            """Whether a slide goes on behind the square."""
-            if not (0 <= square[0] < 8 and 0 <= square[1] < 8):
-                return False
-            if self.empty(square) or threats or (alone and square in theirs):
-                found.add(square)
-            return self.empty(square)
-
         f, r = origin
-        if kind in RAYS:
-            for df, dr in RAYS[kind]:
-                k = 1
-                while add((f + k * df, r + k * dr)):
-                    k += 1
-        elif kind == "N":
-            for df, dr in JUMPS:
-                add((f + df, r + dr))
-        elif kind == "K":
+        if kind in REACH:  # what it reaches one by one, until something stands in its way
+            for path in REACH[kind][origin]:
+                for square in path:
+                    if square in mine or square in theirs:
+                        if threats or (alone and square in theirs):
+                            found.add(square)
+                        break
+                    found.add(square)
+            return found
+        if kind == "K":
             steps = {(f + df, r + dr) for df, dr in STRAIGHT + SLANTED}
             return {s for s in steps if 0 <= s[0] < 8 and 0 <= s[1] < 8 and self.empty(s)} if not threats else set()
-        else:
-            up = 1 if self.mover == 0 else -1
-            home = r in ((0, 1) if self.mover == 0 else (6, 7))
-            if threats:
-                return {(f + df, r + up) for df in (-1, 1) if 0 <= f + df < 8 and 0 <= r + up < 8}
-            if 0 <= r + up < 8 and self.empty((f, r + up)):
-                found.add((f, r + up))
-                if home and self.empty((f, r + 2 * up)):
-                    found.add((f, r + 2 * up))
-            if alone:
-                usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
-                found |= {
-                    (f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable
-                }
+        up = 1 if self.mover == 0 else -1
+        home = r in ((0, 1) if self.mover == 0 else (6, 7))
+        if threats:
+            return {(f + df, r + up) for df in (-1, 1) if 0 <= f + df < 8 and 0 <= r + up < 8}
+        if 0 <= r + up < 8 and self.empty((f, r + up)):
+            found.add((f, r + up))
+            if home and self.empty((f, r + 2 * up)):
+                found.add((f, r + 2 * up))
+        if alone:
+            usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
+            found |= {(f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable}
         return {s for s in found if threats or not (s in mine and s not in theirs)}
 
     def legal(self) -> list[str]:

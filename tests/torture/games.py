@@ -5,6 +5,9 @@ position and move too. Batches of the compiled games are described as lists, whi
 this process or in one of their own, by PyPy where that is installed and pays. A number of games of one kind:
 
     python -m torture.games connect_four --games 1000000 --seed 1
+
+python-chess is the twin of chess, but too slow for so many games: there a compiled twin (`naive/chess.py`) follows all
+of them and python-chess those of one row. Their states are compared as arrays.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plyground as pg
+from naive import chess
 from plyground.games.chess.text import notation
 from plyground.games.paco_sako.text import LETTERS, fen
 from plyground.games.sequence import cards
@@ -46,6 +50,12 @@ WORDS = (
     "sequence:rules=boxed,seats=4",
     "sequence:compat_scores=true",
 )
+
+FIELDS = (
+    *("pieces", "sides", "castling", "en_passant", "to_move"),
+    *("repetitions", "clock", "move_number", "outcome", "ending"),
+)
+"""of chess: the same in the record and in the compiled twin"""
 
 States = NDArray[np.void]  # [N] records of a game
 Integers = NDArray[np.integer[Any]]
@@ -243,13 +253,14 @@ class Comparison:
         self.word, self.seed, self.kind = word, seed, KINDS[self.game.word](self.game)
         self.batch = pg.Batch(self.game, games, seed, threads=1)
         self.follower: Any = Apart(word) if apart else Follower(word)
+        self.followed = games  # rows, from the first
         self.games = self.plies = self.steps = 0
 
     def play(self, over: Callable[[], bool]) -> list[str]:
         """Play until `over`; what differs."""
         findings: list[str] = []
         while not findings:
-            findings = self.follower.follow(self.step())
+            findings = self.compare(*self.step())
             if over():
                 break
         if isinstance(self.follower, Apart):
@@ -258,19 +269,24 @@ class Comparison:
                 findings = [f"the twin has compared {plies} of {self.plies} plies"]
         return [f"{finding} (seed {self.seed})" for finding in findings]
 
-    def step(self) -> list[Any]:
-        """One ply of every game, and the final positions of those that it ended, as `Follower.follow` reads them."""
-        batch = self.batch
-        before, actions = batch.states.copy(), batch.random_actions()
-        ended = np.flatnonzero(batch.step(actions).terminated)
-        plies = list(self.described(np.arange(len(batch)), before, actions))
-        if self.game.word == "sequence":
-            for row, deck in reshuffled(before, batch.next_states):
-                plies[row][4] = deck
+    def step(self) -> tuple[States, Integers, Integers]:
+        """One ply of every game: the states before it [N], the actions [N], and the rows whose games it has ended."""
+        before, actions = self.batch.states.copy(), self.batch.random_actions()
+        ended = np.flatnonzero(self.batch.step(actions).terminated)
         self.games += len(ended)
-        self.plies += len(plies)
+        self.plies += len(actions)
         self.steps += 1
-        return plies + list(self.described(ended, batch.next_states[ended], None))
+        return before, actions, ended
+
+    def compare(self, before: States, actions: Integers, ended: Integers) -> list[str]:
+        """What differs in a step and in the final positions of the games that it has ended."""
+        rows, after = np.arange(self.followed), self.batch.next_states
+        plies = list(self.described(rows, before[rows], actions[rows]))
+        if self.game.word == "sequence":
+            for row, deck in reshuffled(before, after):
+                plies[row][4] = deck
+        ended = ended[ended < self.followed]
+        return self.follower.follow(plies + list(self.described(ended, after[ended], None)))
 
     def described(self, numbers: Integers, states: States, actions: Integers | None) -> Iterator[list[Any]]:
         """[row, state, legal, action, chance, texts] of each state, `chance` still None."""
@@ -282,10 +298,46 @@ class Comparison:
         columns, end = self.kind.columns(states), np.cumsum(counts).tolist()
         for k, state in enumerate(zip(*columns, strict=True)):
             texts = None
-            if self.steps % TEXTS == 0:
+            if self.steps % TEXTS == 1:
                 legal = lists[k, : counts[k]].tolist()
                 texts = self.kind.texts(states[k], None if actions is None else int(actions[k]), legal)
             yield [int(numbers[k]), list(state), names[end[k] - counts[k] : end[k]], chosen[k], None, texts]
+
+
+class ManyChess(Comparison):
+    """Chess beside its compiled twin in every row; python-chess follows the first row too, with the texts."""
+
+    def __init__(self, word: str, seed: int, games: int = 4 * ROWS) -> None:
+        super().__init__(word, seed, games)
+        self.followed = 1
+        self.twins = chess.started(games, automatic=word.endswith("draws=automatic"))  # [N]
+        self.fresh = self.twins[:1].copy()
+
+    def compare(self, before: States, actions: Integers, ended: Integers) -> list[str]:
+        findings = self.differences(before, self.twins)
+        if findings:
+            return findings
+        chess.play_all(self.twins, actions.astype(np.int32))
+        findings = self.differences(self.batch.next_states[ended], self.twins[ended])
+        self.twins[ended] = self.fresh
+        return findings or super().compare(before, actions, ended)
+
+    def differences(self, states: States, twins: States) -> list[str]:
+        """The first row in which each field differs, and in which the sets of legal actions do."""
+        (lists, counts), theirs = self.batch.legal_list(states), twins["actions"]
+        wide = max(counts.max(initial=0), twins["count"].max(initial=0))  # the rest of both is empty
+        listed = np.arange(wide) < twins["count"][:, None]
+        pairs = {name: (states[name], twins[name]) for name in FIELDS}
+        pairs["check"] = states["checkers"] != 0, twins["check"]
+        pairs["count"] = counts, twins["count"]
+        pairs["legal"] = np.sort(lists[:, :wide]), np.sort(np.where(listed, theirs[:, :wide], -1))
+        findings: list[str] = []
+        for name, (ours, twin) in pairs.items():
+            if not np.array_equal(ours, twin):
+                row = np.argwhere(ours != twin)[0, 0]
+                text = self.game.rules.text(states[row])
+                findings.append(f"{self.word}: {name} {ours[row]} of {text} is {twin[row]} for the twin")
+        return findings
 
 
 def run(seed: int, seconds: float) -> Report:
@@ -306,7 +358,9 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    clock, comparison, reported = Deadline(0.0), Comparison(given.game, given.seed, apart=True), 0
+    many = given.game.startswith("chess")
+    comparison = ManyChess(given.game, given.seed) if many else Comparison(given.game, given.seed, apart=True)
+    clock, reported = Deadline(0.0), 0
 
     def over() -> bool:
         nonlocal reported
