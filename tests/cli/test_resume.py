@@ -160,10 +160,10 @@ def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, c
 
 KILLED = """
 import os, signal, sys
-from plyground import cli
+from plyground.cli import app
 from plyground.runs.directory import Run
 Run.save = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
-cli.main()
+app.main()
 """
 
 

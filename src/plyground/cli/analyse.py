@@ -18,7 +18,7 @@ from plyground import specs
 from plyground.agents.agent import make
 from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
-from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.terminal import board, console, say, titled
 from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
@@ -223,9 +223,10 @@ def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[An
     """The last answer of a search, and whether Ctrl-C has ended it. Before the first one Ctrl-C ends the command."""
     found = list[Answer]()
     try:
-        for each in answers:
-            found[:] = [each]
-            show(each)
+        with interruptible():
+            for each in answers:
+                found[:] = [each]
+                show(each)
     except KeyboardInterrupt:
         if not found:
             raise

@@ -9,14 +9,14 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
 import plyground
 from plyground.cli import help as texts
-from plyground.cli.ctrl_c import say_stopped, second_ends
+from plyground.cli.ctrl_c import interruptible, say_stopped, second_ends
 from plyground.cli.guesses import correct, game_files, option
 from plyground.errors import Error, command, naming_extras, shorten, unknown
 
@@ -34,15 +34,15 @@ def main() -> None:
     try:
         arguments = correct(arguments, tuple(texts.HELP))
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        with naming_extras(), second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
+        with naming_extras():
             _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
-    except KeyboardInterrupt:
-        say_stopped("what was saved is there")
+    except KeyboardInterrupt as stopped:
+        say_stopped(str(stopped))
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -143,13 +143,24 @@ def _run(arguments: list[str]) -> None:
         registry = ConstructorRegistry()
         registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
-        tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
+        with _hearing_ctrl_c(arguments[0]):  # all is imported that does not bear an exception then
+            tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
     elif for_help or name == "--help":
         print(
             "\n".join(f"{program} {each}: {it.__doc__.splitlines()[0]}" for each, it in commands.items() if it.__doc__)
         )
     else:
         raise unknown(f"command of {program}", name, commands)
+
+
+@contextmanager
+def _hearing_ctrl_c(name: str) -> Generator[None]:
+    """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once."""
+    with (
+        interruptible() if name in SAVE_FIRST | {"runs"} else nullcontext(),
+        second_ends() if name in SAVE_FIRST else nullcontext(),
+    ):
+        yield
 
 
 def _explain_train(words: list[str], for_help: bool) -> None:
