@@ -22,6 +22,7 @@ from plyground.errors import Error, command, naming_extras, shorten, unknown
 
 OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
+AGENT_FILE = re.compile(r"\bfile:(.+?\.py):")
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
@@ -51,6 +52,7 @@ def main() -> None:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
         _explain_fault_of_game(error, unchecked, game_files(arguments))
+        _explain_fault_of_agent(error, arguments)
         raise
 
 
@@ -80,6 +82,16 @@ def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Pat
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
         _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
+
+
+def _explain_fault_of_agent(error: Exception, arguments: Sequence[str]) -> None:
+    """End with the lines of a person's own agent, and of what it calls, if it fails."""
+    files = {Path(found[1]).resolve() for word in arguments for found in AGENT_FILE.finditer(word)}
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((k for k, frame in enumerate(frames) if Path(frame.filename).resolve() in files), None)
+    if first is not None:
+        lines = "".join(traceback.format_list(frames[first:])).rstrip()
+        _fail(f"the agent in {frames[first].filename} fails with {type(error).__name__}: {error}\n{lines}")
 
 
 def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -43,6 +44,7 @@ MEANT = {
     **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
 }
 """what people type: the command here"""
+WORDS = ("moves", "hint", "think", "undo", "resign", "new", "save", "help", "quit")
 
 
 def play(session: Session, make: Callable[[], Agent], explain: bool = False, file: Path | None = None) -> None:
@@ -124,9 +126,11 @@ def _meant(typed: str, session: Session) -> str:
     if word.lower() == "load":
         how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
         return f"To go on with a saved game, type quit, then:\n  {how}"
-    if typed.lower() not in MEANT or session.unclear or (not session.over and candidates(session.position, typed)):
+    near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
+    meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
+    if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
         return ""
-    return f"Type {MEANT[typed.lower()]}, not {typed}."
+    return f"Type {meant}, not {typed}."
 
 
 def _help(game: Game) -> str:
@@ -225,7 +229,7 @@ class Files:
             self.may_write.add(path)
             return f"{path} exists already: type the same again to write over it, or name another file"
         except (OSError, ValueError) as error:
-            return f"cannot write {path}: {error}"
+            return f"cannot write {path}: {getattr(error, 'strerror', '') or error}"
         self.may_write.add(path)
         return f"Wrote {path}."
 

@@ -300,7 +300,7 @@ def _plain(value: Any) -> Any:
 def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
-        raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
+        raise InvalidValue(f"{path} exists already: choose another directory (--out), or `{command('resume', path)}`")
     with plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
         run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
