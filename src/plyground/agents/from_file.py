@@ -49,12 +49,10 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
 
 def _agents_in(module: ModuleType) -> list[str]:
     """The names in a file that may be agents: what it defines itself, not what it imports."""
-    own = {name: value for name, value in vars(module).items() if not name.startswith("_")}
-    return [
-        name
-        for name, value in own.items()
-        if (getattr(value, "__module__", "") == module.__name__ and callable(value)) or hasattr(type(value), "act")
-    ]
+    own: dict[str, Any] = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    makers = {name for name, value in own.items() if getattr(value, "__module__", "") == module.__name__}
+    agents = {name for name, value in own.items() if hasattr(value, "act") and not inspect.isclass(value)}
+    return [name for name in own if name in makers | agents]
 
 
 def agent_of(made: Any, game: Game, encoder: str = "") -> Any:
