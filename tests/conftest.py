@@ -6,9 +6,11 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import plyground as pg
-from plyground import cli
+from plyground.cli import app, ctrl_c
 from plyground.games import GAMES
 from plyground.play.background import NAME
 
@@ -125,13 +127,25 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *ar
     monkeypatch.setattr(sys, "argv", ["plyground", *arguments])
     capsys.readouterr()
     try:
-        cli.main()
+        app.main()
         code = 0
     except SystemExit as end:
         code = int(end.code or 0)
     finish_compiling()
     out, err = capsys.readouterr()
     return code, out, err
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Ctrl-C as in a process of its own that has just begun."""
+    before, woken = signal.getsignal(signal.SIGINT), signal.set_wakeup_fd(-1)
+    ctrl_c.stop_at_once(kept="")
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(woken)
 
 
 def finish_compiling() -> None:

@@ -21,11 +21,11 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing)
-from plyground import cli
+from plyground.cli import app
 for line in sys.stdin.read().splitlines():
     sys.argv = ["plyground", *line.split()]
     try:
-        cli.main()
+        app.main()
         print("went well")
     except SystemExit as end:
         print("exit code", end.code)

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import plyground as pg
-from plyground import cli
 from plyground.agents.agent import AGENTS, entries
+from plyground.cli import app
 from plyground.cli.help import PAGE
 from plyground.games import GAMES
 from plyground.learners import LEARNERS
@@ -161,7 +161,7 @@ def help_of(*words: str) -> str:
     sys.argv = ["plyground", *words, "--help"]
     try:
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            cli.main()
+            app.main()
     finally:
         sys.argv = before
     lines = (re.sub(r"^[│╭╰][─ ]?|[─ ]*[│╮╯]$", "", line).rstrip() for line in _plain(out.getvalue()).splitlines())

@@ -85,7 +85,7 @@ def test_a_module_plays_its_highest_legal_output_and_enters_matches(file: Path, 
     [
         ("file:{file}", "names no agent: write file:PATH.py:NAME"),
         ("file:nowhere.py:X", "no agent file 'nowhere.py': there is no such file"),
-        ("file:{file}:Leftmots", "no agent in .*'Leftmots'; did you mean 'Leftmost'"),
+        ("file:{file}:Leftmots", "'Leftmots'; did you mean 'Leftmost'.* known: Leftmost, Asks, Signed, Broken, ready$"),
         ("file:{file}:number", "number of .* is neither an agent .* nor a torch module, but int"),
         ("file:{file}:Broken", "Broken of .* cannot be made: RuntimeError: no luck"),
         ("file:{file}:Leftmost,sample=true", "sample is for torch modules"),

@@ -88,11 +88,11 @@ def test_the_command_prints_and_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
-    from plyground import cli
+    from plyground.cli import app
 
     words = ["plyground", "ladder", "--game", "connect_four", "random", "greedy", "--games", "6"]
     monkeypatch.setattr("sys.argv", [*words, "--picture", str(tmp_path / "ladder.png"), "--json"])
-    cli.main()
+    app.main()
     answer = json.loads(capsys.readouterr().out)
     assert [row["agent"] for row in answer["ratings"]] == ["greedy", "random"]
     assert (tmp_path / "ladder.png").stat().st_size > 5000

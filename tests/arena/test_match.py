@@ -98,6 +98,9 @@ def test_an_illegal_choice_is_the_agents_error(connect_four: pg.Game) -> None:
 
     with pytest.raises(pg.Error, match="the agent stubborn chose an illegal action: 0 is not legal"):
         play_match(connect_four, Stubborn(), Stubborn(), 10, opening_plies=3)
+    del Stubborn.__str__
+    with pytest.raises(pg.Error, match=r"the agent Stubborn of test_match\.py chose an illegal action"):
+        play_match(connect_four, Stubborn(), Stubborn(), 10, opening_plies=3)
 
 
 @pytest.mark.parametrize("games", [0, 1, 7, -2])

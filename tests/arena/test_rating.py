@@ -142,17 +142,17 @@ def test_a_match_stops_when_it_is_decided(connect_four: pg.Game) -> None:
 
 
 def test_the_command_tells_the_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from plyground import cli
+    from plyground.cli import app
 
     monkeypatch.setattr("sys.argv", ["plyground", "match", "greedy", "random", "--sprt", "0", "20", "--json"])
-    cli.main()
+    app.main()
     assert json.loads(capsys.readouterr().out)["sprt"] == {"elo0": 0, "elo1": 20, "verdict": "accepted"}
     for agents, words in (
         (("greedy", "random"), "is +20 rather than +0"),
         (("random", "greedy"), "is +0 rather than +20"),
     ):
         monkeypatch.setattr("sys.argv", ["plyground", "match", *agents, "--sprt", "0", "20"])
-        cli.main()
+        app.main()
         printed = " ".join(capsys.readouterr().out.split())
         assert f"SPRT, +0 against +20 Elo: {agents[0]} {words} Elo above {agents[1]}, after" in printed
 

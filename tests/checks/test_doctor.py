@@ -41,8 +41,10 @@ def test_all_games_are_played_and_all_extras_are_listed() -> None:
     assert all(name in found["rules"].words for name in GAMES)
     assert "numpy" in found["packages"].words
     extras = {each.extra for each in read_requirements() if each.extra}
-    assert {f"[{extra}]" for extra in extras} <= set(found)
-    assert {"learn", "tensorboard", "gpu"} <= extras
+    for_users = extras & {*doctor.PURPOSES}
+    assert {f"[{extra}]" for extra in for_users} <= set(found)
+    assert {"learn", "tensorboard", "gpu", "ray"} <= for_users
+    assert all(f"[{extra}]" in found[doctor.DEVELOPMENT].words for extra in extras - for_users)
 
 
 def test_what_is_installed_has_its_version_and_what_is_missing_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +56,15 @@ def test_what_is_installed_has_its_version_and_what_is_missing_a_remedy(monkeypa
         "not installed: odd-thing; for rules and learning on an NVIDIA GPU",
     )
     assert "'.[gpu]'" in found["[gpu]"].remedy
+
+
+def test_what_only_developers_need_is_one_line_and_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = ["numpy>=2.1", 'pytest>=8; extra == "test"', 'ruff; extra == "lint"', 'ray>=2.52; extra == "ray"']
+    found = found_with(monkeypatch, needs, {"numpy": "2.4.6", "ruff": "1.0"})
+    assert found["[ray]"].words == "not installed: ray; for more machines: --on ray"
+    assert found[doctor.DEVELOPMENT].state == OK
+    assert found[doctor.DEVELOPMENT].words.endswith("installed: [lint]; not installed: [test]")
+    assert not {"[test]", "[lint]"} & {*found}
 
 
 def test_what_is_too_old_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

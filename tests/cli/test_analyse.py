@@ -56,6 +56,9 @@ def test_moves_that_an_agent_cannot_tell_apart_are_said_to_be_equal(capsys: pyte
     shown = capsys.readouterr().out
     assert "It sees no difference between these 7 moves: each game that was tried was won." in shown
     assert "prior" not in shown, "equal priors say nothing"
+    tiny = [replace(move, value=-0.001) for move in found.moves]
+    terminal.console.print(display.moves_table(replace(found, moves=tiny), start))
+    assert "-0.00" not in capsys.readouterr().out
     terminal.console.print(display.moves_table(replace(found, moves=[*won[1:], replace(won[0], value=0.5)]), start))
     assert "no difference" not in capsys.readouterr().out
 

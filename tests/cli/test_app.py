@@ -103,7 +103,7 @@ def test_check_runs_the_laws(command, steady_path: Path) -> None:
         (["perft", "connect_four", "--depth", "2", "--position", "4444444"], "column 4 is full at move 7"),
         (["perft", TINY[0], "--depth", "2"], "without chance"),
         (["match", "random"], "match takes [GAME] A B; not 'random'"),
-        (["match", "random", "random", "random"], "match takes [GAME] A B; not 'random random random'"),
+        (["match", "random", "random", "random"], "a match has two agents; for more: plyground ladder random"),
         (["ladder", "random"], "ladder takes [GAME] A B ...; not 'random'"),
         (["grade"], "grade takes [GAME] AGENT; nothing was given"),
         (["solve", "chess"], "there is no solver for chess"),
@@ -260,6 +260,17 @@ def test_ctrl_c_stops_check_in_an_endless_compiled_loop(tmp_path: Path) -> None:
             process.kill()
     assert process.returncode == 130
     assert "plyground: stopped; nothing was kept" in errors
+
+
+def test_an_agent_that_fails_shows_its_own_lines_alone(command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Boom:\n    def act(self, states, rngs):\n        return 1 / 0\n")
+    code, _, err = command("match", f"file:{tmp_path}/mine.py:Boom", "random", "--games", "2")
+    assert code == 2
+    first, second, *rest = err.strip().splitlines()
+    assert first == f"plyground: the agent in {tmp_path}/mine.py fails with ZeroDivisionError: division by zero"
+    assert second == f'  File "{tmp_path}/mine.py", line 3, in act'
+    assert rest[0].strip() == "return 1 / 0"
+    assert "tyro" not in err
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TINY
+from conftest import TINY, at_once
+from plyground.cli import app, ctrl_c
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")]
 BLOCKED = """
@@ -99,3 +100,38 @@ def test_ctrl_c_twice_ends_training_in_an_endless_rule(place: str, kernel: str, 
             time.sleep(0.1)
         assert "plyground: stopped; what was saved is there" in press_twice(process)
     assert process.returncode == 130
+
+
+def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
+    """In all others it ends the process: within an import of torch an exception would abort it."""
+
+    def handler() -> object:
+        return signal.getsignal(signal.SIGINT)
+
+    with at_once():
+        waiting = handler()
+        for name, hears in (("games", False), ("evaluate", False), ("train", True), ("runs", True)):
+            with app._hearing_ctrl_c(name):
+                assert (handler() is signal.default_int_handler) == hears, name
+            assert handler() is waiting
+        with app._hearing_ctrl_c("train"), ctrl_c.stop_on_signal() as stop, ctrl_c.interruptible():
+            signal.raise_signal(signal.SIGINT)
+        assert stop == [signal.SIGINT], "a handler of another is left as it is"
+        ctrl_c.stop_at_once(Learns())
+        assert handler() is signal.default_int_handler
+
+
+class Learns:
+    """An agent that saves when a game ends."""
+
+    def ended(self) -> None: ...
+
+
+def test_the_first_ctrl_c_claims_nothing_and_the_second_what_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    ctrl_c.say_stopped(str(KeyboardInterrupt()))
+    with ctrl_c.stop_on_signal():
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            signal.raise_signal(signal.SIGINT)
+    ctrl_c.say_stopped(str(stopped.value))
+    assert capsys.readouterr().err == "plyground: stopped\nplyground: stopped; what was saved is there\n"

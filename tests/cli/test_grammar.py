@@ -38,6 +38,11 @@ def test_other_orders_are_answered_with_the_right_line(given: list[str], option:
     assert str(error.value).startswith(message)
 
 
+def test_a_word_that_is_no_game_is_answered_with_the_games() -> None:
+    with pytest.raises(pg.UnknownName, match=r"no game 'conect'; did you mean 'connect_four'\? known: connect_four, "):
+        game_first(["conect"], "", "games [GAME]")
+
+
 def test_every_command_about_a_game_takes_it_first_and_as_an_option(command) -> None:
     few = ["--games", "2", "--json"]
     for given in ([ROW, "random", "greedy"], ["random", "greedy", "--game", ROW]):

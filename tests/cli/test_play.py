@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 import plyground as pg
-from conftest import finish_compiling
+from conftest import at_once, finish_compiling
 from plyground.agents.agent import Agent, make
 from plyground.cli import play, terminal
 from plyground.games.sequence.text import known_hand
+from plyground.play import hints
 from plyground.play.background import Background
 
 Type = Callable[..., str]
@@ -222,7 +223,9 @@ def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pyte
 
 
 def test_a_word_of_other_programs_is_answered_with_ours(typed: Type) -> None:
-    shown = typed(pg.load("chess").start(), "q", "back", "load my game.txt")
+    shown = typed(pg.load("chess").start(), "q", "back", "load my game.txt", "hepl", "exd5")
+    assert "Type help, not hepl." in shown
+    assert "'exd5' is not legal" in shown
     assert "Type quit, not q." in shown
     assert "Type undo, not back." in shown
     assert re.search(r"type quit, then:\n  .*plyground play chess --load 'my game.txt' random\n", shown)
@@ -240,12 +243,45 @@ def test_a_saved_game_is_written_again_but_not_by_the_next_game(typed: Type, tmp
     assert shown.count(f"{file} exists already: type the same again to write over it, or name another file") == 1
     assert '[Result "0-1"]' in file.read_text()
     assert "exists already" in typed(pg.load("chess").start(), f"save {file}")
-    assert "cannot write" in typed(pg.load("chess").start(), f"save {tmp_path}/none/x")
+    assert "/none/x: No such file or directory\n" in typed(pg.load("chess").start(), f"save {tmp_path}/none/x")
     assert "save needs the name of a file" in typed(pg.load("chess").start(), "save")
     assert [path.name for path in tmp_path.iterdir()] == ["game.pgn"]
 
 
+@pytest.mark.parametrize(
+    ("opponent", "played"),
+    [("level:2", "level:2"), ("uci:/no/program", "greedy"), ("file:evil.py:Agent", "greedy"), ("Deep Blue", "greedy")],
+)
+def test_a_loaded_game_goes_on_against_its_opponent_or_says_that_it_does_not(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opponent: str, played: str
+) -> None:
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    (tmp_path / "game.txt").write_text(f"game: connect_four\n●: {opponent}\n○: you\nposition: \n\n● 4\n", "utf-8")
+    code, out, err = command("play", "--load", str(tmp_path / "game.txt"))
+    assert code == 0, err
+    assert f"You are ○, {played} is ●. ○ is to move." in out
+    assert (f"The file names {opponent} as your opponent; here it is greedy" in out) == (played != opponent)
+
+
+def test_a_loaded_game_that_is_over_is_said_to_be(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    (tmp_path / "game.pgn").write_text("1. f3 e5 2. g4 Qh4# 0-1\n")
+    assert "greedy is Black. The game is over." in command("play", "chess", str(tmp_path / "game.pgn"))[1]
+
+
 # ---- the process ----
+
+
+def test_ctrl_c_ends_a_hint_and_not_the_game(typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searches(_: pg.Position) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(hints, "prepare", lambda start: None)
+    monkeypatch.setattr(hints, "hint", searches)
+    with at_once():
+        shown = typed(pg.load("connect_four").start(), "hint", "4", "quit")
+    assert "Stopped: no answer to hint." in shown
+    assert "random plays" in shown
 
 
 FIRST_BOARD = """

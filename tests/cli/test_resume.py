@@ -160,10 +160,10 @@ def test_an_end_that_changes_nothing_is_refused(trained: Path, tmp_path: Path, c
 
 KILLED = """
 import os, signal, sys
-from plyground import cli
+from plyground.cli import app
 from plyground.runs.directory import Run
 Run.save = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
-cli.main()
+app.main()
 """
 
 
@@ -218,6 +218,8 @@ def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, com
     for words in ("reward variance", "distinct", "action diversity", "commonest actions", "quality"):
         assert words in out
     assert re.search(r"commonest actions.*[0-8] \(\d+\.\d%\)", out)
+    assert "quality: mean of decided" in out
+    assert "actions: their numbers, from 0" in out
     assert "dqn on three_in_a_row.py. Network 16 (" in out
     assert f"Checkpoints: {', '.join(map(str, steps_of(trained)))}; the best is" in out
     assert command("resume", str(tmp_path / "again"))[0] == 0, "a finished run has nothing left to do"

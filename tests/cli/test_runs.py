@@ -20,7 +20,7 @@ SHORT = ["--cycles", "2", "--games-per-cycle", "60", "--num-envs", "8", "--eval-
 SHORT += ["--eval-opponents", "random", "--opening-plies", "2"]
 CTRL_C = """
 import os, signal
-from plyground import cli
+from plyground.cli import app
 from plyground.arena import match
 real, calls = match._act, []
 def pressed(*arguments):
@@ -29,7 +29,7 @@ def pressed(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
     return real(*arguments)
 match._act = pressed
-cli.main()
+app.main()
 """
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plyground.cli import main
+from plyground.cli.app import main
 from plyground.cli.serve import address_of, listen
 from plyground.errors import InvalidValue
 from plyground.web.trust import Trust

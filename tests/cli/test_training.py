@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import plyground as pg
 from conftest import ROOT
 from plyground.cli.resume import settings_of
 from plyground.cli.training import _with_end
@@ -202,7 +203,9 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
         assert code == 0, err
     shutil.copy(home / "plain.py", elsewhere / "plain.py")
     assert command("match", "plain.py", "run:../home/run", "random", "--games", "2")[0] == 0, "a copy"
-    (elsewhere / "plain.py").write_text((home / "plain.py").read_text() + "# another\n")
+    (elsewhere / "other.py").write_text((home / "plain.py").read_text() + "# the same rules\n")
+    assert pg.agent("run:../home/run", "other.py"), "another name"
+    (elsewhere / "plain.py").write_text((home / "plain.py").read_text().replace("% 3 == 0", "% 4 == 0"))
     code, _, err = command("match", "plain.py", "run:../home/run", "random", "--games", "2")
     assert (code, f"has learned {home / 'plain.py'}, not {elsewhere / 'plain.py'}" in err) == (2, True), err
     (home / "plain.py").rename(elsewhere / "plain.py")
@@ -213,6 +216,9 @@ def test_a_game_without_evaluate_is_trained_measured_and_played(
     (home / "run" / "plain.py").unlink()
     code, _, err = command("evaluate", "../home/run", "--games", "2")
     assert (code, "put plain.py here or into ../home/run" in err) == (2, True)
+    (elsewhere / "other.py").write_text((elsewhere / "other.py").read_text().replace("% 3 == 0", "% 4 == 0"))
+    with pytest.raises(pg.InvalidValue, match=r"home/plain\.py, which is missing, not .*elsewhere/other\.py"):
+        pg.agent("run:../home/run", "other.py")
 
 
 def test_a_game_without_encoders_cannot_be_learned_by_networks(tmp_path: Path, command) -> None:

@@ -30,6 +30,8 @@ def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
 def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(pg.Error, match="num_env"):
         pg.train("ppo", tmp_path / "a" / "run", num_env=3)
+    with pytest.raises(pg.UnknownName, match="no setting of ppo 'secs'; did you mean 'seconds'"):
+        pg.train("ppo", tmp_path / "a" / "run", secs=1)
     with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
         pg.train("pppo", tmp_path / "a" / "run")
     with pytest.raises(pg.InvalidValue, match=r"chess is a game.*: pg\.train\('ppo', game='chess'\)"):

@@ -23,7 +23,7 @@ from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.learners.training import progress, save, train
-from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, read_metrics, steps_of
+from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, read_metrics, steps_of, trust_run
 from plyground.runs.files import Busy
 from resumed import begin, check_resume, silent
 
@@ -198,6 +198,17 @@ def test_a_run_does_not_begin_with_a_table_of_another_key(tmp_path: Path, three:
 
 def updates_of(checkpoint: Checkpoint) -> int:
     return checkpoint.state()["parts"]["state"]["updates"]
+
+
+def test_a_run_whose_game_file_has_another_name_now_goes_on_learning(three: Path) -> None:
+    config, game, before = three / "config.toml", pg.load(ROW), find_checkpoint(three, "last")
+    config.write_text(config.read_text().replace("three_in_a_row.py", "gone.py"))
+    trust_run(three)  # its settings are others now
+    agent: Any = make(f"run:{three},learn=true", game)
+    play_match(game, agent, make("random", game), 2, seed=8)
+    after = find_checkpoint(three, "last")
+    assert (after.step, after.fingerprints) == (before.step + 1, before.fingerprints)
+    agent.run.close()
 
 
 def test_an_agent_that_goes_on_learning_saves_what_it_learned(three: Path) -> None:

@@ -17,13 +17,19 @@ def test_after_the_steps_of_a_session_nothing_is_compiled() -> None:
     game = pg.load(ROOT / "examples" / "three_in_a_row.py")
     start = game.start()
     steps = preparation.of_session(start, lambda: make("minimax:depth=2", game))
-    assert list(steps) == ["agent", "hints", "rules"]
-    agent, *_ = [step() for step in steps.values()]
+    assert list(steps) == ["rules", "agent", "hints"]
+    _, agent, _ = [step() for step in steps.values()]
     with event.install_recorder("numba:compile") as found:
         position = start.play(start.ask(agent))
         hints.hint(position)
         position.names()
     assert not found.buffer
+
+
+def test_rules_that_are_interpreted_meanwhile_come_last() -> None:
+    game = pg.load("connect_four")
+    game.interpret()
+    assert list(preparation.of_session(game.start(), lambda: make("random", game))) == ["agent", "hints", "rules"]
 
 
 def test_the_steps_of_a_game_name_all_its_agents_but_programs() -> None:

@@ -42,6 +42,9 @@ STEADY = [evaluation(step, best=step) for step in (1, 2, 3, 4)]
          "it misses 25% of wins in one move"),
         ({"network": "16"}, {}, STEADY, {"random": 0.95}, "it no longer gains (50% against its best): a wider network"),
         ({"network": "16"}, {}, [], {"random": 0.95}, "a wider network than 16"),
+        ({"network": "16"}, {"seconds": {"total": 58.7}}, STEADY, {"random": 0.95, "greedy": 0.26},
+         "train longer: it has 26% against greedy after only 59 s"),
+        ({"network": "16"}, {"seconds": {"total": 7200.0}}, STEADY, {"random": 0.95}, "it no longer gains"),
     ],
 )  # fmt: skip
 def test_each_number_that_stands_out_is_named(
@@ -71,7 +74,8 @@ def test_what_does_not_stand_out_is_not_named(config: Any, last: Any, evaluation
     [
         ([0.1, 0.3, 0.5, 0.6], "train longer: against greedy it scored 60% in the last quarter of the run, 50%"),
         ([0.1, 0.5, 0.5, 0.6, 0.6, 0.4, 0.5, 0.5], "it no longer gains"),
-        ([0.1, 0.3, 0.6], "it no longer gains"),
+        ([0.1, 0.3, 0.6], "train longer: against greedy it scored 60% in its last evaluation, 10% in its first"),
+        ([0.5, 0.3, 0.5], "it no longer gains"),
     ],
 )  # fmt: skip
 def test_a_score_that_still_rises_is_named(scores: list[float], wanted: str) -> None:

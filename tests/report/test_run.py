@@ -114,6 +114,12 @@ def test_a_report_says_that_the_best_table_is_the_empty_one(tmp_path: Path, monk
     assert f"has {len(learner.table):,} entries and plays as `run:{run.path},checkpoint=last`" in text
 
 
+def test_time_by_part_names_no_network_where_there_is_none() -> None:
+    cycles = [{"seconds": {"total": 4.0, "network": 3.0, "rules": 1.0}}]
+    assert report._time_by_part(cycles, {"network": "16"}) == ["Time by part: network 75%, rules 25%."]
+    assert report._time_by_part(cycles, {"key": "exact"}) == ["Time by part: table 75%, rules 25%."]
+
+
 def test_runs_of_one_name_get_different_labels() -> None:
     assert report.labels_of([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
     assert report.labels_of([Path("a/one"), Path("b/two")]) == ["one", "two"]

@@ -93,14 +93,14 @@ def main() -> None:
 
 def _printed(case: str, seed: str, folder: Path) -> bytes:
     """What a command prints and writes."""
-    from plyground import cli
+    from plyground.cli import app
 
     words = [word.replace("FOLDER", str(folder)).replace("SEED", seed) for word in COMMANDS[case].split()]
     out, before = io.StringIO(), sys.argv
     sys.argv = ["plyground", *words]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-            cli.main()
+            app.main()
     finally:
         sys.argv = before
     files = [TIME_STAMP.sub(b"", path.read_bytes()) for path in sorted(folder.rglob("*.ndjson"))]

@@ -10,6 +10,7 @@ at once, or else the one with the best `evaluate`.
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -61,6 +62,15 @@ def ask(
 ) -> NDArray[np.int32]:
     """[R] an agent's actions in the games of these numbers [R]."""
     return agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
+
+
+def name_of(agent: Agent) -> str:
+    """An agent in words: as it says itself, or by its class and the file of that."""
+    kind = type(agent)
+    if kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__:
+        return str(agent)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return f"{kind.__name__} of {Path(file).name}" if file else kind.__name__
 
 
 def independent(agent: Agent) -> bool:
@@ -301,6 +311,9 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
     if entry.path and not path:
         raise InvalidValue(f"{shorten(spec)!r} names no {entry.path}; write {name}:{entry.path}")
     for option in options:
+        if name == "run" and option in search.OPTIONS:
+            how = f"search:run={path},{option}={options[option]}"
+            raise InvalidValue(f"a run without a search has no {option}; a search with its network: {how}")
         if option not in entry.options:
             raise unknown(f"option of the agent {name}", option, entry.options)
     return entry.make(game, path, options)

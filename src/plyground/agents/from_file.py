@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from plyground.errors import Error, InvalidValue, shorten, unknown
@@ -35,7 +36,7 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
         raise InvalidValue(f"file:{shorten(path)} names no agent: write file:PATH.py:NAME")
     module = module_of_file(file, "agent file")
     if not hasattr(module, name):
-        raise unknown(f"agent in {file}", name, [each for each in vars(module) if not each.startswith("_")])
+        raise unknown(f"agent in {file}", name, _agents_in(module))
     made = _made(getattr(module, name), game, f"{name} of {file}")
     if hasattr(made, "act"):
         odd = next(iter(options), None)
@@ -44,6 +45,14 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
         return made
     encoder = getattr(made, "encoder", getattr(module, "encoder", None))
     return _module_agent(made, encoder, game, f"{name} of {file}", options)
+
+
+def _agents_in(module: ModuleType) -> list[str]:
+    """The names in a file that may be agents: what it defines itself, not what it imports."""
+    own: dict[str, Any] = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    makers = {name for name, value in own.items() if getattr(value, "__module__", "") == module.__name__}
+    agents = {name for name, value in own.items() if hasattr(value, "act") and not inspect.isclass(value)}
+    return [name for name in own if name in makers | agents]
 
 
 def agent_of(made: Any, game: Game, encoder: str = "") -> Any:

@@ -23,6 +23,7 @@ from plyground.networks.make import describe, make_network
 from plyground.position import Position
 from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config, told
 from plyground.runs.files import is_file
+from plyground.runs.fingerprints import rules_fingerprint
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
@@ -99,13 +100,13 @@ def _fitting_weights(network: nn.Module, checkpoint: Checkpoint) -> dict[str, ND
     return found
 
 
-def begin_with(network: nn.Module, path: str, identity: Mapping[str, str]) -> None:
+def begin_with(network: nn.Module, path: str, view: View, identity: Mapping[str, str]) -> None:
     """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
     if not is_file(Path(path) / "config.toml"):
         name, how = shorten(path), command("train", "imitation", "--data", "FILE", "--out", shorten(path))
         raise InvalidValue(f"{name!r} is no run to begin with: make one with `{how}`, or name another with --init")
     checkpoint = find_checkpoint(Path(path), "best")
-    checkpoint.check(identity)
+    checkpoint.check(identity, rules_fingerprint(view.game))
     load_weights(network, checkpoint)
 
 
@@ -118,7 +119,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Networ
         word, dueling = config["network"], config.get("dueling", False)
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
-    checkpoint.check(identity(view, word, dueling))
+    checkpoint.check(identity(view, word, dueling), rules_fingerprint(own))
     with torch.device("meta"):  # shapes alone: config.toml may name a network that no memory holds
         _fitting_weights(make_network(word, view.shape, view.outputs, dueling, view.parts), checkpoint)
     network = make_network(word, view.shape, view.outputs, dueling, view.parts)

@@ -27,6 +27,7 @@ from plyground.runs.directory import (
     read_config,
     told,
 )
+from plyground.runs.fingerprints import of_table, rules_fingerprint
 from plyground.tables import Table
 
 Records = NDArray[np.void]
@@ -98,7 +99,7 @@ def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[T
         rule = rule_of({"score_scale": "log", **config}, table.key)  # runs made before the setting have the logarithm
     except KeyError as error:
         raise InvalidValue(f"{path}/config.toml does not say {error}") from None
-    checkpoint.check(identity(table))
+    checkpoint.check(identity(table), rules_fingerprint(own))
     table.load_state(checkpoint.tensors("table"))
     return table, rule
 
@@ -167,6 +168,7 @@ class LearningAgent(TableAgent):
         learned = f"{counted(corrections, 'correction')}, {len(self.table):,} entries"
         text = f"learned from {counted(games, 'game')} of a match: {learned}"
         self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
-        self.checkpoint = self.run.save(step, before.identity, groups, state)
+        current = of_table(self.game, self.table.key)
+        self.checkpoint = self.run.save(step, before.identity, groups, state, current)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
         self.updates.sums[:] = 0

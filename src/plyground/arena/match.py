@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, Learning, ask, independent, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, Learning, ask, independent, make, name_of, tell
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue, counted
@@ -185,7 +185,7 @@ def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game
     bad = game.first_illegal(mine, actions)
     if bad >= 0:
         refusal = Position(game, mine[bad : bad + 1].copy()).refusal(int(actions[bad]))
-        raise Error(f"the agent {agent} chose an illegal action: {refusal}")
+        raise Error(f"the agent {name_of(agent)} chose an illegal action: {refusal}")
     game.kernels().play_all(mine, actions, own_rngs, game.work())
     states[rows], game_rngs[rows] = mine, own_rngs
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []

@@ -8,7 +8,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +28,10 @@ PURPOSES = {
     "openspiel": "OpenSpiel games and bots",
     "onnx": "networks for other runtimes",
     "gpu": "rules and learning on an NVIDIA GPU",
+    "ray": "more machines: --on ray",
 }
-"""extra: what it is for; all others are for the development of Plyground"""
+"""extra: what it is for; all others are for the development of Plyground and have one line together"""
+DEVELOPMENT = "development of Plyground"
 OK, MISSING, BROKEN = "ok", "missing", "broken"
 
 
@@ -67,8 +69,11 @@ def examine() -> Iterator[Finding]:
         )
     yield _cache()
     yield _attempt("rules", _play_every_game)
-    for extra in dict.fromkeys(each.extra for each in requirements if each.extra):
+    extras = dict.fromkeys(each.extra for each in requirements if each.extra)
+    for extra in (each for each in extras if each in PURPOSES):
         yield _packages(extra, _needed(extra, requirements))
+    if others := [each for each in extras if each not in PURPOSES]:
+        yield _for_development({extra: _packages(extra, _needed(extra, requirements)).state for extra in others})
     yield _gpu()
     yield _stockfish()
     yield from _cluster()
@@ -110,9 +115,16 @@ def _packages(extra: str, needed: Sequence[Requirement]) -> Finding:
     if not missing and not old:
         return Finding(part, OK, words)
     parts = ["not installed: " + ", ".join(missing)] * bool(missing) + ["too old: " + ", ".join(old)] * bool(old)
-    purpose = [f"for {PURPOSES.get(extra, 'the development of Plyground alone')}"] * bool(extra)
+    purpose = [f"for {PURPOSES[extra]}"] if extra in PURPOSES else []
     lacking = "; ".join(parts + purpose)
     return Finding(part, MISSING if extra else BROKEN, lacking, remedy)
+
+
+def _for_development(states: Mapping[str, str]) -> Finding:
+    """One line for the extras that no user needs: nothing is missing without them."""
+    there = ", ".join(f"[{extra}]" for extra, state in states.items() if state == OK) or "none"
+    absent = ", ".join(f"[{extra}]" for extra, state in states.items() if state != OK) or "none"
+    return Finding(DEVELOPMENT, OK, f"no user needs its extras; installed: {there}; not installed: {absent}")
 
 
 def installed(name: str) -> str:

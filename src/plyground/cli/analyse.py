@@ -18,7 +18,7 @@ from plyground import specs
 from plyground.agents.agent import make
 from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
 from plyground.cli import terminal
-from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.terminal import board, console, say, titled
 from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
@@ -116,7 +116,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     left = len(found.moves) - len(shown)
     rate = found.simulations / max(found.seconds, 1e-9)
     line = [f"{counted(found.simulations, 'simulation')} in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
-    line += [f"value of the position {found.value:+.2f}"] * (not rate and "value" not in columns and found.value != 0)
+    line += [f"value of the position {found.value:+z.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
     line += [counted(left, "more move")] * bool(left)
     return Group(table, Text(", ".join(line)), *_equal(shown))
@@ -199,7 +199,7 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         exact = [f"{each.exact:+d}" if each.exact else "" if each.exact is None else "0"] * solved
         better = each.best if each.mistake else ""
         style = "bold" if each.mistake == "blunder" else ""
-        cells = [str(each.ply), each.side, each.played, f"{each.value:+.2f}", *exact, lost, each.mistake, better]
+        cells = [str(each.ply), each.side, each.played, f"{each.value:+z.2f}", *exact, lost, each.mistake, better]
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
@@ -223,9 +223,10 @@ def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[An
     """The last answer of a search, and whether Ctrl-C has ended it. Before the first one Ctrl-C ends the command."""
     found = list[Answer]()
     try:
-        for each in answers:
-            found[:] = [each]
-            show(each)
+        with interruptible():
+            for each in answers:
+                found[:] = [each]
+                show(each)
     except KeyboardInterrupt:
         if not found:
             raise

@@ -9,19 +9,20 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
 import plyground
 from plyground.cli import help as texts
-from plyground.cli.ctrl_c import say_stopped, second_ends
+from plyground.cli.ctrl_c import interruptible, say_stopped, second_ends
 from plyground.cli.guesses import correct, game_files, option
 from plyground.errors import Error, command, naming_extras, shorten, unknown
 
 OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
 SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
+AGENT_FILE = re.compile(r"\bfile:(.+?\.py):")
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
@@ -34,15 +35,15 @@ def main() -> None:
     try:
         arguments = correct(arguments, tuple(texts.HELP))
         unchecked = _check_bounds_of_unchecked_games(arguments)
-        with naming_extras(), second_ends() if {*arguments[:1]} & SAVE_FIRST else nullcontext():
+        with naming_extras():
             _run(arguments)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
     except MemoryError as error:
         _fail(f"that needs more memory than there is ({error}): ask for less")
-    except KeyboardInterrupt:
-        say_stopped("what was saved is there")
+    except KeyboardInterrupt as stopped:
+        say_stopped(str(stopped))
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,6 +52,7 @@ def main() -> None:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
         _explain_fault_of_game(error, unchecked, game_files(arguments))
+        _explain_fault_of_agent(error, arguments)
         raise
 
 
@@ -80,6 +82,16 @@ def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Pat
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
         _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
+
+
+def _explain_fault_of_agent(error: Exception, arguments: Sequence[str]) -> None:
+    """End with the lines of a person's own agent, and of what it calls, if it fails."""
+    files = {Path(found[1]).resolve() for word in arguments for found in AGENT_FILE.finditer(word)}
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((k for k, frame in enumerate(frames) if Path(frame.filename).resolve() in files), None)
+    if first is not None:
+        lines = "".join(traceback.format_list(frames[first:])).rstrip()
+        _fail(f"the agent in {frames[first].filename} fails with {type(error).__name__}: {error}\n{lines}")
 
 
 def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
@@ -143,13 +155,24 @@ def _run(arguments: list[str]) -> None:
         registry = ConstructorRegistry()
         registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
-        tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
+        with _hearing_ctrl_c(arguments[0]):  # all is imported that does not bear an exception then
+            tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
     elif for_help or name == "--help":
         print(
             "\n".join(f"{program} {each}: {it.__doc__.splitlines()[0]}" for each, it in commands.items() if it.__doc__)
         )
     else:
         raise unknown(f"command of {program}", name, commands)
+
+
+@contextmanager
+def _hearing_ctrl_c(name: str) -> Generator[None]:
+    """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once."""
+    with (
+        interruptible() if name in SAVE_FIRST | {"runs"} else nullcontext(),
+        second_ends() if name in SAVE_FIRST else nullcontext(),
+    ):
+        yield
 
 
 def _explain_train(words: list[str], for_help: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-from plyground.cli.ctrl_c import say_stopped
+from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.grammar import hint
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def cluster_at(on: str, kept: str = "nothing was kept", quiet: bool = False) -> 
     from plyground.cluster.connect import connect
 
     try:
-        with connect(on) as cluster:
+        with interruptible(), connect(on) as cluster:
             if not quiet:
                 size = f"{cluster.nodes} nodes" if cluster.nodes > 1 else "1 node"
                 print(f"cluster at {cluster.address}: {size}, {cluster.resource('CPU')} CPUs", file=sys.stderr)

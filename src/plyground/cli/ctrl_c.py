@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+SAVED = "what was saved is there"
 GRACE = 2.0  # seconds in which Python must react after a second Ctrl-C
 PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
 
@@ -18,12 +19,16 @@ PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a sign
 def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
     """Let Ctrl-C end the process even in compiled code, which blocks Python's signal handlers but not other threads.
 
-    An agent that learns has something to save first: with one, Ctrl-C stays as it is.
+    An agent that learns has something to save first: with one, Ctrl-C raises KeyboardInterrupt.
     """
     learns = any(hasattr(agent, "ended") for agent in agents)
-    if threading.current_thread() is threading.main_thread() and not learns:
-        signal.signal(signal.SIGINT, lambda number, frame: None)  # Python's own handler would run too late
-        signal.set_wakeup_fd(_listener(kept))  # signals are written there at once
+    if _is_main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler if learns else _wait_for_listener)
+        signal.set_wakeup_fd(-1 if learns else _listener(kept))  # signals are written there at once
+
+
+def _wait_for_listener(number: int, frame: Any) -> None:
+    """A handler that does nothing: in compiled code Python's own would run too late."""
 
 
 @functools.cache  # one thread for all commands of a process
@@ -45,7 +50,7 @@ def _listener(kept: str) -> int:
 def second_ends() -> Generator[None]:
     """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If no handler runs for GRACE seconds
     after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
-    if threading.current_thread() is not threading.main_thread():  # others receive no signals
+    if not _is_main_thread():
         yield
         return
     (reader, writer), ended, reacted = os.pipe(), threading.Event(), threading.Event()
@@ -63,7 +68,7 @@ def second_ends() -> Generator[None]:
             reacted.clear()
             signal.pthread_kill(main, PROBE)
             if not reacted.wait(GRACE) and not ended.is_set():
-                _end("what was saved is there")
+                _end(SAVED)
             ended.wait(GRACE)
 
     main, thread = threading.get_ident(), threading.Thread(target=wait, daemon=True)
@@ -87,7 +92,7 @@ def stop_on_signal() -> Generator[list[int]]:
 
     def note(number: int, _: Any) -> None:
         if found:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(SAVED)
         found.append(number)
 
     old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -100,13 +105,21 @@ def stop_on_signal() -> Generator[list[int]]:
 
 @contextmanager
 def interruptible() -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt in the block, even where `stop_at_once` has replaced that."""
+    """Ctrl-C raises KeyboardInterrupt in the block where `stop_at_once` has replaced that."""
+    if signal.getsignal(signal.SIGINT) is not _wait_for_listener or not _is_main_thread():
+        yield
+        return
     before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
         signal.set_wakeup_fd(woken)
+
+
+def _is_main_thread() -> bool:
+    """Other threads receive no signals."""
+    return threading.current_thread() is threading.main_thread()
 
 
 def leave(code: int | str | None) -> NoReturn:
@@ -133,5 +146,6 @@ def _close_engines() -> None:
 
 
 def say_stopped(kept: str) -> None:
+    """Tell the person, and what is kept, where that is known."""
     show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # which a progress bar hides
-    print(f"{show_cursor}plyground: stopped; {kept}", file=sys.stderr, flush=True)
+    print(f"{show_cursor}plyground: stopped{f'; {kept}' if kept else ''}", file=sys.stderr, flush=True)

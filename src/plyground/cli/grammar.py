@@ -119,6 +119,8 @@ def game_first(
         raise InvalidValue(f"the game comes first: {command(name, misplaced[0], *others)}")
     if rest and not named and difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75):
         raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
+    if rest and not named and not most:
+        raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
     if name == "match" and len(rest) > most:
         raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
     if not least <= len(rest) <= most:

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,7 +14,7 @@ from tyro.conf import Positional
 
 import plyground as pg
 from plyground.cli.cluster import On, cluster_at
-from plyground.cli.ctrl_c import say_stopped, stop_at_once
+from plyground.cli.ctrl_c import interruptible, say_stopped, stop_at_once
 from plyground.cli.grammar import (
     NO_WORDS,
     GameOption,
@@ -109,10 +110,15 @@ def ladder(
         check_writable(file)
     kept = f"finished matches are in {file}" if file else "nothing was kept (--file would keep it)"
     rules = pg.load(spec)
-    if not on and not any("learn=true" in each for each in agents):  # an agent that learns saves first
+    learns = any("learn=true" in each for each in agents)  # it saves first
+    if not on and not learns:
         stop_at_once(kept=kept)
     try:
-        with cluster_at(on, kept, quiet=json) as cluster, terminal.progress(hide=json) as say:
+        with (
+            interruptible() if learns else nullcontext(),
+            cluster_at(on, kept, quiet=json) as cluster,
+            terminal.progress(hide=json) as say,
+        ):
             play = None
             if cluster:
                 from plyground.cluster.tasks import play_ladder

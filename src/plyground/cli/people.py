@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,7 +69,6 @@ def play(
         seed: seed of deals and of the agent's choices
         explain: before each of your moves, show what a tree search says of the best ones
     """
-    from plyground.agents.agent import usual
     from plyground.cli.play import play as play_in_terminal
     from plyground.play.saved import SavedGame, game_of_file, read_file
 
@@ -83,11 +83,27 @@ def play(
         spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1)
         saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
     rules = saved.start.game
-    opponent = rest[0] if rest else usual(rules)[-1]
     mine = side_of(rules, side) if side else int(saved.players[1] == "you")
+    opponent, maker = (rest[0], _maker(rest[0], rules)) if rest else _opponent(saved.players[1 - mine], rules)
     session = pg.Session(saved.start, None, opponent, mine, begun)
     session.replay(saved.actions)
-    play_in_terminal(session, _maker(opponent, rules), explain, load)
+    play_in_terminal(session, maker, explain, load)
+
+
+def _opponent(named: str, rules: pg.Game) -> tuple[str, Callable[[], Agent]]:
+    """The opponent that a loaded game names. Where that is no agent, or where a file from somewhere would start a
+    program or write to a run: the usual one, and a line that says so."""
+    from plyground.agents.agent import usual
+    from plyground.cli.terminal import say
+    from plyground.runs.trust import programs_of
+
+    spec = usual(rules)[-1]
+    if named not in ("", "?", "you") and not programs_of({"opponent": named}) and "learn=" not in named:
+        with suppress(pg.Error):
+            return named, _maker(named, rules)
+    if named not in ("", "?", "you", spec):
+        say(f"The file names {named} as your opponent; here it is {spec}, unless you name another after the file.")
+    return spec, _maker(spec, rules)
 
 
 SIDES = (("first", "1", "white", "x", "red"), ("second", "2", "black", "o", "yellow"))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+
+from rich.text import Text
 
 from plyground.agents.agent import Agent, Learning
 from plyground.cli.analyse import Explainer, moves_table
@@ -40,6 +44,7 @@ MEANT = {
     **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
 }
 """what people type: the command here"""
+WORDS = ("moves", "hint", "think", "undo", "resign", "new", "save", "help", "quit")
 
 
 def play(session: Session, make: Callable[[], Agent], explain: bool = False, file: Path | None = None) -> None:
@@ -49,7 +54,8 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     The first board waits for nothing: `make` makes the agent, and everything is compiled, while the person looks at it.
     """
     start, name, sides = session.start, session.name, session.start.game.rules.SIDES
-    _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {sides[start.to_move]} is to move.")
+    turn = "The game is over" if session.position.over else f"{sides[session.position.to_move]} is to move"
+    _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
     _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
     explainer = {"explanations": lambda: Explainer(start.game)} if explain else {}
     background = Background({**preparation.of_session(start, make), **explainer})
@@ -74,12 +80,24 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         typed = _ask(session.prompt, background.progress)
         if typed is None:
             return
-        events = [] if _answered(typed, session, background) else session.submit(typed)
+        events = _answer(typed, session, background)
         for event in events:
             if event.kind == "began":
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _answer(typed: str, session: Session, background: Background) -> list[Event]:
+    """The events of a typed line. Ctrl-C ends a hint or an analysis, not the game."""
+    try:
+        with interruptible():
+            return [] if _answered(typed, session, background) else session.submit(typed)
+    except KeyboardInterrupt:
+        if typed not in ("hint", "think"):
+            raise
+        _say(f"Stopped: no answer to {typed}.")
+        return []
 
 
 def _answered(typed: str, session: Session, background: Background) -> bool:
@@ -108,9 +126,11 @@ def _meant(typed: str, session: Session) -> str:
     if word.lower() == "load":
         how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
         return f"To go on with a saved game, type quit, then:\n  {how}"
-    if typed.lower() not in MEANT or session.unclear or (not session.over and candidates(session.position, typed)):
+    near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
+    meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
+    if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
         return ""
-    return f"Type {MEANT[typed.lower()]}, not {typed}."
+    return f"Type {meant}, not {typed}."
 
 
 def _help(game: Game) -> str:
@@ -127,8 +147,19 @@ def _with_reply(session: Session, events: list[Event], background: Background) -
         if session.agent is None:
             _show(session, events, background)
             events, session.agent = [], wait(background, "agent")
-        events = events + session.reply()
+        with _thinking(session):
+            events = events + session.reply()
     return events
+
+
+@contextmanager
+def _thinking(session: Session) -> Generator[None]:
+    """Say who thinks; Ctrl-C ends the search of an agent that then plays the best move so far."""
+    with (
+        interruptible() if getattr(session.agent, "interruptible", False) else nullcontext(),
+        console.status(Text(f"{session.name} thinks ...")) if console.is_terminal else nullcontext(),
+    ):
+        yield
 
 
 def ready(session: Session, background: Background) -> Agent | None:
@@ -154,7 +185,7 @@ def wait(background: Background, name: str) -> Any:
     """The result of a step, with a line that says what a person waits for."""
     if not background.done(name) and console.is_terminal:
         begun = time.perf_counter()
-        with console.status("") as status:
+        with interruptible(), console.status("") as status:
             while not background.done(name):
                 waited = time.perf_counter() - begun
                 status.update(
@@ -198,7 +229,7 @@ class Files:
             self.may_write.add(path)
             return f"{path} exists already: type the same again to write over it, or name another file"
         except (OSError, ValueError) as error:
-            return f"cannot write {path}: {error}"
+            return f"cannot write {path}: {getattr(error, 'strerror', '') or error}"
         self.may_write.add(path)
         return f"Wrote {path}."
 

@@ -76,7 +76,7 @@ def _say_what_next(learner: Learner, run: Run) -> None:
     if (run.path / "curves.png").exists():
         say(f"The curves as a picture: {run.path / 'curves.png'}")
     ended = next(iter(limits_reached(learner)), learner.limits[0])
-    longer = command("resume", run.path, f"--{ended}", 2 * getattr(learner.config, ended))
+    longer = command("resume", run.path, f"--{ended}", f"{2 * getattr(learner.config, ended):.10g}")
     say_command("This run is finished. To train it longer:", longer)
     if (run.path / directory.HELD_OUT).exists():
         say_command("Compare it with its teacher:", command("teach", "verify", run.path))

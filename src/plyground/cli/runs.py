@@ -114,6 +114,9 @@ def _inspect(run: Path) -> None:
     for name, value in found.experience.items():
         table.add_row(name.replace("_", " "), _number(value, ".4f"))
     console.print(table) if table.row_count else say(f"{run} has stored nothing yet")
+    if "quality" in found.experience:
+        say("decided: share of games with a winner; quality: mean of decided, distinct and action diversity")
+        say("actions: their numbers, from 0; nothing that a run names is imported to name them")
 
 
 def _show_differences(first: Path, second: Path) -> None:

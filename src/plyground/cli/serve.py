@@ -12,6 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
+from plyground.cli.ctrl_c import interruptible
 from plyground.errors import InvalidValue
 from plyground.web.app import make_app
 from plyground.web.catalogue import Catalogue
@@ -55,7 +56,8 @@ def run_server(
         print("Ctrl-C stops it.", flush=True)
         if open_page:
             webbrowser.open(address)
-        Server(config).run(sockets=[listening])
+        with interruptible():
+            Server(config).run(sockets=[listening])
     print("Stopped. Games are kept.", flush=True)
 
 

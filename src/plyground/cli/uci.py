@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Annotated
 
+from plyground.cli.ctrl_c import interruptible
 from plyground.cli.grammar import hint
 
 
@@ -23,7 +24,10 @@ def uci(agent: Annotated[str, hint("AGENT", "the strongest: alpha-beta for the t
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     engine = UciEngine(lambda line: print(line, flush=True), agent)
-    with suppress(KeyboardInterrupt):  # Ctrl-C in the terminal that started the GUI reaches the engine too
+    with (
+        suppress(KeyboardInterrupt),
+        interruptible(),
+    ):  # Ctrl-C in the terminal that started the GUI reaches the engine too
         engine.run(iter(sys.stdin.readline, ""))
     if engine.loading:
         os._exit(0)  # nobody waits for what is compiled

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from plyground.agents.agent import Agent
+from plyground.cli.ctrl_c import interruptible
 from plyground.cli.guesses import run_path
 from plyground.cli.keys import Keys, listening
 from plyground.cli.terminal import board, console, say
@@ -112,7 +113,8 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
             with listening() as keys, Live(console=console, auto_refresh=False) as live:
                 _follow(Viewer(watch, speed, step), background, keys, live)
         else:
-            _print(watch, background)
+            with interruptible():
+                _print(watch, background)
     except KeyboardInterrupt:
         say("Stopped.")
     finally:

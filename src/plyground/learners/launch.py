@@ -54,7 +54,7 @@ def train(
     entry = find_learner(learner)
     if isinstance(settings.get("game"), Game):
         settings["game"] = settings["game"].full
-    config = resolve(build(entry.config, settings, f"the settings of {learner}"))
+    config = resolve(build(entry.config, settings, learner))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
         lines = ShortLines(LOG.info)
         training.train(begin(entry.learner, config, path), run, progress or lines)

@@ -42,7 +42,7 @@ class Model:
         self.network: Network = make_network(config.network, view.shape, view.outputs, dueling, view.parts)
         self.network.to(self.view.device)
         if config.init:
-            begin_with(self.network, config.init, self.identity)
+            begin_with(self.network, config.init, view, self.identity)
         self.best = copy.deepcopy(self.network)
         self.snapshots = Snapshots(self.network, config.snapshots)
         self.optimizer = devices.adam(self.network, config.learning_rate, weight_decay)

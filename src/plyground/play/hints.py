@@ -83,11 +83,11 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
     if best.proven == "draw":
         return "it is a draw, and nothing is better"
     standing = next(words for least, words in STANDING.items() if (best.value or 0.0) >= least)
-    parts = [f"{standing} ({best.value or 0.0:+.2f})"]
+    parts = [f"{standing} ({best.value or 0.0:+z.2f})"]
     others = [move for move in found.moves[1:] if move.value is not None]
     if others:
         second = typed.turns_of(position, typed.actions_of(position, others[0].line))[0][1]
-        parts.append(f"next best {second} ({others[0].value:+.2f})")
+        parts.append(f"next best {second} ({others[0].value:+z.2f})")
     if len(line) > 1:
         parts.append(f"expected {' '.join(line[:SHORT])}")
     return "; ".join(parts)

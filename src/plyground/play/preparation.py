@@ -25,14 +25,17 @@ Steps = dict[str, Callable[[], Any]]
 
 
 def of_session(start: Position, make_agent: Callable[[], Agent]) -> Steps:
-    """What a game between a person and an agent needs, in the order in which the person needs it."""
+    """What a game between a person and an agent needs, in the order in which the person needs it: rules that are
+    interpreted meanwhile come last."""
 
     def agent() -> Agent:
         made = make_agent()
         made.act(start.states[:0].copy(), seeds(0, 0))
         return made
 
-    return {"agent": agent, "hints": partial(hints.prepare, start), "rules": start.game.compile}
+    rules: Steps = {"rules": start.game.compile}
+    others: Steps = {"agent": agent, "hints": partial(hints.prepare, start)}
+    return others | rules if start.game.interpreter else rules | others
 
 
 def quick_agent(game: Game, spec: str) -> Agent | None:

@@ -11,6 +11,7 @@ Numbers = Mapping[str, Any]
 LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
 LEAST_RISE = 0.03  # points, of means over several evaluations
 ENOUGH = 4  # evaluations from which a fall can be told from chance
+SHORT = 600.0  # seconds of a run that may be at its beginning
 
 
 class Measured(NamedTuple):
@@ -49,11 +50,15 @@ def _of_progress(run: Measured) -> list[str]:
 
 def _rise(evaluations: Sequence[Numbers]) -> str:
     """In words, where the score against an evaluation opponent was clearly higher in the last quarter of the run than
-    in the one before; empty where it was not."""
+    in the one before or, of few evaluations, in the last than in the first; empty where it was not."""
     quarter = len(evaluations) // 4
-    for spec in reversed(evaluations[-1].get("eval_opponents", {})):  # the strongest is named last
+    for spec, newest in reversed(evaluations[-1].get("eval_opponents", {}).items()):  # the strongest is named last
         scores = [each["eval_opponents"].get(spec, {}).get("score") for each in evaluations]
-        if not quarter or None in scores:
+        if None in scores:
+            continue
+        if not quarter and newest["low"] > scores[0]:
+            return f"against {spec} it scored {scores[-1]:.0%} in its last evaluation, {scores[0]:.0%} in its first"
+        if not quarter:
             continue
         before, last = (sum(part) / quarter for part in (scores[-2 * quarter : -quarter], scores[-quarter:]))
         if last > before + LEAST_RISE:
@@ -103,5 +108,9 @@ def _of_nothing(run: Measured) -> str:
     more = f"a wider network than {run.config['network']}" if "network" in run.config else "another key or a prior"
     if not run.evaluations:
         return f"{more}, or more cycles"
+    seconds = run.last.get("seconds", {}).get("total", SHORT)
+    if seconds < SHORT and run.scores:
+        spec, score = list(run.scores.items())[-1]
+        return f"train longer: it has {score['score']:.0%} against {spec} after only {seconds:.0f} s"
     against = run.evaluations[-1]["against_best"]["score"]
     return f"it no longer gains ({against:.0%} against its best): {more}; --seeds 3 shows how much is chance"

@@ -13,6 +13,7 @@ from typing import Any
 from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
+from plyground.backend.clock import NETWORK
 from plyground.errors import counted, plain_os_errors
 from plyground.learners.evaluation import evaluate
 from plyground.learners.selfplay import opponent_shares
@@ -56,7 +57,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
         "\n".join(table),
         *puzzles_solved(agent),
         *graded(agent),
-        *_time_by_part(events(records, "cycle")),
+        *_time_by_part(events(records, "cycle"), config),
         f"What to try next: {'; '.join(advice(config, records, scores))}.",
     ]
     text = "\n\n".join(paragraphs) + "\n"
@@ -129,12 +130,14 @@ def graded(agent: Any) -> list[str]:
     ]
 
 
-def _time_by_part(cycles: Sequence[Mapping[str, Any]]) -> list[str]:
+def _time_by_part(cycles: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> list[str]:
     if not cycles:
         return []
     parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
     total = min(sum(value for value, _ in parts), -1e-9)
-    return [f"Time by part: {', '.join(f'{name} {value / total:.0%}' for value, name in parts)}."]
+    names = {} if "network" in config else {NETWORK: "table"}
+    shares = ", ".join(f"{names.get(name, name)} {value / total:.0%}" for value, name in parts)
+    return [f"Time by part: {shares}."]
 
 
 def save_curves(target: Path, runs: Sequence[Path]) -> None:

@@ -84,10 +84,14 @@ class Checkpoint:
         """Of the code it was made with (`runs/fingerprints.py`); empty where unknown."""
         return self.manifest["fingerprints"]
 
-    def check(self, identity: Names) -> None:
-        """Refuse a checkpoint of another game, encoder or network; the path of a game's file may differ."""
-        files_only = ({**each, "game": Path(each.get("game", "")).name} for each in (identity, self.identity))
-        if found := differences(*files_only):
+    def check(self, identity: Names, rules: str = "") -> None:
+        """Refuse a checkpoint of another game, encoder or network. A game's file may have moved; with the same
+        fingerprint of its `rules` it may also have another name."""
+        same = bool(rules) and rules == self.fingerprints.get("rules")
+        names = (
+            {**each, "game": "" if same else Path(each.get("game", "")).name} for each in (identity, self.identity)
+        )
+        if found := differences(*names):
             raise InvalidValue(f"{self.path} does not fit: {'; '.join(found)}")
 
     def changes(self, current: Names) -> list[str]:
@@ -296,7 +300,7 @@ def _plain(value: Any) -> Any:
 def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
     if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
-        raise InvalidValue(f"{path} exists already: choose another --out, or `{command('resume', path)}`")
+        raise InvalidValue(f"{path} exists already: choose another directory (--out), or `{command('resume', path)}`")
     with plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
         run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
@@ -348,14 +352,26 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
             raise InvalidValue(f"{run} has learned {file}, which is missing: put {file.name} here or into {run}")
         trust.check_game(run, there)
         found = load(specs.join(str(there), options))
+    elif _has_rules_of(run, wanted):
+        found = wanted
     else:
-        there, own = _game_file(run, file) or Path(wanted.path), Path(wanted.path)
-        if own.name != file.name or not (there.resolve() == own or _same_file(there, own)):
-            raise InvalidValue(f"{run} has learned {specs.join(str(there), options)}, not {wanted.full}")
+        there, own = _game_file(run, file), Path(wanted.path)
+        if own.name != file.name or not (there is None or there.resolve() == own or _same_file(there, own)):
+            learned = specs.join(str(there or file), options) + (", which is missing" if there is None else "")
+            raise InvalidValue(f"{run} has learned {learned}, not {wanted.full}: their rules differ")
         found = load(specs.join(wanted.path, options))
     if wanted is not None and found != wanted:
         raise InvalidValue(f"{run} has learned {found.full}, not {wanted.full}")
     return found
+
+
+def _has_rules_of(run: Path, game: Game) -> bool:
+    """Whether a run's best checkpoint was made with the rules and settings of a game, whatever its file is called."""
+    from plyground.runs.fingerprints import rules_fingerprint
+
+    begun = is_published(run) or steps_of(run)
+    learned = find_checkpoint(run, "best").fingerprints.get("rules") if begun else ""
+    return bool(learned) and learned == rules_fingerprint(game)
 
 
 def _game_file(run: Path, file: Path) -> Path | None:

@@ -60,7 +60,7 @@ class MoveAnalysis:
         """The proven result or the value: `win in 2 moves`, `draw`, `+0.35`; `-` where there is neither."""
         if self.proven:
             return self.proven + (f" in {counted(self.distance, 'move')}" if self.distance is not None else "")
-        return "-" if self.value is None else f"{self.value:+.2f}"
+        return "-" if self.value is None else f"{self.value:+z.2f}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +92,7 @@ class Analysis:
     @property
     def _head(self) -> str:
         effort = f" after {counted(self.simulations, 'simulation')}" if self.simulations else ""
-        return f"{self.side} to move, value {self.value:+.2f}{effort}:"
+        return f"{self.side} to move, value {self.value:+z.2f}{effort}:"
 
 
 class Tree(NamedTuple):

@@ -21,7 +21,7 @@ def stop_with_server() -> None:
 
 def main() -> None:
     """Run the command in the arguments."""
-    from plyground.cli import main as run
+    from plyground.cli.app import main as run
 
     stop_with_server()
     sys.argv[0] = "plyground"

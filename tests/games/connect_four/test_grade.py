@@ -85,19 +85,19 @@ def test_other_games_are_not_graded() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
-    from plyground import cli
+    from plyground.cli import app
 
     (tmp_path / "positions").write_text("4455\n445566\n")
     words = ["plyground", "grade", "greedy", "--positions", str(tmp_path / "positions"), "--games", "2"]
     monkeypatch.setattr("sys.argv", [*words, "--json", "--picture", str(tmp_path / "worst.png")])
-    cli.main()
+    app.main()
     answer = json.loads(capsys.readouterr().out)
     assert answer["wins_taken"] == {"cases": 1, "agent": 1.0, "random": pytest.approx(2 / 7)}
     assert answer["wdl"]["end"] == {"cases": 0, "agent": None, "random": None}
     assert answer["games"]["games"] == 2
     assert (tmp_path / "worst.png").stat().st_size > 5000
     monkeypatch.setattr("sys.argv", words)
-    cli.main()
+    app.main()
     assert "against the perfect player" in capsys.readouterr().out
 
 
