@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import below, uniform
+from plyground.kernels.arrays import int32
 from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, play, seat, state_key
 from plyground.kernels.table import (
     ANY_STATE,
@@ -129,7 +130,7 @@ def remember(state: State, action: int, rng: Words, rule: Rule, updates: Updates
     pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
     pending.waiting[row, who] = True
     scratch.ahead[0], scratch.rng[0] = state, rng[0]
-    play(scratch.ahead[0], action, scratch.rng, scratch.work[0])
+    play(scratch.ahead[0], int32(action), scratch.rng, scratch.work[0])
     pending.discounts[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
     updates.played[effect] += 1
 

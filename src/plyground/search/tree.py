@@ -17,6 +17,7 @@ from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (sl
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
+from plyground.kernels.arrays import int32, int64
 from plyground.kernels.slots import STATE, choose, evaluate, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
@@ -175,7 +176,7 @@ def play_out(i: int, n: Whole, trees: Trees, settings: Settings, work: State) ->
     state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
     while state["outcome"] == RUNNING and left > 0:
         if settings.leaf == SCRIPTED:
-            action = np.int32(choose(state, rng, work))
+            action = int32(choose(state, rng, work))
         else:
             action = actions[below(rng, legal(state, actions, work))]
         play(state, action, rng, work)
@@ -437,7 +438,7 @@ def begin_rounds(trees: Trees, settings: Settings) -> None:
 @uncounted_loop
 def find_state(trees: Trees, roots: Words) -> Whole:
     """`find_node` of the first tree."""
-    return find_node(np.int64(0), trees, roots)
+    return find_node(int64(0), trees, roots)
 
 
 @uncounted_body
