@@ -82,6 +82,26 @@ def test_a_game_file_does_not_use_numbas_own_cache(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.nb*"))
 
 
+def test_two_processes_that_compile_for_different_types_at_once_do_not_share_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither has seen the other's index, and the first writes its code last, over nothing of the second's."""
+    first, second = load(tmp_path).double, load(tmp_path).double
+    file, other = first._cache._cache_file, second._cache._cache_file
+    save = file._save_data
+
+    def save_late(name: str, data: Any) -> None:
+        monkeypatch.setattr(other, "_load_index", dict)
+        assert second(1.5) == 3.0
+        save(name, data)
+
+    monkeypatch.setattr(file, "_save_data", save_late)
+    assert first(3) == 6
+    again = load(tmp_path).double
+    assert (again(1.5), again(3)) == (3.0, 6)
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda content: b"",
     "cut": lambda content: content[: len(content) // 2],

@@ -1,14 +1,17 @@
-"""Compiled code without reference counts."""
+"""Compiled code without reference counts, and without a way in for Python."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from numba import njit
 
 import plyground as pg
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.uncounted import inner
 
 pytestmark = pytest.mark.compiled
 
@@ -28,3 +31,20 @@ def test_a_step_counts_no_references(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (counted,), (code,) = kernels.legal_lists.inspect_llvm().values(), kernels.step_all.inspect_llvm().values()
     assert "NRT_incref" not in code
     assert "NRT_decref" in counted, "what is looked for occurs in other loops"
+
+
+@inner
+def half(x: int) -> int:
+    return x // 2
+
+
+@njit
+def quarter(x: int) -> int:
+    return half(half(x))
+
+
+def test_a_part_of_a_kernel_has_no_way_in_for_python() -> None:
+    assert quarter(9) == 2
+    (kernel,), (part,) = quarter.inspect_llvm().values(), cast(Any, half).inspect_llvm().values()
+    assert "PyArg_UnpackTuple" in kernel
+    assert "PyArg_UnpackTuple" not in part

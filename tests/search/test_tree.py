@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 
 import numpy as np
@@ -14,6 +15,7 @@ from plyground.games.interface import RUNNING, value_for
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON
 from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_trees, words_of
+from source import FILES, functions, name_of, tree
 
 pytestmark = pytest.mark.compiled
 
@@ -87,3 +89,19 @@ def test_turns_that_do_not_alternate_prove_what_is_true() -> None:
     assert any(states[n]["to_move"] == states[nodes["parent"][n]]["to_move"] for n in proven[1:])
     for n in proven:
         assert nodes["proven"][n] - DRAWN == value(states[n].tobytes())
+
+
+def test_no_body_is_called_with_a_literal() -> None:
+    """numba would compile it, and all that it calls, once for the literal and once for other numbers."""
+    files = [path for path in FILES if name_of(path).startswith("search/tree")]
+    own = {
+        each.name
+        for path in files
+        for each in functions(path)
+        if "uncounted_body" in map(ast.unparse, each.decorator_list)
+    }
+    assert len(own) > 20
+    calls = [node for path in files for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id in own:
+            assert not [each for each in call.args if ast.unparse(each).lstrip("-").isdigit()], ast.unparse(call)

@@ -34,7 +34,22 @@ def written(game: pg.Game = CHESS, text: str = "startpos", **changes: Any) -> di
     return {**json.loads(line), **changes}
 
 
-GOOD = written()
+GOOD: dict[str, Any] = {  # what `written` gives, so that nothing is compiled where this file is only collected
+    "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "side": "w",
+    "best_action": 82,
+    "top_k": [82, 405, 796],
+    "teacher_policy": {"82": 0.3454715542019302, "405": 0.3454715542019302, "796": 0.30905689159613964},
+    "value": 0.07063197026022305,
+    "valid_actions": [
+        *(80, 82, 405, 407, 528, 536, 593, 601, 658, 666, 723, 731, 788, 796, 853, 861, 918, 926, 983, 991),
+    ],
+    "move": "b1c3",
+    "game_id": "0-7",
+    "ply": 4,
+    "ts": "2026-11-15T08:00:00Z",
+}
+NUMBERS = ("teacher_policy", "value")
 
 
 def read(line: dict[str, Any] | bytes) -> tuple[np.ndarray, list[str]]:
@@ -45,7 +60,11 @@ def read(line: dict[str, Any] | bytes) -> tuple[np.ndarray, list[str]]:
 
 def test_a_line_has_exactly_the_fields_of_the_format() -> None:
     names = "fen side best_action top_k teacher_policy value valid_actions move game_id ply ts"
-    assert list(GOOD) == names.split()
+    found = written()
+    assert list(found) == names.split()
+    assert {**found, **{name: GOOD[name] for name in NUMBERS}} == GOOD
+    for name in NUMBERS:
+        assert found[name] == pytest.approx(GOOD[name])
     other = written(pg.load("connect_four"), "4453")
     assert list(other) == ["position", *names.split()[1:]]
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+int32: Any = np.int32  # a number of this type, whatever it was before, so that what takes it is compiled only once;
+int64: Any = np.int64  # Any, because to the type checker it is an `int`
+
 
 class Games(NamedTuple):
     """The memory of N games that are played side by side; the first three fields are views of the same bytes."""

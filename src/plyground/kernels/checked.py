@@ -14,6 +14,7 @@ import hashlib
 import io
 import logging
 import os
+import secrets
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -37,6 +38,11 @@ class Checked:
             super().save(key, data)  # pyright: ignore
         except OSError as error:
             _warn(f"compiled code cannot be kept: {error.strerror or error}")
+
+    def _data_name(self, number: int) -> str:
+        """A name that no other process takes. numba counts: two that compile a function for different types at once
+        would take the same number, and the index of one would lead to the code of the other."""
+        return super()._data_name(secrets.randbits(63))  # pyright: ignore
 
     def _load_index(self: Any) -> dict[Any, str]:
         return super()._load_index() if is_whole(Path(self._index_path)) else {}  # pyright: ignore

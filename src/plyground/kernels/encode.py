@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.kernels.arrays import int64
 from plyground.kernels.slots import seat, slot, write
 
 Records = NDArray[np.void]
@@ -15,14 +16,14 @@ Records = NDArray[np.void]
 def encode_all(states: Records, out: NDArray[np.generic]) -> None:
     """out [N, size]: the observation of each state for the seat to act."""
     for i in range(len(states)):
-        write(states[i], seat(states[i]), out[i])
+        write(states[i], int64(seat(states[i])), out[i])
 
 
 @njit(cache=True, nogil=True)
 def encode_for(states: Records, seats: NDArray[np.int32], out: NDArray[np.generic]) -> None:
     """out [N, size]: the observation of each state for the given seat [N]."""
     for i in range(len(states)):
-        write(states[i], seats[i], out[i])
+        write(states[i], int64(seats[i]), out[i])
 
 
 @njit(cache=True, nogil=True)

@@ -135,7 +135,8 @@ def find_or_add(entries: Entries, key: Words) -> np.int64:
     if entries.places[place] == FREE:
         entry = entries.size[0]
         entries.places[place] = entry
-        entries.keys[entry, :] = key
+        for k in range(len(key)):
+            entries.keys[entry, k] = key[k]
         entries.values[entry], entries.visits[entry] = 0.0, 0
         entries.size[0] += 1
     return np.int64(entries.places[place])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import below, uniform
+from plyground.kernels.arrays import int32
 from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, play, seat, state_key
 from plyground.kernels.table import (
     ANY_STATE,
@@ -30,16 +31,17 @@ from plyground.kernels.table import (
     place_of,
     update,
 )
+from plyground.kernels.uncounted import inner
 
 
-@njit
+@inner
 def value_of(entries: Entries, key: Words) -> float:
     """The value stored for a key, or 0."""
     entry = find(entries, key)
     return 0.0 if entry == FREE else float(entries.values[entry])
 
 
-@njit
+@inner
 def action_value(entries: Entries, rule: Rule, key: Words, anywhere: Words, state_value: float) -> float:
     """An action's value: the mean of its own entry and of a guess, weighted by visits and `prior`."""
     entry, visits, value, guess = find(entries, key), 0.0, 0.0, 0.0
@@ -50,13 +52,13 @@ def action_value(entries: Entries, rule: Rule, key: Words, anywhere: Words, stat
     return (visits * value + rule.prior * guess) / (visits + rule.prior) if visits + rule.prior > 0.0 else 0.0
 
 
-@njit
+@inner
 def reward_of(score: float, rule: Rule) -> float:
     """A score as a reward. The logarithm keeps the order of scores."""
     return np.log1p(score) / rule.full if rule.full > 0.0 else score
 
 
-@njit
+@inner
 def choose(
     state: State, record: NDArray[np.uint8], entries: Entries, rule: Rule, rng: Words, scratch: Scratch
 ) -> tuple[int, float]:
@@ -118,21 +120,22 @@ def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: U
             remember(state, action, rng, rule, updates, row, scratch)
 
 
-@njit
+@inner
 def remember(state: State, action: int, rng: Words, rule: Rule, updates: Updates, row: int, scratch: Scratch) -> None:
     """Make an action the pending one of the seat to move; `scratch` is as `choose` left it."""
     who, effect, pending = seat(state), effect_of(action), updates.pending
     scratch.key[len(scratch.key) - 1] = scratch.words[effect]
-    pending.keys[row, who, :] = scratch.key
+    for k in range(len(scratch.key)):
+        pending.keys[row, who, k] = scratch.key[k]
     pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
     pending.waiting[row, who] = True
     scratch.ahead[0], scratch.rng[0] = state, rng[0]
-    play(scratch.ahead[0], action, scratch.rng, scratch.work[0])
+    play(scratch.ahead[0], int32(action), scratch.rng, scratch.work[0])
     pending.discounts[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
     updates.played[effect] += 1
 
 
-@njit
+@inner
 def td_update(entries: Entries, rule: Rule, updates: Updates, row: int, who: int, bootstrap: float) -> None:
     """Update the value of a seat's pending action; the TD target is its reward plus `bootstrap`."""
     pending, sums = updates.pending, updates.sums

@@ -1,8 +1,8 @@
-"""Decorators for compiled functions that take NamedTuples of arrays and allocate nothing.
+"""Decorators for compiled functions that take NamedTuples of arrays: the parts of a kernel, and its loops.
 
 By default numba counts references to every array that is taken out of a tuple. In a loop over rows these counts are
-atomic operations: they made `step_all` four times and `n_step_returns` three times slower. Functions with these
-decorators are compiled without reference counts; the caller keeps the arrays alive, and they must not allocate.
+atomic operations: they made `step_all` four times and `n_step_returns` three times slower. What is `uncounted` here is
+compiled without reference counts; the caller keeps the arrays alive, and it must not allocate.
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 compiled: Any = njit  # its types do not know these options
 
 
+def inner(function: F, **options: bool) -> F:
+    """For a part of a kernel. Only compiled code may call it: the way in for Python, which unpacks every array of every
+    argument and takes about as long to compile as the part itself, is left out."""
+    return compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+
+
 def uncounted_body(function: F) -> F:
     """For the body of one row: always inlined."""
-    return compiled(forceinline=True, _nrt=False)(function)
+    return inner(function, forceinline=True, _nrt=False)
 
 
 def uncounted_loop(function: F) -> F:

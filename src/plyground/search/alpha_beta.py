@@ -99,7 +99,8 @@ def open_root(node: State, state: State, actions: Ints, work: State, listed: Int
     count = legal(state, actions, work)
     node["count"], node["tried"], node["ties"] = count, 0, 0
     node["alpha"], node["beta"], node["best"] = -2 * WIN, 2 * WIN, -2 * WIN
-    listed[:count], listed[count:] = actions[:count], -1
+    for k in range(len(listed)):  # a copy of a slice compiles the text of an error about its shape
+        listed[k] = actions[k] if k < count else -1
 
 
 @njit(inline="always")

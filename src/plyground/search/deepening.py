@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, mix
+from plyground.kernels.arrays import int64
 from plyground.kernels.slots import (
     can_win,
     evaluate_fine,
@@ -87,7 +88,7 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
     node = stack.nodes[0]
     node["turn"], node["step"], node["passed"] = 0, 0, 0
     node["checked"] = in_check(stack.states[0], memory.work[0])
-    node["key"] = key_of(stack, 0)
+    node["key"] = key_of(stack, int64(0))
     run["completed"] = 0
     set_out(1, 0.0, -1, node, run)
 
@@ -107,7 +108,7 @@ def search_line(depth: int, value: float, action: int, stack: Stack, memory: Mem
 def search_on(budget: int, limits: Limits, stack: Stack, memory: Memory) -> None:
     """Search `budget` nodes, or fewer if the search is finished."""
     run = memory.progress[0]
-    level, visited = int(run["level"]), 0
+    level, visited = int64(run["level"]), 0
     while visited < budget and not run["finished"]:
         node = stack.nodes[level]
         if node["stage"] == OPEN:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix, next_bits
+from plyground.kernels.arrays import int32
 from plyground.kernels.slots import STATE, choose, determinize, evaluate, legal, play, score, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.determinized_arrays import DETERMINIZED, ROLLOUT, ROOT, FlatSearch
@@ -92,15 +93,15 @@ def play_out(search: FlatSearch, action: int, side: int, settings: Settings, wor
     """The result for `side` of an action in the current determinization: the rollout agent plays on, to the end or for
     `rollout_plies`, after which `evaluate` decides."""
     copy_state(search, DETERMINIZED, ROLLOUT)
-    state, rng, left, chosen = search.states[ROLLOUT], search.rng, settings.rollout_plies, int(action)
+    state, rng, left, chosen = search.states[ROLLOUT], search.rng, settings.rollout_plies, int32(action)
     while True:
         play(state, chosen, rng, work)
         if state["outcome"] != RUNNING or left == 0:
             break
         if settings.leaf == SCRIPTED:
-            chosen = int(choose(state, rng, work))
+            chosen = int32(choose(state, rng, work))
         else:
-            chosen = int(search.actions[below(rng, legal(state, search.actions, work))])
+            chosen = search.actions[below(rng, legal(state, search.actions, work))]
         left -= 1
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)

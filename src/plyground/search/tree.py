@@ -17,6 +17,7 @@ from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (sl
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
+from plyground.kernels.arrays import int32, int64
 from plyground.kernels.slots import STATE, choose, evaluate, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
@@ -24,8 +25,10 @@ from plyground.search.tree_arrays import (
     EVALUATE,
     LOST,
     NETWORK,
+    NONE,
     OPEN,
     SCRIPTED,
+    TOP,
     WON,
     Floats,
     Ints,
@@ -55,7 +58,7 @@ def begin_tree(i: int, trees: Trees, roots: Words) -> None:
         trees.words[i, 0, k] = roots[i, k]
     tree = trees.counters[i]
     tree["nodes"], tree["edges"], tree["total"] = 1, 0, 0
-    add_node(i, 0, -1, -1, trees)
+    add_node(i, TOP, NONE, NONE, trees)
     trees.nodes[i, 0]["visits"] = 1
 
 
@@ -173,7 +176,7 @@ def play_out(i: int, n: Whole, trees: Trees, settings: Settings, work: State) ->
     state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
     while state["outcome"] == RUNNING and left > 0:
         if settings.leaf == SCRIPTED:
-            action = int(choose(state, rng, work))
+            action = int32(choose(state, rng, work))
         else:
             action = actions[below(rng, legal(state, actions, work))]
         play(state, action, rng, work)
@@ -353,10 +356,10 @@ def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, work: S
     if root["proven"] == OPEN:
         if settings.leaf == EVALUATE:
             root["value"] = evaluate(trees.states[i, 0])
-        expand(i, 0, trees, settings, work)
+        expand(i, TOP, trees, settings, work)
     begin_round(i, trees, settings)
     if root["proven"] == OPEN:
-        take_win(i, 0, trees, settings, work)
+        take_win(i, TOP, trees, settings, work)
 
 
 @uncounted_body
@@ -435,7 +438,7 @@ def begin_rounds(trees: Trees, settings: Settings) -> None:
 @uncounted_loop
 def find_state(trees: Trees, roots: Words) -> Whole:
     """`find_node` of the first tree."""
-    return find_node(0, trees, roots)
+    return find_node(int64(0), trees, roots)
 
 
 @uncounted_body

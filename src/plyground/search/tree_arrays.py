@@ -19,6 +19,7 @@ Rngs = NDArray[np.uint64]
 Whole = int | np.int64
 Words = NDArray[np.generic]  # records as the words that they are made of
 
+TOP, NONE = np.int64(0), np.int64(-1)  # the root's number and no number: a function with a literal is compiled twice
 OPEN, LOST, DRAWN, WON = range(4)  # `proven` of a node: nothing, or its value for the side to move, plus 2
 NETWORK, EVALUATE, RANDOM, SCRIPTED = range(4)  # what evaluates a leaf
 

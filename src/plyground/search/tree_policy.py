@@ -12,7 +12,7 @@ from numba import njit
 
 from plyground.games.rng import Rng, uniform
 from plyground.kernels.uncounted import uncounted_body
-from plyground.search.tree_arrays import Ints, Settings, Trees, Whole
+from plyground.search.tree_arrays import TOP, Ints, Settings, Trees, Whole
 
 LEAST = 1e-12  # a prior has a logarithm
 NOTHING = -1e30
@@ -173,7 +173,7 @@ def choose_by_halving(i: int, trees: Trees, wanted: Ints, settings: Settings) ->
     `wanted` [considered + 1, simulations] names; proven losses aside. If there is none, the best of all."""
     root, tree = trees.nodes[i, 0], trees.counters[i]
     first, count = np.int64(root["first"]), np.int64(root["count"])
-    mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
+    mixed, scale = mixed_value(i, TOP, trees), completed_scale(i, TOP, trees, settings)
     due = wanted[min(count, wanted.shape[0] - 1), min(np.int64(tree["simulations"]), wanted.shape[1] - 1)]
     chosen, best, found = first, NOTHING, False
     for k in range(count):

@@ -9,7 +9,7 @@ import numpy as np
 
 from plyground.games.interface import State
 from plyground.kernels.uncounted import uncounted_body
-from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Result, Settings, Trees, Whole
+from plyground.search.tree_arrays import DRAWN, LOST, OPEN, TOP, WON, Result, Settings, Trees, Whole
 from plyground.search.tree_policy import NOTHING, completed_scale, improve_policy, mixed_value
 
 
@@ -45,7 +45,7 @@ def write_policy(i: int, trees: Trees, settings: Settings, result: Result) -> No
     root, total = trees.nodes[i, 0], 0.0
     first, count = np.int64(root["first"]), np.int64(root["count"])
     if settings.gumbel and count > 0:
-        improve_policy(i, 0, trees, settings)
+        improve_policy(i, TOP, trees, settings)
     for k in range(count):
         edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
         share = np.float64(edge["weight"]) if settings.gumbel else np.float64(edge["visits"])
@@ -67,7 +67,7 @@ def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> W
     first, count = np.int64(root["first"]), np.int64(root["count"])
     mixed, scale = 0.0, 1.0
     if settings.gumbel:
-        mixed, scale = mixed_value(i, 0, trees), completed_scale(i, 0, trees, settings)
+        mixed, scale = mixed_value(i, TOP, trees), completed_scale(i, TOP, trees, settings)
     chosen, best, most = np.int64(0), NOTHING, NOTHING
     for k in range(count):
         edge, proven = trees.edges[i, first + k], result.action_proven[i, k]
@@ -87,7 +87,7 @@ def choose_action(i: int, trees: Trees, settings: Settings, result: Result) -> W
 def write_value(i: int, trees: Trees, result: Result) -> None:
     """The position's value: proven, or the mean of its actions' values by the policy."""
     root, value = trees.nodes[i, 0], 0.0
-    mixed = mixed_value(i, 0, trees)
+    mixed = mixed_value(i, TOP, trees)
     for k in range(root["count"]):
         value += result.policy[i, k] * (result.action_values[i, k] if result.visits[i, k] > 0 else mixed)
     result.values[i] = np.float64(root["proven"] - DRAWN) if root["proven"] != OPEN else value

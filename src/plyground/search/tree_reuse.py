@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from plyground.kernels.uncounted import uncounted_body
-from plyground.search.tree_arrays import OPEN, Ints, Trees, Whole, Words
+from plyground.search.tree_arrays import NONE, OPEN, TOP, Ints, Trees, Whole, Words
 
 
 @uncounted_body
@@ -72,7 +72,7 @@ def copy_subtree(source: Trees, n: Whole, target: Trees, origin: Ints) -> None:
     """Copy the part of the first source tree below node n into the first target tree. `origin` [M] is scratch memory:
     where each node was."""
     size, used, k, origin[0] = 1, 0, 0, n
-    add_parent(target, 0, -1, -1)
+    add_parent(target, TOP, NONE, NONE)
     while k < size:
         old, node = source.nodes[0, origin[k]], target.nodes[0, k]
         for w in range(source.words.shape[2]):
