@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiled import compiled
+from plyground.kernels import replay
 from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
 from plyground.kernels.replay import (
     RUNS_ON,
     TERMINATED,
     TRUNCATED,
-    lambda_return,
     lambda_returns,
     mark_games,
-    n_step_return,
     n_step_returns,
     sample_prioritised,
     sample_uniform,
     set_priorities,
 )
 
+n_step_return, lambda_return = compiled(replay.n_step_return), compiled(replay.lambda_return)
 G = 0.9
 ALL = SampleShares(0.0, 0.0, 1)
 

@@ -48,3 +48,5 @@ def test_a_part_of_a_kernel_has_no_way_in_for_python() -> None:
     (kernel,), (part,) = quarter.inspect_llvm().values(), cast(Any, half).inspect_llvm().values()
     assert "PyArg_UnpackTuple" in kernel
     assert "PyArg_UnpackTuple" not in part
+    with pytest.raises(TypeError, match="half is a part of kernels: only compiled code can call it"):
+        half(9)
