@@ -129,7 +129,7 @@ class Learns:
 
 def test_the_first_ctrl_c_claims_nothing_and_the_second_what_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
     ctrl_c.say_stopped(str(KeyboardInterrupt()))
-    with ctrl_c.stop_on_signal():
+    with at_once(), ctrl_c.interruptible(), ctrl_c.stop_on_signal():
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt) as stopped:
             signal.raise_signal(signal.SIGINT)

@@ -311,6 +311,6 @@ def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_pat
     code, out, err = command("train", "--profile", str(trained), "--seconds", "1.5", "--out", str(path))
     assert code == 0, err
     assert (read_config(path)["cycles"], read_config(path)["seconds"]) == (0, 1.5)
-    assert f"plyground resume {path} --seconds 3.0" in out
+    assert f"plyground resume {path} --seconds 3\n" in out
     cycles = [record["cycle"] for record in read_metrics(path) if record["event"] == "cycle"]
     assert cycles[-1] > 2, "the profile would have stopped after 2"
