@@ -72,6 +72,15 @@ def test_a_pgn_is_read_by_the_number_of_the_game(tmp_path: Path) -> None:
         read_file(path, chess, 3)
 
 
+def test_a_saved_game_does_not_name_the_code_that_is_run(tmp_path: Path) -> None:
+    code, path = tmp_path / "mine.py", tmp_path / "game.txt"
+    code.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", encoding="utf-8")
+    path.write_text(f"game: {code}\n\nx 1\n", encoding="utf-8")
+    with pytest.raises(InvalidValue, match="name that file before it, if you trust it"):
+        read_file(path)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_files_that_hold_no_game_are_explained(four: pg.Game, tmp_path: Path) -> None:
     for name in ("none", "x" * 5000):
         with pytest.raises(InvalidValue, match="cannot read a game from") as caught:
@@ -106,11 +115,13 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
 
 def test_paco_sako_is_written_by_turns_and_read_back(tmp_path: Path, paco_sako: pg.Game) -> None:
     session = Session(paco_sako.start(), pg.agent("random", paco_sako), "random", side=0, seed=0)
+    path = tmp_path / "game.txt"
+    path.write_text(session.record(), encoding="utf-8")
+    assert read_file(path).actions == [], "also before the first move"
     for turn in ("e2e4", "Ng1f3"):
         session.submit(turn)
         while session.agent_to_move:
             session.reply()
-    path = tmp_path / "game.txt"
     path.write_text(session.record(), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert (lines[6], lines[8]) == ("white e2>e4", "white Ng1>f3")

@@ -65,6 +65,8 @@ def game_of_file(path: Path) -> Game:
     name = _game_told(text)
     if not name:
         raise InvalidText(f"{path} does not tell of which game it is: name the game before the file")
+    if name.endswith(".py"):  # code, which only the person who starts it may name
+        raise InvalidValue(f"{path} is of the game file {shorten(name)!r}: name that file before it, if you trust it")
     return load(name)
 
 
@@ -229,7 +231,7 @@ def write_game(
 def _turns(positions: Sequence[Position], actions: Sequence[int]) -> list[str]:
     """A line for each turn."""
     begins = [k for k in range(len(actions)) if k == 0 or positions[k].to_move != positions[k - 1].to_move]
-    ends = [*begins[1:], len(actions)]
+    ends = [*begins, len(actions)][1:]  # none in a game without a move
     sides = positions[0].game.rules.SIDES
     return [
         f"{sides[positions[a].to_move]} {typed.turn_text(positions[a:b], actions[a:b])}"
