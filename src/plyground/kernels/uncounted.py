@@ -22,7 +22,7 @@ def inner(function: F, **options: bool) -> F:
     """For a part of a kernel. Only compiled code may call it: the way in for Python, which unpacks every array of every
     argument and takes about as long to compile as the part itself, is left out."""
     part = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    if isinstance(part, CPUDispatcher):  # else the compiler is off
+    if hasattr(part, "py_func"):  # else the compiler is off
         part.__class__ = _part()
     return part
 
