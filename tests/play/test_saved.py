@@ -108,6 +108,11 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
     found = read_file(path)
     assert found.positions[-1] == session.position
     assert found.positions[-1].rngs == session.position.rngs, "cards to come are the same"
+    with pytest.raises(InvalidText, match="its cards are not told before the game is over"):
+        read_file(path, openly=True)
+    path.write_text(session.record() + "blue place qh g8 take 9s\n", encoding="utf-8")
+    with pytest.raises(InvalidText, match=r"ply 2: 'place qh g8 take 9s' is not legal there$"):
+        read_file(path)
     path.write_text(session.record().replace("sealed: ", "sealed: x"), encoding="utf-8")
     with pytest.raises(InvalidText, match="sealed in it cannot be read: the line has changed"):
         read_file(path)

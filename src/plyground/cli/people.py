@@ -294,7 +294,7 @@ def analyse(
     if moves or file:
         display.check_open(rules)
     if file:
-        start, actions, _ = read_file(file, rules, number)
+        start, actions, _ = read_file(file, rules, number, openly=True)
     elif moves:
         actions = read_moves(start, moves)
     if picture and not (moves or file):

@@ -78,7 +78,7 @@ def newest_games(run: str) -> Path:
 
 def show_file(path: Path, game: Game, number: int, speed: float, step: bool, save: Path | None) -> None:
     """Show a saved game."""
-    saved = read_file(path, game, number)
+    saved = read_file(path, game, number, openly=True)
     first, second = (name or side for name, side in zip(saved.players, game.rules.SIDES, strict=True))
     background = Background({"agents": lambda: None, "rules": game.compile})
     _show(Watch(saved.start, (first, second), by_record(saved.actions)), background, speed, step, save)

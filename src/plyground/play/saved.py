@@ -45,11 +45,12 @@ class SavedGame(NamedTuple):
 # ---- reading ----
 
 
-def read_file(path: Path, game: Game | None = None, number: int = 1) -> SavedGame:
-    """A game in a file; of several games, that of a number. Without a game, the file tells of which game it is."""
+def read_file(path: Path, game: Game | None = None, number: int = 1, openly: bool = False) -> SavedGame:
+    """A game in a file; of several games, that of a number. Without a game, the file tells of which game it is.
+    `openly`: everything will be shown, so that a game is refused whose hidden cards are not told yet."""
     text, game = _read(path), game or game_of_file(path)
     try:
-        games = read_games(text, game)
+        games = read_games(text, game, openly)
     except Error as error:
         raise InvalidText(f"{path}: {error}") from None
     if not 1 <= number <= len(games):
@@ -88,7 +89,7 @@ def _read(path: Path) -> str:
         raise InvalidValue(f"cannot read a game from {shown_path(path)!r}: {error}") from None
 
 
-def read_games(text: str, game: Game) -> list[SavedGame]:
+def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
     """The games of a text: as a run saves them, in the game's own file format, as `write_game` writes it, or as a list
     of moves."""
     if text.startswith("# from "):
@@ -102,7 +103,7 @@ def read_games(text: str, game: Game) -> list[SavedGame]:
         players = _players(text, game) if len(found) == 1 else ("", "")
         return [SavedGame(start, actions, players) for start, actions in found]
     if text.startswith("game: "):
-        return [_read_record(text, game)]
+        return [_read_record(text, game, openly)]
     return [SavedGame(game.start(), read_moves(game.start(), text), ("", ""))]
 
 
@@ -128,14 +129,16 @@ def _played(start: Position, names: list[str]) -> list[int]:
         except IllegalAction as error:
             turn = typed.whole_turn(position, name)
             if not turn:
-                raise InvalidText(f"ply {ply}: {error}") from None
+                hides = start.game.rules.hidden  # the error would tell what the other side may do
+                why = f"{shorten(name)!r} is not legal there" if hides else error
+                raise InvalidText(f"ply {ply}: {why}") from None
         for action in turn:
             position = position.play(action)
         actions += turn
     return actions
 
 
-def _read_record(text: str, game: Game) -> SavedGame:
+def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
     """A game as `write_game` writes it: a head of `key: value`, an empty line, and a line for each action or turn."""
     head, _, body = text.partition("\n\n")
     fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
@@ -146,7 +149,10 @@ def _read_record(text: str, game: Game) -> SavedGame:
     names = [
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
-    return SavedGame(start, _played(start, names), _players(head, game))
+    found = SavedGame(start, _played(start, names), _players(head, game))
+    if openly and fields.get("position") == UNTOLD and not found.positions[-1].over:
+        raise InvalidText(f"its cards are {UNTOLD}: go on with it by plyground play --load FILE")
+    return found
 
 
 def _start(fields: Mapping[str, str], game: Game) -> Position:

@@ -86,7 +86,7 @@ class Climbed(msgspec.Struct, frozen=True):
 def read_start(game: Game, text: str, number: int) -> Start:
     """Where a game begins that a text holds: a position, or a game, or one of several."""
     try:
-        games = read_games(text, game)
+        games = read_games(text, game, openly=True)
     except Error as error:
         as_game = error
     else:
