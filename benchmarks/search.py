@@ -77,7 +77,7 @@ def gpu(word: str, network: str, games: int, simulations: int) -> None:
 
     from plyground.backend.graph import repeatable
     from plyground.backend.view import View
-    from plyground.networks.make import make_network
+    from plyground.networks import make_network
     from plyground.search.network_search import NetworkEvaluator, NetworkSearch
 
     game = pg.load(word)

@@ -17,7 +17,7 @@ from plyground.backend.view import View
 from plyground.learners import training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.fingerprints import notice
 from plyground.runs.pack import slim

@@ -10,7 +10,7 @@ import plyground as pg
 from plyground.agents.network import NetworkAgent
 from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 
 PLIES = 7
 

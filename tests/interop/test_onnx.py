@@ -19,7 +19,7 @@ from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.runs.directory import create
 from plyground.tables import Table
 

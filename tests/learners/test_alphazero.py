@@ -30,7 +30,7 @@ from plyground.learners.alphazero import (
 )
 from plyground.learners.config import resolve
 from plyground.learners.training import save, train
-from plyground.networks.policies import log_probabilities
+from plyground.networks import log_probabilities
 from plyground.runs.directory import create, newest_whole, read_metrics
 from plyground.search.network_search import NetworkEvaluator, NetworkSearch, search_records
 from plyground.search.tree_arrays import OPEN

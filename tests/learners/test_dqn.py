@@ -28,7 +28,7 @@ from plyground.learners import dqn, saving, training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets, value_spread
 from plyground.learners.training import train
-from plyground.networks.policies import entropy
+from plyground.networks import entropy
 from plyground.runs.directory import find_checkpoint, newest_whole, read_metrics, steps_of
 from resumed import after_steps, begin, check_resume, silent
 

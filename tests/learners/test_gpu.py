@@ -32,7 +32,7 @@ from plyground.learners.lessons import Examples
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
 from plyground.teaching.lines import Lines
 from resumed import new_learner

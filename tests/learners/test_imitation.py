@@ -22,7 +22,7 @@ from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.imitation import Imitation, ImitationLearner
 from plyground.learners.lessons import read_held_out
 from plyground.learners.training import train
-from plyground.networks.make import make_network, scale_outputs
+from plyground.networks import make_network, scale_outputs
 from plyground.report.verify import on_held_out, verify
 from plyground.runs.directory import newest_whole, read_metrics, steps_of
 from plyground.teaching.collect import Collect, collect

@@ -8,7 +8,7 @@ import torch
 from plyground.kernels.replay import RUNS_ON, TERMINATED
 from plyground.learners.ppo import clipped_loss
 from plyground.learners.rollout import policy_gradient_loss
-from plyground.networks.policies import log_probabilities
+from plyground.networks import log_probabilities
 from small_runs import PPO_SOLVES, check_three_in_a_row, learner_of, scripted, trained
 
 # ---- loss ----

@@ -15,7 +15,7 @@ from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners.rollout import PolicyBatch, SamplingAgent, normalized, policy_gradient_loss
 from plyground.learners.training import train
-from plyground.networks.policies import entropy_of, log_probabilities
+from plyground.networks import entropy_of, log_probabilities
 from plyground.runs.directory import read_metrics
 from resumed import begin, check_resume, silent
 from small_runs import POLICY_LEARNERS, VARIANTS, learner_of, scripted, short

@@ -26,7 +26,7 @@ from plyground.learners.selfplay import (
     Transition,
     opponent_shares,
 )
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 
 
 def environments(**changes: Any) -> SelfPlay:

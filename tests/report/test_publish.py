@@ -18,7 +18,7 @@ from plyground.backend.view import View
 from plyground.errors import Error, InvalidValue
 from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.report.publish import publish, without_folders
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.files import DamagedFile

@@ -15,7 +15,7 @@ from plyground.agents.network import NetworkAgent, identity
 from plyground.arena.match import Match
 from plyground.backend.view import View
 from plyground.errors import Error
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.report.verify import AFTER, BEFORE, TUNED, Stage, on_held_out, page, save_picture, stages_of, verify
 from plyground.runs.directory import create
 from plyground.teaching.collect import Collect, collect

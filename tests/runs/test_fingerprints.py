@@ -11,7 +11,7 @@ import torch
 
 import plyground as pg
 from plyground.games.table_key import pick_key
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.runs import fingerprints
 from plyground.runs.directory import Run, create, find_checkpoint
 

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 from plyground.agents.network import load_weights
 from plyground.errors import Error
-from plyground.networks.inference import without_norm
-from plyground.networks.layers import training_mode
-from plyground.networks.make import make_network
+from plyground.networks import make_network, training_mode, without_norm
 from plyground.runs.directory import best_of, create, find_checkpoint, read_config
 from plyground.runs.pack import pack, slim, unpack
 from runs_groups import IDENTITY, groups

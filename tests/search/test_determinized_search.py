@@ -21,7 +21,7 @@ from plyground.games.interface import Rules
 from plyground.games.rng import seeds
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.search.determinized_search import TEMPLATE, DeterminizedSearch, Prior
 from plyground.search.tree_config import SearchConfig
 

@@ -18,7 +18,7 @@ from conftest import ROOT, TINY
 from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
-from plyground.networks.make import make_network
+from plyground.networks import make_network
 from plyground.search.analysis import analyse
 from plyground.search.network_search import (
     GrowingNetworkTree,

@@ -17,7 +17,7 @@ from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.rng import draw
-from plyground.networks.policies import log_probabilities, sample_actions
+from plyground.networks import log_probabilities, sample_actions
 
 FINE = 2**31
 

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, command, shorten
 from plyground.game import Game
-from plyground.networks.heads import Valued
-from plyground.networks.make import describe, make_network
+from plyground.networks import Valued, describe, make_network
 from plyground.position import Position
 from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config, told
 from plyground.runs.files import is_file

@@ -269,7 +269,7 @@ def prior_of(network: Any) -> Prior:
     """The policy of a network's agent, for searches that consider its likeliest actions."""
     import torch
 
-    from plyground.networks.policies import log_probabilities
+    from plyground.networks import log_probabilities
 
     view = network.view
 

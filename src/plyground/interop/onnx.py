@@ -37,8 +37,7 @@ from plyground.batch import Batch
 from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.games import GAMES
-from plyground.networks.bodies import Network
-from plyground.networks.heads import Valued
+from plyground.networks import Network, Valued
 from plyground.runs.directory import find_checkpoint, read_config
 from plyground.runs.files import check_writable, write_whole
 

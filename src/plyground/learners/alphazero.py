@@ -43,9 +43,7 @@ from plyground.learners.replay import ReplayBuffer
 from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
-from plyground.networks.layers import training_mode
-from plyground.networks.make import WITH_VALUE
-from plyground.networks.policies import entropy_of, log_probabilities
+from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, training_mode
 from plyground.search.network_search import NetworkEvaluator, NetworkSearch
 from plyground.search.tree_arrays import OPEN, Result
 from plyground.search.tree_config import SearchConfig

@@ -22,7 +22,7 @@ from plyground.game import Game, load
 from plyground.learners import threads
 from plyground.learners.evaluation import GAMES_PER_CYCLE
 from plyground.learners.selfplay import make_opponents, opponent_shares
-from plyground.networks.make import make_network, suitable
+from plyground.networks import make_network, suitable
 from plyground.tables import Table
 
 DEFAULT_CYCLES, CYCLES_OF_TIMED_RUN = 10, 20

@@ -32,7 +32,7 @@ from plyground.learners.replay import ReplayBuffer, Sample
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.shaping import shaping_rewards
 from plyground.learners.state import Metrics, TrainingState
-from plyground.networks.policies import entropy, masked
+from plyground.networks import entropy, masked
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 SMALLEST_SPREAD = 1e-6  # of values that are all equal

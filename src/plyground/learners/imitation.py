@@ -52,9 +52,7 @@ from plyground.learners.lessons import (
 )
 from plyground.learners.model import Model
 from plyground.learners.state import Metrics, TrainingState
-from plyground.networks.heads import Valued
-from plyground.networks.layers import training_mode
-from plyground.networks.make import scale_outputs
+from plyground.networks import Valued, scale_outputs, training_mode
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
 from plyground.teaching.dataset import BadLines, rejected_lines
 from plyground.teaching.lines import Lines

@@ -20,8 +20,7 @@ from plyground.errors import InvalidValue, shown
 from plyground.game import load
 from plyground.learners.state import TrainingState
 from plyground.learners.threads import prepare_torch
-from plyground.networks.bodies import Network
-from plyground.networks.make import make_network
+from plyground.networks import Network, make_network
 
 
 class Model:

@@ -35,8 +35,7 @@ from plyground.learners.model import Model, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import TrainingState
-from plyground.networks.make import WITH_VALUE
-from plyground.networks.policies import entropy_of, log_probabilities, sample_actions
+from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, sample_actions
 
 MEANS = ("policy_loss", "value_error", "entropy", "kl")  # metrics that are means over plies
 FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes

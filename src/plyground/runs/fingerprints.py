@@ -59,7 +59,7 @@ def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
         return of_table(game, pick_key(game.rules, config["key"]))
     import torch
 
-    from plyground.networks.make import make_network
+    from plyground.networks import make_network
 
     encoder = game.encoder(config["encoder"])
     shape = game.encoder(encoder.dense).shape if encoder.dense else encoder.shape

@@ -28,7 +28,7 @@ from plyground.runs.directory import REPLAY, best_of, check_trusted, create, fin
 from plyground.runs.files import is_file
 
 Array = NDArray[Any]
-NORM, NORM_EPSILON = "-norm", 1e-5  # of networks/, which needs torch
+NORM, NORM_EPSILON = "-norm", 1e-5  # of networks.py, which needs torch
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_FILES, MOST_BYTES = 100_000, 2**40
 MOST_RATIO, SMALL = 300, 2**24  # `pack` makes zeros 230 times smaller, nothing more; below SMALL it does no harm

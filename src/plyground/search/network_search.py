@@ -23,9 +23,7 @@ from plyground.backend.graph import compiled_network, repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.networks.bodies import Network
-from plyground.networks.heads import Valued
-from plyground.networks.inference import copy_weights, inference_copy
+from plyground.networks import Network, Valued, copy_weights, inference_copy
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule

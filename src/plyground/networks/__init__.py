@@ -1,1 +1,0 @@
-"""Networks in PyTorch, made by spec (`make.py`), and the policies that their outputs are (`policies.py`)."""
