@@ -1,8 +1,11 @@
 """Connect Four by phases: the share of moves that keep the win/draw/loss value, where moves differ in it.
 
     python benchmarks/connect_four_phases.py run:DIR search:run=DIR,sims=64 --seed 7
+    python benchmarks/connect_four_phases.py search:net=trained,sims=64 --first 200
 
 500 positions of random games for each phase, by the plies played; the perfect player solves them once for each seed.
+With `--first`, instead: so many games from the empty board against the perfect player, which draws among equally good
+moves.
 """
 
 from __future__ import annotations
@@ -67,13 +70,30 @@ def all_positions(game: pg.Game, seed: int, folder: Path) -> list[tuple[NDArray[
     return [(kept[f"s{k}"].view(game.rules.STATE), kept[f"k{k}"]) for k in range(len(PHASES))]
 
 
+def moving_first(agent: Agent, game: pg.Game, games: int, seed: int) -> tuple[int, int]:
+    """Wins and draws of an agent that moves first from the empty board against the perfect player."""
+    batch, results = pg.Batch(game, games, seed=seed), np.zeros(games, np.int8)  # the outcomes, RUNNING before
+    players, rngs = (agent, make("solver", game)), (seeds(seed, games), seeds(seed + 99, games))
+    for ply in range(game.rules.MAX_PLIES):  # games that have ended begin anew, and are not counted again
+        step = batch.step(players[ply % 2].act(batch.states.copy(), rngs[ply % 2]))
+        ended = step.terminated & (results == RUNNING)
+        results[ended] = batch.next_states["outcome"][ended]
+    return int((results == pg.Outcome.FIRST_WINS).sum()), int((results == pg.Outcome.DRAW).sum())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("agents", nargs="+")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=Path(), help="where solved positions are kept")
+    parser.add_argument("--first", type=int, default=0, help="games against the perfect player, instead of positions")
     chosen = parser.parse_args()
     game = pg.load("connect_four")
+    if chosen.first:
+        for spec in chosen.agents:
+            wins, draws = moving_first(make(spec, game), game, chosen.first, chosen.seed)
+            print(f"{spec}: {wins} wins, {draws} draws of {chosen.first} games", flush=True)
+        return
     positions = all_positions(game, chosen.seed, chosen.folder)
     even = [float(keeps.sum(1).mean()) for _, keeps in positions]
     print("plies " + "  ".join(f"{low}-{high}" for low, high in PHASES), f"(moves that keep: {np.round(even, 2)})")
