@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -171,6 +172,48 @@ def test_a_cluster_that_refuses_our_token_is_named_in_one_sentence(private: Path
 def test_the_wrong_port_is_said(private: Path, head: dict[str, Any]) -> None:
     with pytest.raises(NoCluster, match="not the right port"), connect(f"ray://{head['address']}"):
         pass
+
+
+class Stumbling:
+    """In place of Ray: its head fails to start a process for the first `failures` clients."""
+
+    def __init__(self, failures: int, reason: str = module.STUMBLE) -> None:
+        self.failures, self.reason = failures, reason
+        self.calls: list[str] = []
+
+    def init(self, **_: Any) -> None:
+        self.calls.append("init")
+        if self.calls.count("init") <= self.failures:
+            raise RuntimeError(f"Initialization failure from server: {self.reason}. See some file")
+
+    def shutdown(self) -> None:
+        self.calls.append("shutdown")
+
+    def is_initialized(self) -> bool:
+        return False
+
+
+def join(ray: Stumbling, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Ray was told while a cluster was joined through its client port, and left."""
+    monkeypatch.setitem(sys.modules, "ray", cast(ModuleType, ray))
+    monkeypatch.setattr(module, "_check_installed", lambda: None)
+    monkeypatch.setattr(module, "_ask", lambda address: None)
+    with connect("ray://127.0.0.1:1"):
+        pass
+    return ray.calls
+
+
+def test_a_client_that_the_head_stumbled_over_tries_again(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert join(Stumbling(2), monkeypatch) == 3 * ["init", "shutdown"]
+
+
+@pytest.mark.parametrize(("ray", "attempts"), [(Stumbling(9), module.ATTEMPTS), (Stumbling(9, "other version"), 1)])
+def test_a_cluster_that_cannot_be_joined_leaves_ray_as_it_was(
+    private: Path, monkeypatch: pytest.MonkeyPatch, ray: Stumbling, attempts: int
+) -> None:
+    with pytest.raises(NoCluster, match=f"^cannot join the cluster at ray://127.0.0.1:1: .*{ray.reason}"):
+        join(ray, monkeypatch)
+    assert ray.calls == attempts * ["init", "shutdown"]
 
 
 # ---- a cluster of our own ----

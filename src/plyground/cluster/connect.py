@@ -40,6 +40,9 @@ PATIENCE = 10.0  # seconds to wait for an answer
 STORE = 512 * 2**20  # bytes of shared memory for each node of our own; what does not fit goes to its folder
 QUESTIONS = {False: "/ray.rpc.NodeInfoGcsService/GetClusterId", True: "/ray.rpc.RayletDriver/ClusterInfo"}
 """is it a client port? → a question that changes nothing there"""
+STUMBLE, ATTEMPTS = "Starting Ray client server failed", 5
+"""For each client Ray's head forks a process, and about one in eight died at birth here (Ray 2.60: a fork while other
+threads call gRPC). The next attempt gets another."""
 MOST = 1000  # nodes or CPUs of a model of a cluster
 
 
@@ -184,15 +187,25 @@ def _joined(address: str) -> Generator[Cluster]:
             yield Cluster(ray, address, ours=False)
             return
         try:
-            with _our_handler():
-                ray.init(address=address, configure_logging=False, log_to_driver=False)
-        except (OSError, RuntimeError, ValueError) as error:
-            reason = shorten(" ".join(str(error).split()), 400)
-            raise NoCluster(f"cannot join the cluster at {address}: {reason}") from None
-        try:
+            _join(ray, address)
             yield Cluster(ray, address, ours=False)
         finally:
             ray.shutdown()
+
+
+def _join(ray: Any, address: str) -> None:
+    """Connect to a cluster; through a client port up to ATTEMPTS times."""
+    for last in (*(ATTEMPTS - 1) * (False,), True):
+        try:
+            with _our_handler():
+                ray.init(address=address, configure_logging=False, log_to_driver=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            if last or STUMBLE not in str(error):
+                reason = shorten(" ".join(str(error).split()), 400)
+                raise NoCluster(f"cannot join the cluster at {address}: {reason}") from None
+            ray.shutdown()  # Ray takes itself for a client until then, and would start no cluster of our own
+        else:
+            return
 
 
 @contextmanager
