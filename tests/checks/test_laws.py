@@ -73,6 +73,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("heads_suffice", "hops", "lead = (state", 'lead = 0 * state["seen"][0] + (state'),
     ("evaluations", "hops", "lead = (state", "lead = 2 * (state"),
     ("transposition_keys", "every_name", 'np.uint64(1 + state["to_move"]', 'np.uint64(1 + state["ply"]'),
+    ("loud_lists", "every_name", "if loudness(state, pile) > 0:", "if pile > 0:"),
     ("scenes_keep_secrets", "every_name", "state['secrets'][seat]}\", seat)", "state['secrets'][1 - seat]}\", seat)"),
     ("agents_keep_secrets", "every_name", 'LEFT if state["piles"][LEFT] > 0', 'LEFT if state["secrets"][0] > 1'),
     ("agents_keep_secrets", "every_name", "0.5 if action == RIGHT else", '0.5 if state["secrets"][0] > 1 else'),

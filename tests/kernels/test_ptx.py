@@ -59,6 +59,7 @@ def signatures_of(rules: Rules) -> dict[str, tuple[Any, ...]]:
         "transform": (state, types.int32),
         "transform_action": (types.int32, types.int32),
         "loudness": (state, types.int32),
+        "legal_loud": (head, actions, work),
         "transposition_key": (state,),
         "in_check": (state, work),
         "can_win": (state, work),

@@ -232,6 +232,16 @@ def loudness(state, action):
 
 
 @njit
+def legal_loud(state, actions):
+    count = 0
+    for pile in range(2):
+        if loudness(state, pile) > 0:
+            actions[count] = pile
+            count += 1
+    return count
+
+
+@njit
 def transposition_key(state):
     return np.uint64(1 + state["to_move"] + 2 * state["piles"][LEFT] + 64 * state["piles"][RIGHT])
 

@@ -5,6 +5,7 @@ Each law is a function of samples from random games, its docstring the law in a 
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -379,6 +380,21 @@ def transposition_keys(s: Sample) -> None:
         )
 
 
+def loud_lists(s: Sample) -> None:
+    """`legal_loud` lists every loud action of `legal`, in the same order."""
+    listing, loudness = s.game.rules.legal_loud, s.game.rules.loudness
+    if listing is None or loudness is None:
+        s.need(listing is None, "`legal_loud` needs `loudness`, which says what is loud")
+        return
+    takes, batch = len(inspect.signature(listing).parameters), Batch(s.game, 1)  # with `work` or without
+    for state in _some(s.states):
+        actions, work = s.game.scratch(), s.game.work()
+        count = listing(*(state[0], actions, work[0])[:takes])
+        (legal,), (among,) = batch.legal_list(state)
+        every, listed = ([a for a in each if loudness(state[0], a) > 0] for each in (legal[:among], actions[:count]))
+        s.need(every == listed, "`legal_loud` and `legal` differ in the loud actions", state)
+
+
 def symmetries(s: Sample) -> None:
     """Playing and transforming commute, and a transformed state has the transformed actions; k = 0 is the identity."""
     game, n = s.game, len(s.states)
@@ -428,7 +444,7 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
         scenes_keep_secrets,
         agents_keep_secrets,
     ),
-    *(clicks_tell_actions_apart, evaluations, transposition_keys, symmetries, heads_play_on),
+    *(clicks_tell_actions_apart, evaluations, transposition_keys, loud_lists, symmetries, heads_play_on),
 )
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
     heads_suffice: ("HEAD",),
@@ -439,6 +455,7 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     agents_keep_secrets: ("POLICIES", "SCORERS"),
     evaluations: ("evaluate",),
     transposition_keys: ("transposition_key",),
+    loud_lists: ("legal_loud",),
     symmetries: ("SYMMETRIES",),
     heads_play_on: ("play_head", "count_legal"),
 }

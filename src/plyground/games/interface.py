@@ -328,6 +328,9 @@ class Rules:
     loudness: Function | None = _optional("a compiled function", file="evaluate")
     """`loudness(state, action) -> n`: 0 for a quiet action, more for one that changes much, such as a capture; search
     looks at louder ones first and, past its depth, follows only them"""
+    legal_loud: Function | None = _optional("a compiled function", file="evaluate")
+    """`legal_loud(state, actions) -> n`: the loud actions that `legal` lists, in the same order; quiet ones may be
+    among them; faster than listing all where search follows only loud ones; otherwise `legal`"""
     transposition_key: Function | None = _optional("a compiled function", file="evaluate")
     """`transposition_key(state) -> np.uint64`: equal for positions that differ only in counters, such as clocks; a
     search finds transpositions and repetitions by it; otherwise all bytes of the state are hashed"""

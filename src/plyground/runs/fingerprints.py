@@ -29,7 +29,7 @@ from plyground.kernels.fingerprint import code_fingerprint
 from plyground.runs.directory import find_checkpoint, game_of, read_config, steps_of
 from plyground.runs.files import write_whole
 
-NOT_RULES = frozenset({"evaluate", "evaluate_fine", "loudness", "mask", "count_legal", "play_head"}) | {
+NOT_RULES = frozenset({"evaluate", "evaluate_fine", "loudness", "legal_loud", "mask", "count_legal", "play_head"}) | {
     *("transposition_key", "in_check", "can_win", "pass_turn")
 }
 SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYMMETRIES", "CHANCE")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
-from plyground.kernels.slots import evaluate, legal, loudness, play, play_head
+from plyground.kernels.slots import evaluate, legal, legal_loud, loudness, play, play_head
 from plyground.search.arrays import WIN, Doubles, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
 
 TIE = 1e-9
@@ -132,7 +132,7 @@ def open_node(
         node["best"] = np.float64(evaluate(state))
         node["alpha"] = max(node["alpha"], node["best"])
     if node["best"] < node["beta"]:
-        count = legal(state, actions, work)
+        count = legal_loud(state, actions, work) if quiet else legal(state, actions, work)
         count = rank(state, actions, count, quiet, cutoffs, ranks)
         if limits.ordered:
             order(actions, ranks, count)

@@ -37,6 +37,7 @@ from plyground.kernels.slots import (
     evaluate_fine,
     in_check,
     legal,
+    legal_loud,
     loudness,
     pass_turn,
     play,
@@ -410,7 +411,8 @@ def back_up(level: int, value: float, stack: Stack, memory: Memory) -> None:
 def list_actions(level: int, stack: Stack, memory: Memory) -> None:
     """List the actions with their ranks; beyond the depth only the loud ones."""
     node, state, actions, ranks = stack.nodes[level], stack.states[level], stack.actions[level], stack.ranks[level]
-    count, side, kept = legal(state, actions, memory.work[0]), state["to_move"], 0
+    work, side, kept = memory.work[0], state["to_move"], 0
+    count = legal(state, actions, work) if node["depth"] > 0 else legal_loud(state, actions, work)
     for k in range(count):
         action = actions[k]
         loud = np.int64(loudness(state, action))

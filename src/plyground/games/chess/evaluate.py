@@ -16,7 +16,7 @@ from plyground.games.bits import FILES, NOT_A, NOT_H, ONE, S8, ZERO, bishop_rays
 from plyground.games.chess import board
 from plyground.games.chess.rules import has_legal_move
 from plyground.games.chess.rules import key as transposition_key
-from plyground.games.interface import State
+from plyground.games.interface import RUNNING, Actions, State
 
 __all__ = ["transposition_key"]  # part of the contract
 
@@ -238,6 +238,34 @@ def loudness(state: State, action: int) -> np.int64:
     if attacker == board.PAWNS and end & board.LAST_RANKS != ZERO:
         gain += board.QUEENS
     return np.int64(8 * gain + board.KINGS - attacker if gain > 0 else 0)
+
+
+@njit
+def legal_loud(state: State, actions: Actions) -> int:
+    """Legal captures and promotions to a queen, in the order of `legal`."""
+    if state["outcome"] != RUNNING:
+        return 0
+    own, other = state["sides"][state["to_move"]], state["sides"][1 - state["to_move"]]
+    king = state["pieces"][board.KINGS] & own
+    king_square = board.lowest(king)
+    allowed = board.answers(state, king_square)
+    movers = own if allowed != ZERO else king
+    if board.KING[king_square] & other == ZERO:
+        movers &= ~king  # its steps are the dearest to find
+    for_pawns = other | board.LAST_RANKS
+    if state["en_passant"] != board.NO_SQUARE:
+        for_pawns |= ONE << np.uint64(state["en_passant"])
+    count = 0
+    while movers != ZERO:
+        square = board.lowest(movers)
+        movers &= movers - ONE
+        targets = for_pawns if state["pieces"][board.PAWNS] & (ONE << square) != ZERO else other
+        targets &= board.destinations(state, square, king_square, allowed)
+        while targets != ZERO:
+            actions[count] = np.int64(square) * 64 + np.int64(board.lowest(targets))
+            count += 1
+            targets &= targets - ONE
+    return count
 
 
 # ---- search by time ----
