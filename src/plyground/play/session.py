@@ -227,7 +227,11 @@ class Session:
         return self.begin()
 
     def moves(self) -> list[Event]:
-        return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+        if self.start.game.rules.turn_text is None:
+            return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+        turns = typed.legal_turns(self.position)
+        meaning = " (...: the turn goes on)" if any(turn.endswith("...") for turn in turns) else ""
+        return [Event("message", f"legal: {', '.join(turns)}{meaning}")]
 
     def hint(self) -> list[Event]:
         """The game's own advice, and the best turn that the solver or an agent finds."""
