@@ -96,6 +96,19 @@ def test_moves_are_written_as_in_play(command) -> None:
     assert "better: Qh4\n" in out
     code, out, _ = command("analyse", "paco_sako", "--sims", "60")
     assert (code, "│ e2>e4 " in out) == (0, True), "whole turns"
+    code, out, _ = command("analyse", "paco_sako", "--moves", "e2e4 e7e5 d2d4", "--sims", "60")
+    assert (code, "│ 2    │ black │ e7>e5  │" in out, "3 of 3 turns." in out) == (0, True, True), "a row for each turn"
+
+
+def test_without_a_terminal_a_long_search_says_now_and_then_how_far_it_is(
+    command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plyground.cli.terminal.NowAndThen.SECONDS", 0.0)
+    _, out, err = command("analyse", "connect_four", "--position", "4453", "--sims", "2000")
+    assert re.search(r"^[\d,]+ simulations? in \d+ s, best so far [1-7] \(.+\)$", err, re.MULTILINE)
+    assert "so far" not in out
+    _, _, err = command("analyse", "connect_four", "--moves", "445", "--sims", "20")
+    assert "○ 4: 2 of 3\n" in err
 
 
 def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:

@@ -266,7 +266,25 @@ def test_a_loaded_game_goes_on_against_its_opponent_or_says_that_it_does_not(
 def test_a_loaded_game_that_is_over_is_said_to_be(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
     (tmp_path / "game.pgn").write_text("1. f3 e5 2. g4 Qh4# 0-1\n")
-    assert "greedy is Black. The game is over." in command("play", "chess", str(tmp_path / "game.pgn"))[1]
+    shown = command("play", "chess", str(tmp_path / "game.pgn"))[1]
+    assert "greedy is Black. The game is over." in shown
+    assert "Type a move" not in shown
+    assert "Type undo to take back your last turn, or new; to look at it, type quit, then:\n" in shown
+    assert f"  plyground analyse chess {tmp_path / 'game.pgn'}\n" in shown
+
+
+def test_a_loaded_game_that_was_resigned_is_over_until_that_is_taken_back(
+    command, typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "game.txt"
+    typed(pg.load("connect_four").start(), "4", "resign", f"save {file}")
+    lines = iter(("5", "undo", "5", "quit"))
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(lines))
+    shown = command("play", "--load", str(file))[1]
+    assert "random is ○. The game is over.\nType undo to play on from here, or new; " in shown
+    assert "The saved game has ended: random wins.\n" in shown
+    assert shown.count("The game is over. Type undo, new, save FILE or quit.") == 1
+    assert shown.count("random plays") == 1, "after undo the game goes on"
 
 
 # ---- the process ----

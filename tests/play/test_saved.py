@@ -56,16 +56,33 @@ def test_a_saved_game_is_read_back(four: pg.Game, tmp_path: Path, begin: str) ->
         assert events
     path = tmp_path / "game.txt"
     path.write_text(session.record(), encoding="utf-8")
-    assert read_file(path, four) == (session.start, session.actions, ("you", "greedy"))
+    assert read_file(path, four)[:3] == (session.start, session.actions, ("you", "greedy"))
     assert read_file(path) == read_file(path, four), "the file tells which game it is"
+
+
+@pytest.mark.parametrize(
+    ("word", "side", "result"),
+    [("chess", 0, '[Result "0-1"]'), ("paco_sako", 1, "white wins"), ("sequence", 0, "wins")],
+)
+def test_a_resigned_game_is_read_with_its_result(tmp_path: Path, word: str, side: int, result: str) -> None:
+    game = pg.load(word)
+    session = Session(game.start(3), pg.agent("random", game), "random", side, seed=0)
+    session.resign()
+    path = tmp_path / "game.txt"
+    path.write_text(session.record(), encoding="utf-8")
+    assert result in path.read_text(encoding="utf-8")
+    assert read_file(path).outcome == session.outcome != pg.Outcome.RUNNING
+    session.undo()
+    path.write_text(session.record(), encoding="utf-8")
+    assert read_file(path).outcome == pg.Outcome.RUNNING
 
 
 def test_a_pgn_is_read_by_the_number_of_the_game(tmp_path: Path) -> None:
     path, chess = tmp_path / "games.pgn", pg.load("chess")
     path.write_text(PGN, encoding="utf-8")
-    start, actions, _ = read_file(path, chess)
+    start, actions, *_ = read_file(path, chess)
     assert (start, len(actions)) == (chess.start(), 7)
-    start, actions, _ = read_file(path, chess, 2)
+    start, actions, *_ = read_file(path, chess, 2)
     assert start.text.startswith("4k3")
     assert start.name(actions[0]) == "e2e4"
     with pytest.raises(InvalidValue, match="has 2 games of chess: there is no number 3"):

@@ -88,3 +88,25 @@ def test_a_turn_is_written_as_people_write_it() -> None:
     assert typed.turn_text([paco, paco.play(actions[0])], actions) == "e2>e4"
     chess = pg.load("chess").start()
     assert typed.turn_text([chess], [chess.action("g1f3")]) == "Nf3"
+
+
+def test_a_line_has_whole_turns_and_a_part_of_one_is_said_in_words(paco_sako: pg.Game) -> None:
+    start = paco_sako.start()
+    names = ["Le2", "Pe4", "Le7", "Pe5", "Ld2"]
+    assert typed.written(start, names) == ["e2>e4", "e7>e5"], "the last turn is cut off"
+    assert typed.written(start, names[:1]) == ["lift e2 ..."]
+    assert typed.written(start.play("Le2"), names[1:]) == ["place e4", "e7>e5"]
+    (turn,) = typed.turns_of(start.play("Le2"), typed.actions_of(start.play("Le2"), ["Pe4"]))
+    assert (turn.whole, turn.advice) == (False, "place e4")
+    (turn,) = typed.turns_of(start, typed.actions_of(start, names[:2]))
+    assert (turn.whole, turn.advice) == (True, "play e2>e4")
+
+
+def test_legal_turns_are_whole_and_one_that_goes_on_says_so(paco_sako: pg.Game) -> None:
+    start = paco_sako.start()
+    turns = typed.legal_turns(start)
+    assert (len(turns), turns[-2:]) == (20, ["h2>h3", "h2>h4"])
+    assert typed.legal_turns(start.play("Le2")) == ["place e3", "place e4"]
+    assert refusal(start.play("Le2"), "e5") == "'e5' is not legal here; legal: place e3, place e4"
+    promotes = paco_sako.position("4k3/P7/8/8/8/8/8/4K3 w 0 - - -")
+    assert "a7>a8 ..." in typed.legal_turns(promotes)

@@ -45,6 +45,14 @@ def test_a_turn_of_several_actions_is_one_step(paco_sako: pg.Game) -> None:
     assert watch.result == "the record ends here."
 
 
+def test_a_record_of_a_resigned_game_tells_who_has_won(connect_four: pg.Game) -> None:
+    watch = Watch(connect_four.start(), ("you", "greedy"), by_record([3]), told=pg.Outcome.SECOND_WINS)
+    watch.forward()
+    watch.forward()
+    assert watch.result == "○, greedy, wins (the record ends here)."
+    assert watch.outcome == pg.Outcome.SECOND_WINS
+
+
 def test_a_record_that_ends_within_a_turn_is_shown_to_its_end(paco_sako: pg.Game) -> None:
     watch = Watch(paco_sako.start(), ("a", "b"), by_record([paco_sako.start().action("Le2")]))
     watch.forward()

@@ -210,7 +210,7 @@ def write_record(start, actions, players, outcome):
 
 
 def read_records(text, game):
-    return [(game.start(), [])]
+    return [(game.start(), [], RUNNING)]
 
 
 # ---- learning ----

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
 from plyground.position import Position
-from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, solve
+from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, name_mistake, solve
 from plyground.report.analysis import analyse_game as analyses_of_game
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
 
@@ -61,9 +62,13 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     for no compiler, if the game is interpreted."""
     live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal and not as_json else None
 
+    now_and_then = terminal.NowAndThen()
+
     def show(each: Analysis) -> None:
         if live:
             live.update(moves_table(add_scores(each, scores), position, LIVE_ROWS), refresh=True)
+        else:
+            now_and_then.say(lambda: _so_far(each, position))
 
     if not as_json:
         console.print(board(position, position.seat if position.game.rules.hidden else None))
@@ -77,6 +82,14 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     else:
         console.print(moves_table(found, position))
     _end(stopped)
+
+
+def _so_far(found: Analysis, position: Position) -> str:
+    """A line while a search goes on: `40,000 simulations in 6 s, best so far e2>e4 (+0.03)`."""
+    best = found.moves[0]
+    turn = typed.written(position, best.line)[0]
+    done = f"{counted(found.simulations, 'simulation')} in {found.seconds:.0f} s"
+    return f"{done}, best so far {turn} ({best.judgement})"
 
 
 class Explainer:
@@ -93,12 +106,13 @@ class Explainer:
 def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     """The moves of a position as people write them, the best first, with the columns that the agent can fill; 0 rows:
     all."""
-    lines = {move.action: typed.written(position, move.line) for move in found.moves}
+    turns = {move.action: typed.turns_of(position, typed.actions_of(position, move.line)) for move in found.moves}
+    lines = {action: [turn.text for turn in line] for action, line in turns.items()}
     columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: lines[move.action][0]}
     valued = [move for move in found.moves if move.value is not None or move.words]
     known = valued or [move for move in found.moves if move.prior > 0.0]
     if not valued and len(known) == 1 < len(found.moves):
-        return Group(Text(f"It would play {lines[known[0].action][0]}, and gives no values to moves."))
+        return Group(Text(f"It would {turns[known[0].action][0].advice}, and gives no values to moves."))
     if len({move.prior for move in known}) > 1:
         columns["prior"] = _share
     if found.simulations:
@@ -157,18 +171,16 @@ def analyse_game(
     with terminal.progress(len(actions), "plies", hide=as_json) as advance:
 
         def show(each: GameAnalysis) -> None:
-            last = each.plies[-1]
-            advance(
-                last.ply,
-                title=f"{last.side} {typed.notation(positions[last.ply - 1], actions[last.ply - 1])} {last.mistake}",
-            )
+            last, first = each.plies[-1], _turns(each.plies)[-1][0].ply - 1
+            turn = typed.turns_of(positions[first], actions[first : last.ply])[0]
+            advance(last.ply, title=f"{last.side} {turn.text} {last.mistake}".rstrip())
 
         found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
     else:
-        show_game(as_written(found, positions), start.game)
+        show_game(as_written(found, positions, actions), start.game)
     if picture:
         from plyground.report.pictures import save_values
 
@@ -177,22 +189,48 @@ def analyse_game(
     _end(stopped)
 
 
-def as_written(found: GameAnalysis, positions: Sequence[Position]) -> GameAnalysis:
-    """The same with moves as people write them; `positions` are those before each ply."""
+def as_written(found: GameAnalysis, positions: Sequence[Position], actions: Sequence[int]) -> GameAnalysis:
+    """The same with moves as people write them, and one row for a turn of several plies; `positions` are those before
+    each ply."""
+    if positions[0].game.rules.turn_text is None:
+        return replace(found, plies=[_as_one([each], each.ply, positions, actions) for each in found.plies])
+    length = 1 + sum(before.to_move != after.to_move for before, after in pairwise(positions))
+    turns = [_as_one(plies, number, positions, actions) for number, plies in enumerate(_turns(found.plies), start=1)]
+    return replace(found, plies=turns, length=length)
 
-    def written_ply(each: PlyAnalysis) -> PlyAnalysis:
-        here = positions[each.ply - 1]
-        played, best = (typed.notation(here, here.action(name)) for name in (each.played, each.best))
-        return replace(each, played=played, best=best, line=typed.written(here, each.line))
 
-    return replace(found, plies=[written_ply(each) for each in found.plies])
+def _turns(plies: Sequence[PlyAnalysis]) -> list[list[PlyAnalysis]]:
+    """The plies of each turn."""
+    return [list(turn) for _, turn in groupby(plies, key=lambda each: each.side)]
+
+
+def _as_one(
+    plies: Sequence[PlyAnalysis], number: int, positions: Sequence[Position], actions: Sequence[int]
+) -> PlyAnalysis:
+    """The plies of a turn as one: it has lost what all of them have, and would be better from the worst of them on."""
+    first, last, worst = plies[0], plies[-1], max(plies, key=lambda each: each.lost)
+    here, lost = positions[first.ply - 1], sum(each.lost for each in plies)
+    better = typed.actions_of(positions[worst.ply - 1], worst.line)
+    line = [turn.text for turn in typed.turns_of(here, [*actions[first.ply - 1 : worst.ply - 1], *better])]
+    played = typed.turns_of(here, actions[first.ply - 1 : last.ply])[0].text
+    return replace(
+        last,
+        ply=number,
+        played=played,
+        best=line[0] if lost else played,
+        line=line,
+        lost=lost,
+        mistake=name_mistake(lost),
+        words=worst.words,
+        position=first.position,
+    )
 
 
 def show_game(found: GameAnalysis, game: Game) -> None:
-    """All plies, then the worst mistakes with the command that analyses each."""
-    sides = game.rules.SIDES
+    """All plies, or turns, then the worst mistakes with the command that analyses each."""
+    sides, unit = game.rules.SIDES, _unit(game)
     solved = any(each.words for each in found.plies)
-    columns = ["ply", "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
+    columns = [unit, "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
     table = titled(str(game), *columns)
     for each in found.plies:
         lost = f"{each.lost:.2f}" if each.lost >= 0.005 else ""
@@ -203,7 +241,7 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
-    console.print(f"{len(found.plies)} of {counted(found.length, 'ply')}. Lost of a value between -1 and 1: {limits}.")
+    console.print(f"{len(found.plies)} of {counted(found.length, unit)}. Lost of a value between -1 and 1: {limits}.")
     counts = {side: [each for each in found.worst() if each.side == side] for side in sides}
     for side, mistakes in counts.items():
         number = ", ".join(counted(sum(each.mistake == name for each in mistakes), name) for name in THRESHOLDS)
@@ -212,9 +250,13 @@ def show_game(found: GameAnalysis, game: Game) -> None:
         _show_mistake(each, game)
 
 
+def _unit(game: Game) -> str:
+    return "ply" if game.rules.turn_text is None else "turn"
+
+
 def _show_mistake(each: PlyAnalysis, game: Game) -> None:
     exact = f" ({each.words})" if each.words else ""
-    say(f"\nply {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
+    say(f"\n{_unit(game)} {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
     say(f"  better: {' '.join(each.line[:SHORT])}")
     say(f"  {command('analyse', game, '--position', each.position)}")
 

@@ -86,7 +86,7 @@ def play(
     mine = side_of(rules, side) if side else int(saved.players[1] == "you")
     opponent, maker = (rest[0], _maker(rest[0], rules)) if rest else _opponent(saved.players[1 - mine], rules)
     session = pg.Session(saved.start, None, opponent, mine, begun)
-    session.replay(saved.actions)
+    session.replay(saved.actions, saved.outcome)
     play_in_terminal(session, maker, explain, load)
 
 
@@ -294,7 +294,7 @@ def analyse(
     if moves or file:
         display.check_open(rules)
     if file:
-        start, actions, _ = read_file(file, rules, number, openly=True)
+        start, actions, *_ = read_file(file, rules, number, openly=True)
     elif moves:
         actions = read_moves(start, moves)
     if picture and not (moves or file):

@@ -13,6 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from plyground.agents.agent import Agent, Learning
+from plyground.agents.search import can_search_trees
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
@@ -54,9 +55,9 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     The first board waits for nothing: `make` makes the agent, and everything is compiled, while the person looks at it.
     """
     start, name, sides = session.start, session.name, session.start.game.rules.SIDES
-    turn = "The game is over" if session.position.over else f"{sides[session.position.to_move]} is to move"
+    turn = "The game is over" if session.over else f"{sides[session.position.to_move]} is to move"
     _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
-    _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
+    say(_finished(session, file)) if session.over else _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
     explainer = {"explanations": lambda: Explainer(start.game)} if explain else {}
     background = Background({**preparation.of_session(start, make), **explainer})
     try:
@@ -69,6 +70,15 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
         background.end()
         session.close()
     _say("Good-bye.")
+
+
+def _finished(session: Session, file: Path | None) -> str:
+    """What a person can do with a game that is over."""
+    game = session.start.game
+    undo = "take back your last turn" if session.position.over else "play on from here"
+    ways = ["watch", *(["analyse"] if can_search_trees(game) else [])] if file else []
+    looks = [f"  {command(way, game, file)}" for way in ways]
+    return "\n".join([f"Type undo to {undo}, or new{'; to look at it, type quit, then:' if looks else '.'}", *looks])
 
 
 def run(session: Session, background: Background, file: Path | None = None) -> None:

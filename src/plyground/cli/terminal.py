@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import textwrap
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -126,17 +128,34 @@ def _fold(lead: str, text: str) -> None:
 # ---- matches ----
 
 
+class NowAndThen:
+    """Lines on standard error where no terminal shows progress: none at first, then one in so many seconds."""
+
+    SECONDS = 5.0
+
+    def __init__(self) -> None:
+        self.said = time.monotonic()
+
+    def say(self, line: Callable[[], str]) -> None:
+        if time.monotonic() - self.said >= self.SECONDS:
+            self.said = time.monotonic()
+            print(line(), file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress(total: int = 0, title: str = "", hide: bool = False) -> Generator[Callable[..., None]]:
-    """A progress bar on standard error; the function takes the number done and, where they change, total and title."""
+    """A progress bar on standard error, or a line now and then where that is no terminal; the function takes the number
+    done and, where they change, total and title."""
     there = Console(stderr=True)
-    hide = hide or not there.is_interactive  # a file would get an empty line
+    shown, lines = there.is_interactive and not hide, NowAndThen()  # a file would get an empty line from the bar
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=there, transient=True, disable=hide) as bar:
+    with Progress(*columns, console=there, transient=True, disable=not shown) as bar:
         task = bar.add_task(title, total=total)
 
         def advance(done: int, total: int = total, title: str = title) -> None:
             bar.update(task, completed=done, total=total, description=title)
+            if not (shown or hide):
+                lines.say(lambda: f"{title}: {done} of {total}")
 
         yield advance
 

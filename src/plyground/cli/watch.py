@@ -81,7 +81,9 @@ def show_file(path: Path, game: Game, number: int, speed: float, step: bool, sav
     saved = read_file(path, game, number, openly=True)
     first, second = (name or side for name, side in zip(saved.players, game.rules.SIDES, strict=True))
     background = Background({"agents": lambda: None, "rules": game.compile})
-    _show(Watch(saved.start, (first, second), by_record(saved.actions)), background, speed, step, save)
+    _show(
+        Watch(saved.start, (first, second), by_record(saved.actions), told=saved.outcome), background, speed, step, save
+    )
 
 
 def show_agents(
@@ -120,9 +122,8 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
     finally:
         background.end()
     if save:
-        position = watch.positions[-1]
         with save.open("x", encoding="utf-8") as file:
-            file.write(write_game(watch.positions[0], watch.actions, watch.players, position.outcome, sealed=True))
+            file.write(write_game(watch.positions[0], watch.actions, watch.players, watch.outcome, sealed=True))
         say(f"Wrote {save}.")
 
 

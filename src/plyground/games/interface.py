@@ -318,7 +318,8 @@ class Rules:
     """`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN;
     otherwise a plain list of actions"""
     read_records: Function | None = _optional("a function", file="record")
-    """`read_records(text, game) -> [(start, actions)]`: the games of a text in that format"""
+    """`read_records(text, game) -> [(start, actions, outcome)]`: the games of a text in that format, with the outcome
+    that it tells, such as one by resignation"""
 
     # ---- learning ----
     evaluate: Function | None = _optional("a compiled function", file="evaluate")

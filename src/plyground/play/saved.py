@@ -32,6 +32,8 @@ class SavedGame(NamedTuple):
     actions: list[int]
     players: tuple[str, str]
     """for each side; empty where the file does not tell"""
+    outcome: Outcome = Outcome.RUNNING
+    """as the file tells it: a game may end before the rules end it, by resignation"""
 
     @property
     def positions(self) -> list[Position]:
@@ -101,7 +103,7 @@ def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
     if game.rules.read_records is not None:
         found = game.rules.read_records(text, game)
         players = _players(text, game) if len(found) == 1 else ("", "")
-        return [SavedGame(start, actions, players) for start, actions in found]
+        return [SavedGame(start, actions, players, outcome) for start, actions, outcome in found]
     if text.startswith("game: "):
         return [_read_record(text, game, openly)]
     return [SavedGame(game.start(), read_moves(game.start(), text), ("", ""))]
@@ -149,7 +151,7 @@ def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
     names = [
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
-    found = SavedGame(start, _played(start, names), _players(head, game))
+    found = SavedGame(start, _played(start, names), _players(head, game), _outcome(fields.get("result", ""), game))
     if openly and fields.get("position") == UNTOLD and not found.positions[-1].over:
         raise InvalidText(f"its cards are {UNTOLD}: go on with it by plyground play --load FILE")
     return found
@@ -168,6 +170,12 @@ def _start(fields: Mapping[str, str], game: Game) -> Position:
     if not (generator.isascii() and generator.isdecimal() and len(generator) <= 20 and int(generator) < 2**64):
         raise InvalidText(f"the generator of a game is a number of 64 bits, not {shorten(generator)!r}")
     return Position(game, position.states, rngs=np.array([int(generator)], np.uint64))
+
+
+def _outcome(told: str, game: Game) -> Outcome:
+    """The outcome that a record tells: `red wins`, perhaps with the reason behind it."""
+    results = _results(game)
+    return next((outcome for outcome in Outcome if told.startswith(results[outcome])), Outcome.RUNNING)
 
 
 def _players(text: str, game: Game) -> tuple[str, str]:
@@ -223,7 +231,6 @@ def write_game(
     if game.rules.write_record:
         return game.rules.write_record(start, actions, players, outcome)
     positions = SavedGame(start, list(actions), players).positions
-    results = ("not finished", "a draw", *(f"{side} wins" for side in sides))
     reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
     begins = [f"position: {start.text if shown else UNTOLD}"]
@@ -231,7 +238,12 @@ def write_game(
         secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
         begins.append(f"sealed: {seal(secret)}")
     lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
-    return "\n".join([*head, *begins, f"result: {results[outcome]}{reason}", "", *lines, ""])
+    return "\n".join([*head, *begins, f"result: {_results(game)[outcome]}{reason}", "", *lines, ""])
+
+
+def _results(game: Game) -> tuple[str, ...]:
+    """The words for each outcome."""
+    return ("not finished", "a draw", *(f"{side} wins" for side in game.rules.SIDES))
 
 
 def _turns(positions: Sequence[Position], actions: Sequence[int]) -> list[str]:

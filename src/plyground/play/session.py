@@ -99,11 +99,13 @@ class Session:
         return "new, undo, save FILE or quit" if self.over else self.start.game.rules.prompt(self.position.state)
 
     def begin(self) -> list[Event]:
-        """The events of a game that has just begun; it may begin at a position that is over."""
-        return [Event("began"), *self._end()]
+        """The events of a game that has just begun; it may begin at a position that is over, or be a finished one."""
+        ended = [self._ended(self._told())] if self.over and not self.position.over else self._end()
+        return [Event("began"), *ended]
 
-    def replay(self, actions: Sequence[int]) -> None:
-        """Go on with a saved game: play its actions, of both sides."""
+    def replay(self, actions: Sequence[int], outcome: Outcome = Outcome.RUNNING) -> None:
+        """Go on with a saved game: play its actions, of both sides; `outcome`: its end where the rules do not end it,
+        such as a resignation."""
         for action in actions:
             mine = self.position.to_move == self.side
             if mine and not self.in_turn:
@@ -111,6 +113,13 @@ class Session:
             self.in_turn = mine
             self.positions.append(self.position.play(action))
             self.actions.append(action)
+        self.outcome = outcome if not self.position.over else self.outcome
+
+    def _told(self) -> str:
+        """How a saved game has ended that the rules have not ended."""
+        if self.outcome == Outcome.DRAW:
+            return "The saved game has ended in a draw."
+        return f"The saved game has ended: {'you win' if self.outcome == WINS[self.side] else f'{self.name} wins'}."
 
     # ---- moves ----
 
@@ -218,7 +227,11 @@ class Session:
         return self.begin()
 
     def moves(self) -> list[Event]:
-        return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+        if self.start.game.rules.turn_text is None:
+            return [Event("message", "legal: " + "\n".join(typed.grouped(typed.words_of_moves(self.position))))]
+        turns = typed.legal_turns(self.position)
+        meaning = " (...: the turn goes on)" if any(turn.endswith("...") for turn in turns) else ""
+        return [Event("message", f"legal: {', '.join(turns)}{meaning}")]
 
     def hint(self) -> list[Event]:
         """The game's own advice, and the best turn that the solver or an agent finds."""

@@ -5,11 +5,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from plyground.errors import IllegalAction, InvalidText, shorten
 from plyground.position import Position
 
 FEW = 12  # moves that fit into one sentence
+
+
+class Turn(NamedTuple):
+    """A turn of a line."""
+
+    actions: list[int]
+    text: str
+    """as people write it; a part of a turn in words: `place e4`"""
+    whole: bool
+    """whether it is there from its beginning to its end"""
+
+    @property
+    def advice(self) -> str:
+        """`play e2>e4`; in the middle of a turn what to do next: `place e4`."""
+        return f"play {self.text}" if self.whole else self.text
 
 
 class Ambiguous(IllegalAction):
@@ -24,8 +40,8 @@ def read(position: Position, text: str) -> list[int]:
         raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
     moves = found or _one_by_one(position, text.split()) or whole_turn(position, text)
     if not moves:
-        names = words_of_moves(position)
-        what = f"legal: {', '.join(map(' '.join, names))}" if len(names) <= FEW else "`moves` lists the legal moves"
+        names = legal_turns(position)
+        what = f"legal: {', '.join(names)}" if len(names) <= FEW else "`moves` lists the legal moves"
         raise IllegalAction(f"{shorten(repr(text))} is not legal here; {what}")
     return moves
 
@@ -120,24 +136,49 @@ def actions_of(position: Position, names: Sequence[str]) -> list[int]:
     return actions
 
 
-def turns_of(position: Position, actions: Sequence[int]) -> list[tuple[list[int], str]]:
-    """A line of actions turn by turn: the actions of each, and the turn as people write it."""
-    positions, turns = [position], list[tuple[list[int], str]]()
+def turns_of(position: Position, actions: Sequence[int]) -> list[Turn]:
+    """A line of actions turn by turn. A last turn that is cut off is left out, unless it is the first."""
+    positions, turns, first = [position], list[Turn](), 0
     for number, action in enumerate(actions, start=1):
-        if number < len(actions):
+        if number < len(actions) or position.game.rules.turn_text is not None:
             positions.append(positions[-1].play(action))
-    first = 0
     for place in range(1, len(actions) + 1):
         if place == len(actions) or positions[place].to_move != positions[first].to_move:
-            turn = list(actions[first:place])
-            turns.append((turn, turn_text(positions[first:place], turn)))
+            turns.append(_turn(positions[first : place + 1], list(actions[first:place])))
             first = place
-    return turns
+    return [turn for number, turn in enumerate(turns) if number == 0 or turn.whole]
+
+
+def _turn(positions: Sequence[Position], actions: list[int]) -> Turn:
+    """The turn of some actions; `positions` are those before each and, where turns have several actions, the last."""
+    rules, begin, end = positions[0].game.rules, positions[0], positions[-1]
+    text = turn_text(positions[: len(actions)], actions)
+    if rules.turn_text is None or rules.typed_turn is None:
+        return Turn(actions, text, whole=True)
+    ended = end.over or end.to_move != begin.to_move
+    try:
+        rules.typed_turn(text, begin.to_move)
+    except InvalidText:  # it begins in the middle, or is only the beginning
+        return Turn(actions, f"{rules.prompt(begin.state)} {text.lstrip('>')}{'' if ended else ' ...'}", whole=False)
+    return Turn(actions, text if ended else f"{text} ...", ended)
 
 
 def written(position: Position, names: Sequence[str]) -> list[str]:
     """A line of names turn by turn, as people write them: `e4 Nf6`, not `e2e4 g8f6`."""
-    return [text for _, text in turns_of(position, actions_of(position, names))]
+    return [turn.text for turn in turns_of(position, actions_of(position, names))]
+
+
+def legal_turns(position: Position) -> list[str]:
+    """What the side to move may play, as people write it: actions or, where a turn has several, its first two, with
+    `...` behind a turn that goes on."""
+    if position.game.rules.turn_text is None:
+        return [" ".join(words) for words in words_of_moves(position)]
+    lines = list[list[int]]()
+    for action in position.legal():
+        after = position.play(action)
+        goes_on = after.to_move == position.to_move and not after.over
+        lines += [[action, second] for second in after.legal()] if goes_on else [[action]]
+    return [turns_of(position, line)[0].text for line in lines]
 
 
 def words_of_moves(position: Position) -> list[list[str]]:

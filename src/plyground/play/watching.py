@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from plyground.agents.agent import GIVES_UP, Agent, ask
 from plyground.errors import Error
+from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.play.session import THIS_GAME, before_last_turn
 from plyground.play.typed import turn_text
@@ -18,11 +19,15 @@ Choose = Callable[[Position], int]
 class Watch:
     """The turns of a game so far, and the one that is shown. Turns that were never shown are asked for."""
 
-    def __init__(self, start: Position, players: tuple[str, str], choose: Choose, most: int = 0) -> None:
+    def __init__(
+        self, start: Position, players: tuple[str, str], choose: Choose, most: int = 0, told: Outcome = Outcome.RUNNING
+    ) -> None:
+        """`told`: how the game has ended where the rules do not end it, as its record tells."""
         self.players, self.choose, self.most = players, choose, most or start.game.rules.MAX_PLIES
         self.positions, self.actions = [start], list[int]()  # before each action, and at the end
         self.turns = [0]  # where each turn begins, and where the last one ends
         self.shown = 0  # number of turns
+        self.told = told
         self.ended = ""  # why the game ends, where the rules do not say it
 
     @property
@@ -86,14 +91,20 @@ class Watch:
         return f"{side} {turn_text(self.positions[first:last], self.actions[first:last])}"
 
     @property
+    def outcome(self) -> Outcome:
+        """Of the game so far."""
+        return self.positions[-1].outcome if self.positions[-1].over else self.told
+
+    @property
     def result(self) -> str:
         """How the game has ended; empty before."""
         if not self.over:
             return ""
         position = self.positions[-1]
-        if not position.over:
+        if self.outcome == Outcome.RUNNING:
             return f"{self.ended}."
-        reason, winner = f" ({position.reason})" if position.reason else "", int(position.outcome) - 2
+        why, winner = position.reason if position.over else self.ended, int(self.outcome) - 2
+        reason = f" ({why})" if why else ""
         if winner < 0:
             return f"A draw{reason}."
         return f"{position.game.rules.SIDES[winner]}, {self.players[winner]}, wins{reason}."

@@ -92,7 +92,7 @@ def read_start(game: Game, text: str, number: int) -> Start:
     else:
         if not 1 <= number <= len(games):
             raise InvalidValue(f"the text has {counted(len(games), 'game')}: there is no number {number}")
-        start, actions, _ = games[number - 1]
+        start, actions, *_ = games[number - 1]
         return Start("" if start == game.start() and not game.rules.CHANCE else start.text, actions)
     try:
         return Start(game.position(text).text, [])

@@ -17,6 +17,9 @@ def write_record(start: Position, actions: Sequence[int], players: tuple[str, st
     return pgn.write(pgn.Record(start, list(actions), tags, pgn.RESULTS[outcome]))
 
 
-def read_records(text: str, game: Game) -> list[tuple[Position, list[int]]]:
-    """The games of a PGN: first positions and actions."""
-    return [(record.start, record.actions) for record in pgn.read(text, game)]
+def read_records(text: str, game: Game) -> list[tuple[Position, list[int], Outcome]]:
+    """The games of a PGN: first positions, actions and results."""
+    outcomes = {result: outcome for outcome, result in pgn.RESULTS.items()}
+    return [
+        (record.start, record.actions, outcomes.get(record.result, Outcome.RUNNING)) for record in pgn.read(text, game)
+    ]
