@@ -97,7 +97,7 @@ def chosen(board: chess.Board, names: list[str], patient: bool, rng: random.Rand
 
 def follow(fen: str, automatic: bool, patient: bool, rng: random.Random, seen: Counter[str]) -> None:
     """Play one game beside both."""
-    other = Chess({"draws": "automatic"} if automatic else {}, [])
+    other = Chess({"draws": "automatic"} if automatic else {})
     other.board, other.seen = chess.Board(fen), Counter()
     other.look()
     twins, board = twin_of(other.board, automatic), other.board
@@ -115,7 +115,7 @@ def follow(fen: str, automatic: bool, patient: bool, rng: random.Random, seen: C
         seen[special(board, name)] += 1
         seen["in check"] += board.is_check()
         seen["pinned"] += board.is_pinned(board.turn, chess.parse_square(name[:2]))
-        other.play(name, None)
+        other.play(name)
         assert naive.play_all(twins, np.array([names[name]], np.int32))
 
 

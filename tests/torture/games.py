@@ -1,13 +1,14 @@
 """The rules of each game against a twin: another program that was written from the same rules, and shares no code.
 
 Random games, compared at every ply: the state with its outcome and the legal actions, at every TEXTS-th the written
-position and move too. Batches of the compiled games are described as lists, which the twins follow (`twins.py`), in
-this process or in one of their own, by PyPy where that is installed and pays. A number of games of one kind:
+position and move too. A twin is plain Python, to which batches of the compiled games are described as lists
+(`twins.py`), in this process or in one of its own, by PyPy where that is installed and pays; or it is compiled
+(`naive/`), and its states are compared as arrays. A number of games of one kind:
 
     python -m torture.games connect_four --games 1000000 --seed 1
 
-python-chess is the twin of chess, but too slow for so many games: there a compiled twin (`naive/chess.py`) follows all
-of them and python-chess those of one row. Their states are compared as arrays.
+python-chess is the twin of chess, but too slow for so many games: there a compiled twin follows all of them and
+python-chess those of one row.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 import plyground as pg
-from naive import chess
+from naive import chess, sequence
 from plyground.games.chess.text import notation
 from plyground.games.paco_sako.text import LETTERS, fen
 from plyground.games.sequence import cards
@@ -36,7 +39,8 @@ from torture.twins import Follower
 
 ROWS = 256  # games side by side
 TEXTS = 32  # steps from one comparison of texts to the next: they are written in Python, one by one
-BY_PYPY = ("connect_four", "sequence")  # it is slower with the 64-bit integers of python-chess, and with dictionaries
+WRITTEN = 32  # rows beside compiled twins whose texts are compared
+BY_PYPY = ("connect_four",)  # it is slower with the 64-bit integers of python-chess, and with dictionaries
 SHORT = 60.0  # seconds below which the twins are in this process
 OUTCOMES = np.array([str(outcome) for outcome in pg.Outcome], object)
 WORDS = (
@@ -51,15 +55,10 @@ WORDS = (
     "sequence:compat_scores=true",
 )
 
-FIELDS = (
-    *("pieces", "sides", "castling", "en_passant", "to_move"),
-    *("repetitions", "clock", "move_number", "outcome", "ending"),
-)
-"""of chess: the same in the record and in the compiled twin"""
-
 States = NDArray[np.void]  # [N] records of a game
 Integers = NDArray[np.integer[Any]]
 Names = NDArray[np.object_]
+Pairs = dict[str, tuple[NDArray[Any], NDArray[Any]]]  # ours and the twin's, [N, ...] each
 
 
 # ---- what twins say of a state and of actions, for many at once ----
@@ -135,36 +134,6 @@ class PacoSako(ConnectFour):
         return [fen(state)]
 
 
-class Sequence:
-    def __init__(self, game: pg.Game) -> None:
-        taken = (*range(cards.KINDS), cards.NO_CARD)
-        self.moves = np.stack([names_of(game, range(cards.MOVES), display=card) for card in taken])
-        self.others = names_of(game, (cards.DECLINE, cards.PASS))
-
-    def columns(self, states: States) -> list[list[Any]]:
-        seats = int(states["seats"][0])
-        hands = [states["hands"][:, seat] for seat in range(seats)]
-        return [
-            drawn(MARKS, states["cells"]),
-            *(stacked(pile) for pile in (states["deck"], states["discards"], states["display"], *hands)),
-            states["sequences"][:, :seats].tolist(),
-            states["turn"].tolist(),
-            (states["traded"] != 0).tolist(),
-            outcomes(states),
-        ]
-
-    def actions(self, states: States, owners: Integers, actions: Integers) -> Names:
-        move = actions < cards.DECLINE
-        names = np.empty(len(actions), object)
-        slots, moves = np.divmod(actions[move], cards.MOVES)
-        names[move] = self.moves[states["display"][owners[move], slots], moves]
-        names[~move] = self.others[actions[~move] - cards.DECLINE]
-        return names
-
-    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
-        return rows(state)
-
-
 def record(game: pg.Game, **fields: Any) -> np.void:
     """Zeros but for the settings and these fields."""
     state = game.blank.copy()
@@ -193,21 +162,7 @@ def drawn(marks: str, codes: Integers) -> list[str]:
     return np.array([ord(mark) for mark in marks], np.uint32)[codes].view(f"U{codes.shape[1]}")[:, 0].tolist()
 
 
-def stacked(pile: Integers) -> list[str]:
-    """[N] the names of the cards of a pile, without a gap; numpy drops the empty places at the end."""
-    names = np.array([*cards.CARDS, ""])
-    return np.ascontiguousarray(names[pile]).view(f"U{2 * pile.shape[1]}")[:, 0].tolist()
-
-
-def reshuffled(before: States, after: States) -> Iterator[tuple[int, str]]:
-    """Rows of Sequence with a reshuffle, and the deck that it gave, with the card that was drawn from it at once."""
-    for row in np.flatnonzero(after["reshuffles"] > before["reshuffles"]):
-        state, seat = after[row], before["turn"][row]
-        drawn = state["hands"][seat, state["held"][seat] - 1]
-        yield int(row), stacked(state["deck"][None])[0] + cards.CARDS[drawn]
-
-
-KINDS: dict[str, Any] = {"connect_four": ConnectFour, "chess": Chess, "paco_sako": PacoSako, "sequence": Sequence}
+KINDS: dict[str, Any] = {"connect_four": ConnectFour, "chess": Chess, "paco_sako": PacoSako}
 
 
 # ---- twins in another process ----
@@ -242,19 +197,218 @@ class Apart:
         return found["plies"], found["findings"]
 
 
+# ---- ways to compare ----
+
+
+class Described:
+    """Twins in Python for the first rows of a batch, which are described to them as lists."""
+
+    def __init__(self, batch: pg.Batch, word: str, rows: int, apart: bool = False) -> None:
+        self.batch, self.rows, self.kind = batch, rows, KINDS[batch.game.word](batch.game)
+        self.follower: Any = Apart(word) if apart else Follower(word)
+
+    def compare(self, before: States, actions: Integers, ended: Integers, written: bool) -> list[str]:
+        """What differs in a step and in the final positions of the games that it has ended."""
+        rows, ended = np.arange(self.rows), ended[ended < self.rows]
+        plies = list(self.described(rows, before[rows], actions[rows], written))
+        return self.follower.follow(plies + list(self.described(ended, self.batch.next_states[ended], None, written)))
+
+    def described(
+        self, numbers: Integers, states: States, actions: Integers | None, written: bool
+    ) -> Iterator[list[Any]]:
+        """[row, state, legal, action, texts] of each state."""
+        if not len(states):
+            return
+        lists, counts = self.batch.legal_list(states)
+        names = self.kind.actions(states, np.repeat(np.arange(len(states)), counts), lists[lists >= 0]).tolist()
+        chosen = [None] * len(states) if actions is None else self.kind.actions(states, np.arange(len(states)), actions)
+        columns, end = self.kind.columns(states), np.cumsum(counts).tolist()
+        for k, state in enumerate(zip(*columns, strict=True)):
+            texts = None
+            if written:
+                legal = lists[k, : counts[k]].tolist()
+                texts = self.kind.texts(states[k], None if actions is None else int(actions[k]), legal)
+            yield [int(numbers[k]), list(state), names[end[k] - counts[k] : end[k]], chosen[k], texts]
+
+    def end(self, plies: int) -> list[str]:
+        """What a process of its own has found."""
+        if not isinstance(self.follower, Apart):
+            return []
+        compared, findings = self.follower.end()
+        if compared != plies and not findings:
+            findings = [f"the twin has compared {compared} of {plies} plies"]
+        return findings
+
+
+class Compiled:
+    """Compiled twins for all rows of a batch, whose states are compared as arrays."""
+
+    naive: ModuleType
+    fields: tuple[str, ...]  # that have the same names in the records of both
+
+    def __init__(self, batch: pg.Batch, word: str) -> None:
+        self.batch, self.word = batch, word
+        self.twins = self.started(batch.states)  # [N]
+        self.marks = np.zeros(batch.game.rules.NUM_ACTIONS, np.bool_)
+
+    def started(self, states: States) -> States:
+        """[N] twins at the beginning of the same games."""
+        raise NotImplementedError
+
+    def pairs(self, states: States, twins: States) -> Pairs:
+        """What has another form in the two records, by name."""
+        raise NotImplementedError
+
+    def texts(self, state: np.void, twin: np.void, action: int) -> tuple[list[str], list[str]]:
+        """The position and the action as both write them."""
+        return [], []
+
+    def tell_chance(self, before: States) -> None:
+        """Let the twins know what the coming step has drawn."""
+
+    def compare(self, before: States, actions: Integers, ended: Integers, written: bool) -> list[str]:
+        findings = self.differences(before, self.twins)
+        if written and not findings:
+            findings = self.misspelt(before, actions)
+        if findings:
+            return findings
+        self.tell_chance(before)
+        self.naive.play_all(self.twins, actions.astype(np.int32))
+        findings = self.differences(self.batch.next_states[ended], self.twins[ended])
+        if len(ended):
+            self.twins[ended] = self.started(self.batch.states[ended])
+        return findings
+
+    def differences(self, states: States, twins: States) -> list[str]:
+        """The first row in which each field differs, and in which the sets of legal actions do."""
+        lists, counts = self.batch.legal_list(states)
+        pairs = {name: (states[name], twins[name]) for name in self.fields}
+        pairs |= self.pairs(states, twins) | {"count": (counts, twins["count"])}
+        findings: list[str] = []
+        for name, (ours, twin) in pairs.items():
+            if not np.array_equal(ours, twin):
+                row = np.argwhere(ours != twin)[0, 0]
+                findings.append(self.finding(name, states[row], ours[row], twin[row]))
+        row = first_other_set(lists, counts, twins["actions"], twins["count"], self.marks)
+        if row >= 0:
+            ours, twin = lists[row, : counts[row]], twins["actions"][row, : twins["count"][row]]
+            findings.append(self.finding("legal", states[row], ours, np.sort(twin)))
+        return findings
+
+    def finding(self, name: str, state: Any, ours: Any, twin: Any) -> str:
+        return f"{self.word}: {name} {ours} of {self.batch.game.rules.text(state)} is {twin} for the twin"
+
+    def misspelt(self, states: States, actions: Integers) -> list[str]:
+        """The texts of some rows that differ."""
+        findings: list[str] = []
+        for row in range(min(WRITTEN, len(states))):
+            ours, twin = self.texts(states[row], self.twins[row], int(actions[row]))
+            if ours != twin:
+                findings.append(f"{self.word}: {ours} is {twin} for the twin")
+        return findings
+
+    def end(self, plies: int) -> list[str]:
+        return []
+
+
+@njit(cache=True)
+def first_other_set(
+    lists: Integers, counts: Integers, actions: Integers, sizes: Integers, marks: NDArray[np.bool_]
+) -> int:
+    """The first row in which our list has not just the twin's actions, each of them once; -1 if there is none.
+
+    `marks` is False for all actions. Sorting both lists would take longer than the twins.
+    """
+    for row in range(len(counts)):
+        for k in range(sizes[row]):
+            marks[actions[row, k]] = True
+        same = counts[row] == sizes[row]
+        for k in range(counts[row]):
+            same &= marks[lists[row, k]]
+            marks[lists[row, k]] = False
+        if not same:
+            return row
+    return -1
+
+
+class CompiledChess(Compiled):
+    naive = chess
+    fields = (
+        *("pieces", "sides", "castling", "en_passant", "to_move"),
+        *("repetitions", "clock", "move_number", "outcome", "ending"),
+    )
+
+    def started(self, states: States) -> States:
+        return chess.started(len(states), automatic=self.word.endswith("draws=automatic"))
+
+    def pairs(self, states: States, twins: States) -> Pairs:
+        return {"check": (states["checkers"] != 0, twins["check"])}
+
+
+class CompiledSequence(Compiled):
+    naive = sequence
+    fields = "turn", "passes", "reshuffles", "outcome"
+
+    def started(self, states: States) -> States:
+        settings = self.batch.game.settings
+        packs = np.stack([pack_of(state) for state in states])
+        compat = bool(settings["compat_scores"])
+        return sequence.started(packs, settings["rules"] == "boxed", int(settings["seats"]), compat)
+
+    def pairs(self, states: States, twins: States) -> Pairs:
+        chips, piles = np.frombuffer(MARKS.encode(), np.uint8)[states["cells"]], twins["piles"]
+        return {
+            "board": (chips, twins["chips"].reshape(-1, 100)),
+            "deck": (states["deck"], piles[:, sequence.DECK]),
+            "discards": (states["discards"], piles[:, sequence.DISCARDS]),
+            "display": (states["display"], piles[:, sequence.DISPLAY, : cards.SLOTS]),
+            "hands": (states["hands"], piles[:, sequence.HANDS :, : cards.MOST_HELD]),
+            "sequences": (states["sequences"], twins["scores"]),
+            "traded": (states["traded"] != 0, twins["traded"]),
+        }
+
+    def texts(self, state: np.void, twin: np.void, action: int) -> tuple[list[str], list[str]]:
+        ours = [*rows(state), self.batch.game.rules.action_name(state, action)]
+        return ours, [*sequence.rows(twin), sequence.name(twin, action)]
+
+    def tell_chance(self, before: States) -> None:
+        """The deck after a reshuffle, with the card that was drawn from it at once."""
+        after = self.batch.next_states
+        for row in np.flatnonzero(after["reshuffles"] > before["reshuffles"]):
+            state, seat, size = after[row], before["turn"][row], after["deck_size"][row]
+            self.twins["next_deck"][row] = state["deck"]
+            self.twins["next_deck"][row, size] = state["hands"][seat, state["held"][seat] - 1]
+
+
+def pack_of(state: np.void) -> NDArray[np.int8]:
+    """[104] the pack from which a game was dealt: the deck, and on it what was dealt, the first card on top."""
+    hands = [hand[:held] for hand, held in zip(state["hands"], state["held"], strict=True)]
+    dealt = np.concatenate([state["display"][: state["display_size"]], *hands])
+    return np.concatenate([state["deck"][: state["deck_size"]], dealt[::-1]])
+
+
+COMPILED: dict[str, type[Compiled]] = {"chess": CompiledChess, "sequence": CompiledSequence}
+
+
 # ---- the comparison ----
 
 
 class Comparison:
-    """Games of one kind side by side with their twins."""
+    """Games of one kind side by side with their twins.
 
-    def __init__(self, word: str, seed: int, games: int = ROWS, apart: bool = False) -> None:
+    Of chess either python-chess follows all rows, or, with `many`, the compiled twin does and python-chess the first.
+    """
+
+    def __init__(self, word: str, seed: int, games: int = ROWS, apart: bool = False, many: bool = False) -> None:
         self.game = pg.load(word)
-        self.word, self.seed, self.kind = word, seed, KINDS[self.game.word](self.game)
+        self.word, self.seed = word, seed
         self.batch = pg.Batch(self.game, games, seed, threads=1)
-        self.follower: Any = Apart(word) if apart else Follower(word)
-        self.followed = games  # rows, from the first
         self.games = self.plies = self.steps = 0
+        self.twins: list[Compiled | Described] = []
+        if many or self.game.word not in KINDS:
+            self.twins.append(COMPILED[self.game.word](self.batch, word))
+        if self.game.word in KINDS:
+            self.twins.append(Described(self.batch, word, 1 if many else games, apart))
 
     def play(self, over: Callable[[], bool]) -> list[str]:
         """Play until `over`; what differs."""
@@ -263,10 +417,8 @@ class Comparison:
             findings = self.compare(*self.step())
             if over():
                 break
-        if isinstance(self.follower, Apart):
-            plies, findings = self.follower.end()
-            if plies != self.plies and not findings:
-                findings = [f"the twin has compared {plies} of {self.plies} plies"]
+        for twins in self.twins:
+            findings = twins.end(self.plies) or findings
         return [f"{finding} (seed {self.seed})" for finding in findings]
 
     def step(self) -> tuple[States, Integers, Integers]:
@@ -279,65 +431,12 @@ class Comparison:
         return before, actions, ended
 
     def compare(self, before: States, actions: Integers, ended: Integers) -> list[str]:
-        """What differs in a step and in the final positions of the games that it has ended."""
-        rows, after = np.arange(self.followed), self.batch.next_states
-        plies = list(self.described(rows, before[rows], actions[rows]))
-        if self.game.word == "sequence":
-            for row, deck in reshuffled(before, after):
-                plies[row][4] = deck
-        ended = ended[ended < self.followed]
-        return self.follower.follow(plies + list(self.described(ended, after[ended], None)))
-
-    def described(self, numbers: Integers, states: States, actions: Integers | None) -> Iterator[list[Any]]:
-        """[row, state, legal, action, chance, texts] of each state, `chance` still None."""
-        if not len(states):
-            return
-        lists, counts = self.batch.legal_list(states)
-        names = self.kind.actions(states, np.repeat(np.arange(len(states)), counts), lists[lists >= 0]).tolist()
-        chosen = [None] * len(states) if actions is None else self.kind.actions(states, np.arange(len(states)), actions)
-        columns, end = self.kind.columns(states), np.cumsum(counts).tolist()
-        for k, state in enumerate(zip(*columns, strict=True)):
-            texts = None
-            if self.steps % TEXTS == 1:
-                legal = lists[k, : counts[k]].tolist()
-                texts = self.kind.texts(states[k], None if actions is None else int(actions[k]), legal)
-            yield [int(numbers[k]), list(state), names[end[k] - counts[k] : end[k]], chosen[k], None, texts]
-
-
-class ManyChess(Comparison):
-    """Chess beside its compiled twin in every row; python-chess follows the first row too, with the texts."""
-
-    def __init__(self, word: str, seed: int, games: int = 4 * ROWS) -> None:
-        super().__init__(word, seed, games)
-        self.followed = 1
-        self.twins = chess.started(games, automatic=word.endswith("draws=automatic"))  # [N]
-        self.fresh = self.twins[:1].copy()
-
-    def compare(self, before: States, actions: Integers, ended: Integers) -> list[str]:
-        findings = self.differences(before, self.twins)
-        if findings:
-            return findings
-        chess.play_all(self.twins, actions.astype(np.int32))
-        findings = self.differences(self.batch.next_states[ended], self.twins[ended])
-        self.twins[ended] = self.fresh
-        return findings or super().compare(before, actions, ended)
-
-    def differences(self, states: States, twins: States) -> list[str]:
-        """The first row in which each field differs, and in which the sets of legal actions do."""
-        (lists, counts), theirs = self.batch.legal_list(states), twins["actions"]
-        wide = max(counts.max(initial=0), twins["count"].max(initial=0))  # the rest of both is empty
-        listed = np.arange(wide) < twins["count"][:, None]
-        pairs = {name: (states[name], twins[name]) for name in FIELDS}
-        pairs["check"] = states["checkers"] != 0, twins["check"]
-        pairs["count"] = counts, twins["count"]
-        pairs["legal"] = np.sort(lists[:, :wide]), np.sort(np.where(listed, theirs[:, :wide], -1))
-        findings: list[str] = []
-        for name, (ours, twin) in pairs.items():
-            if not np.array_equal(ours, twin):
-                row = np.argwhere(ours != twin)[0, 0]
-                text = self.game.rules.text(states[row])
-                findings.append(f"{self.word}: {name} {ours[row]} of {text} is {twin[row]} for the twin")
-        return findings
+        """What differs for the first of the twins that finds something."""
+        for twins in self.twins:
+            findings = twins.compare(before, actions, ended, self.steps % TEXTS == 1)
+            if findings:
+                return findings
+        return []
 
 
 def run(seed: int, seconds: float) -> Report:
@@ -358,8 +457,8 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    many = given.game.startswith("chess")
-    comparison = ManyChess(given.game, given.seed) if many else Comparison(given.game, given.seed, apart=True)
+    many = given.game.partition(":")[0] in COMPILED
+    comparison = Comparison(given.game, given.seed, 4 * ROWS if many else ROWS, apart=not many, many=many)
     clock, reported = Deadline(0.0), 0
 
     def over() -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from naive import connect_four, paco_sako, sequence
+from naive import connect_four, paco_sako
 
 CORNERS = {7: 1, 0: 2, 63: 4, 56: 8}  # chess: the bit of a right to castle, by the rook's square
 PROMOTED = ("", "p", "n", "b", "r", "q")
@@ -22,7 +22,7 @@ REQUIRED = ("L", "P", "pL", "pP", "pF")
 class ConnectFour:
     """The twin of Connect Four."""
 
-    def __init__(self, settings: dict[str, str], start: list[Any]) -> None:
+    def __init__(self, settings: dict[str, str]) -> None:
         self.board = connect_four.Board()
 
     def legal(self) -> set[str]:
@@ -34,14 +34,14 @@ class ConnectFour:
     def texts(self, action: str | None) -> list[str]:
         return ["/".join(self.board.rows())]
 
-    def play(self, action: str, chance: str | None) -> None:
+    def play(self, action: str) -> None:
         self.board.play(int(action) - 1)
 
 
 class Chess:
     """python-chess, as the twin of chess."""
 
-    def __init__(self, settings: dict[str, str], start: list[Any]) -> None:
+    def __init__(self, settings: dict[str, str]) -> None:
         import chess  # only here: PyPy need not have it
 
         self.board, self.move = chess.Board(), chess.Move
@@ -89,7 +89,7 @@ class Chess:
         moves = [self.board.san(self.move.from_uci(action)).rstrip("+#")] if action else []
         return [self.board.fen(en_passant="legal"), *moves]
 
-    def play(self, action: str, chance: str | None) -> None:
+    def play(self, action: str) -> None:
         self.board.push(self.move.from_uci(action))
         self.look()
 
@@ -97,7 +97,7 @@ class Chess:
 class PacoSako:
     """The twin of Paco Ŝako."""
 
-    def __init__(self, settings: dict[str, str], start: list[Any]) -> None:
+    def __init__(self, settings: dict[str, str]) -> None:
         self.board = paco_sako.Board()
 
     def legal(self) -> set[str]:
@@ -119,46 +119,14 @@ class PacoSako:
     def texts(self, action: str | None) -> list[str]:
         return [self.board.fen()]
 
-    def play(self, action: str, chance: str | None) -> None:
+    def play(self, action: str) -> None:
         self.board.play(action)
-
-
-class SequenceTable:
-    """The twin of Sequence; it begins with the same cards, and learns the result of a reshuffle as `chance`."""
-
-    def __init__(self, settings: dict[str, str], start: list[Any]) -> None:
-        _, deck, _, display, *hands = start[: 4 + int(settings.get("seats", 2))]
-        boxed, compat = settings.get("rules") == "boxed", settings.get("compat_scores") == "true"
-        piles = [cards_of(hand) for hand in hands]
-        self.table = sequence.Table(boxed, len(hands), compat, piles, cards_of(display), cards_of(deck))
-
-    def legal(self) -> set[str]:
-        return self.table.legal()
-
-    def state(self) -> list[Any]:
-        table = self.table
-        piles = ["".join(pile) for pile in (table.deck, table.discards, table.display, *table.hands)]
-        return ["".join(table.rows()), *piles, table.scores, table.turn, table.traded, table.outcome()]
-
-    def texts(self, action: str | None) -> list[str]:
-        return self.table.rows()
-
-    def play(self, action: str, chance: str | None) -> None:
-        if chance:
-            self.table.next_deck = cards_of(chance)
-        self.table.play(action)
-
-
-def cards_of(pile: str) -> list[str]:
-    """`2sjd` is two cards."""
-    return [pile[k : k + 2] for k in range(0, len(pile), 2)]
 
 
 TWINS: dict[str, Any] = {
     "connect_four": ConnectFour,
     "chess": Chess,
     "paco_sako": PacoSako,
-    "sequence": SequenceTable,
 }
 """game: the class of its twin"""
 
@@ -174,14 +142,14 @@ class Follower:
         self.plies = 0
 
     def follow(self, plies: Sequence[Sequence[Any]]) -> list[str]:
-        """What differs in a list of plies, each of them [row, state, legal, action, chance, texts].
+        """What differs in a list of plies, each of them [row, state, legal, action, texts].
 
         `action` is None in the final position of a game. `texts` is None where texts are not compared.
         """
         findings: list[str] = []
-        for row, state, legal, action, chance, texts in plies:
+        for row, state, legal, action, texts in plies:
             if row not in self.twins:
-                self.twins[row] = self.kind(self.settings, state)
+                self.twins[row] = self.kind(self.settings)
             twin = self.twins[row]
             theirs, options = twin.state(), twin.legal()
             if theirs != state:
@@ -195,7 +163,7 @@ class Follower:
             if action is None:
                 del self.twins[row]
             else:
-                twin.play(action, chance)
+                twin.play(action)
                 self.plies += 1
         return findings
 

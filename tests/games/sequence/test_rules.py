@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import plyground as pg
 from conftest import JIT
-from naive.sequence import Table, detect
 from plyground.games.interface import RUNNING
 from plyground.games.sequence import cards
 from plyground.games.sequence.text import parse, rows
 from sequence_texts import EMPTY, HANDS, board_of, text_of
+from torture.games import Comparison
 
 VARIANTS = [
     "sequence",
@@ -29,44 +29,11 @@ VARIANTS = [
 # ---- the naive twin ----
 
 
-def _table(position: pg.Position) -> Table:
-    state, game = position.state, position.game.settings
-    hands = [[cards.CARDS[c] for c in hand if c >= 0] for hand in state["hands"][: int(state["seats"])]]
-    display, deck = ([cards.CARDS[c] for c in state[pile] if c >= 0] for pile in ("display", "deck"))
-    return Table(
-        game["rules"] == "boxed", int(state["seats"]), bool(game["compat_scores"]), hands, list(display), list(deck)
-    )
-
-
-def _same(position: pg.Position, table: Table) -> None:
-    state = position.state
-    assert rows(state) == table.rows()
-    assert [[cards.CARDS[c] for c in hand if c >= 0] for hand in state["hands"][: table.seats]] == table.hands
-    assert [cards.CARDS[c] for c in state["display"] if c >= 0] == table.display
-    assert [cards.CARDS[c] for c in state["discards"] if c >= 0] == table.discards
-    assert state["sequences"][: table.seats].tolist() == table.scores
-    assert (int(state["turn"]), bool(state["traded"])) == (table.turn, table.traded)
-    assert str(position.outcome) == table.outcome()
-
-
 @pytest.mark.parametrize("word", VARIANTS)
 def test_random_games_agree_with_the_naive_twin(word: str) -> None:
-    game, chance = pg.load(word), np.random.default_rng(4)
-    for seed in range(40 if JIT else 1):
-        position = game.start(seed)
-        table = _table(position)
-        while not position.over:
-            names = position.names()
-            assert set(names) == table.legal()
-            name = names[chance.integers(len(names))]
-            shuffles = int(position.state["reshuffles"])
-            position = position.play(name)
-            if position.state["reshuffles"] > shuffles:
-                drawn = position.state["hands"][table.turn, position.state["held"][table.turn] - 1]
-                table.next_deck = [cards.CARDS[c] for c in (*position.state["deck"], drawn) if c >= 0]
-            table.play(name)
-            _same(position, table)
-        assert table.legal() == set() == set(position.names())
+    games = 40 if JIT else 1
+    comparison = Comparison(word, 4, games)
+    assert comparison.play(lambda: comparison.games >= games) == []
 
 
 def _play_out(
@@ -82,23 +49,6 @@ def _play_out(
         kernels.play_all(part, actions, luck, game.work())
         states[running], rngs[running] = part, luck
         yield before, actions, part
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_sequences_of_ten_thousand_random_games_agree_with_the_naive_twin() -> None:
-    found = 0
-    for before, actions, after in _play_out(pg.load("sequence"), 10_000, seed=8):
-        for row in np.flatnonzero((actions < cards.DECLINE) & (actions % cards.MOVES < 3 * cards.SQUARES)):
-            state, owner = before[row], int(before[row]["turn"])
-            chips = [list(line) for line in rows(state)]
-            y, x = divmod(int(cards.CELL_OF[actions[row] % cards.MOVES % cards.SQUARES]), 10)
-            chips[y][x] = "rb"[owner % 2]
-            gain = detect(chips, y, x, "rb"[owner % 2], hearts=True, compat=False)
-            assert after[row]["sequences"][owner] - state["sequences"][owner] == gain
-            assert ["".join(line) for line in chips] == rows(after[row])
-            found += gain
-    assert found > 15_000
 
 
 @pytest.mark.compiled
