@@ -1,300 +1,453 @@
-"""Paco Ŝako with dictionaries, written from the rules."""
+"""Paco Ŝako on a row of numbers, written from the rules; it shares nothing with our code.
+
+Plain loops that numba compiles, so that it can follow a million games. A board is all that a state within a turn has,
+so that a chain is followed by copies of boards, and two boards are the same if all their numbers are:
+
+    0 .. 7     what is in White's and Black's part of the hand, MOVER, MUST, ORIGIN, PASSED, PROMOTING, RIGHTS
+    8 .. 71    White's pieces, a1, b1, ..., h8      72 .. 135    Black's
+
+A piece is the code of its letter, `.` for none.
+"""
 
 from __future__ import annotations
 
-FILES, KINDS = "abcdefgh", "PRNBQK"
-STRAIGHT, SLANTED = [(1, 0), (-1, 0), (0, 1), (0, -1)], [(1, 1), (1, -1), (-1, 1), (-1, -1)]
-RAYS = {"R": STRAIGHT, "B": SLANTED, "Q": STRAIGHT + SLANTED}
-JUMPS = [(a, b) for a in (-2, -1, 1, 2) for b in (-2, -1, 1, 2) if abs(a) != abs(b)]
-EVERY = [(file, rank) for rank in range(8) for file in range(8)]
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+NONE, PAWN, ROOK, KNIGHT, BISHOP, QUEEN, KING = b".PRNBQK"
+HAND, MOVER, MUST, ORIGIN, PASSED, PROMOTING, RIGHTS, PIECES, SIZE = 0, 2, 3, 4, 5, 6, 7, 8, 136
+LIFT, PLACE, PROMOTE_AND_LIFT, PROMOTE_AND_PLACE, PROMOTE_AND_FINISH = range(5)
+NOWHERE = -1
+RUNNING, DRAW, FIRST_WINS, SECOND_WINS = range(4)
+LONGEST_IDLE = 100
+ORDER = "PRNBQK"
+PAIRS = [first + second for k, first in enumerate(ORDER) for second in ORDER[k:]]
+UNIONS = dict(zip(PAIRS, "acdefghijlmostuvwxyz", strict=False))  # two kings never unite
+
+TWIN = np.dtype(
+    [
+        ("board", np.int16, SIZE),
+        ("idle", np.int16),
+        ("repetitions", np.int8),  # the setting; 0: any number
+        ("clean", np.bool_),  # the setting `castling`
+        ("seen", np.int16, (LONGEST_IDLE, SIZE)),  # boards at the ends of turns since the last progress
+        ("recorded", np.int16),
+        # What follows from these:
+        ("outcome", np.int8),
+        ("count", np.int32),  # of legal actions; 0 when the game is over
+        ("actions", np.int32, 64),
+    ]
+)
+Board = NDArray[np.int16]  # [SIZE]
+Squares = NDArray[np.bool_]  # [64]
+Twin = Any  # one record of TWIN
 
 
-def paths(origin: tuple[int, int], ways: list[tuple[int, int]], longest: int) -> list[list[tuple[int, int]]]:
-    """The squares from the origin (without it) to the edge of the board or as far as a piece goes, way by way."""
-    f, r = origin
-    every = [[(f + k * df, r + k * dr) for k in range(1, longest + 1)] for df, dr in ways]
-    return [[square for square in path if square in EVERY] for path in every]
+# ---- looking ----
 
 
-REACH = {kind: {origin: paths(origin, ways, 7) for origin in EVERY} for kind, ways in RAYS.items()}
-REACH["N"] = {origin: paths(origin, JUMPS, 1) for origin in EVERY}
-UNIONS = {
-    "PP": "a",
-    "PR": "c",
-    "PN": "d",
-    "PB": "e",
-    "PQ": "f",
-    "PK": "g",
-    "RR": "h",
-    "RN": "i",
-    "RB": "j",
-    "RQ": "l",
-    "RK": "m",
-    "NN": "o",
-    "NB": "s",
-    "NQ": "t",
-    "NK": "u",
-    "BB": "v",
-    "BQ": "w",
-    "BK": "x",
-    "QQ": "y",
-    "QK": "z",
-}
+@njit
+def piece(board: Board, colour: int, square: int) -> int:
+    return board[PIECES + 64 * colour + square]
 
 
-def name(square: tuple[int, int]) -> str:
-    return FILES[square[0]] + str(square[1] + 1)
+@njit
+def put(board: Board, colour: int, square: int, kind: int) -> None:
+    board[PIECES + 64 * colour + square] = kind
 
 
-def square_of(text: str) -> tuple[int, int]:
-    return FILES.index(text[0]), int(text[1]) - 1
+@njit
+def empty(board: Board, square: int) -> bool:
+    return piece(board, 0, square) == NONE and piece(board, 1, square) == NONE
 
 
-class Board:
-    """`pieces[colour]` maps a square (file, rank) to a letter; colour 0 is white."""
-
-    def __init__(self) -> None:
-        back = dict(enumerate("RNBQKBNR"))
-        self.pieces = [
-            {(f, r): letter for f in range(8) for r, letter in ((0, back[f]), (1, "P"))},
-            {(f, r): letter for f in range(8) for r, letter in ((7, back[f]), (6, "P"))},
-        ]
-        self.mover = 0
-        self.must = "L"  # L, P, pL, pP, pF
-        self.hand: list[str] | None = None  # the mover's letter, the partner's or ""
-        self.origin: tuple[int, int] | None = None
-        self.passed: tuple[int, int] | None = None
-        self.promoting: tuple[int, int] | None = None
-        self.rights = {"A", "H", "a", "h"}
-        self.idle = 0
-        self.seen: dict[object, int] = {}
-        self.outcome = "RUNNING"
-        self.choices = self.legal()  # what is legal after each `play`
-
-    # ---- looking ----
-
-    def empty(self, square: tuple[int, int]) -> bool:
-        return square not in self.pieces[0] and square not in self.pieces[1]
-
-    def moves(  # noqa: C901
-        self, kind: str, alone: bool, origin: tuple[int, int], threats: bool = False
-    ) -> set[tuple[int, int]]:
-        """Where a piece goes, or what it threatens (only asked for lone ones)."""
-        mine, theirs = self.pieces[self.mover], self.pieces[1 - self.mover]
-        found: set[tuple[int, int]] = set()
-        f, r = origin
-        if kind in REACH:  # what it reaches one by one, until something stands in its way
-            for path in REACH[kind][origin]:
-                for square in path:
-                    if square in mine or square in theirs:
-                        if threats or (alone and square in theirs):
-                            found.add(square)
-                        break
-                    found.add(square)
-            return found
-        if kind == "K":
-            steps = {(f + df, r + dr) for df, dr in STRAIGHT + SLANTED}
-            return {s for s in steps if 0 <= s[0] < 8 and 0 <= s[1] < 8 and self.empty(s)} if not threats else set()
-        up = 1 if self.mover == 0 else -1
-        home = r in ((0, 1) if self.mover == 0 else (6, 7))
-        if threats:
-            return {(f + df, r + up) for df in (-1, 1) if 0 <= f + df < 8 and 0 <= r + up < 8}
-        if 0 <= r + up < 8 and self.empty((f, r + up)):
-            found.add((f, r + up))
-            if home and self.empty((f, r + 2 * up)):
-                found.add((f, r + 2 * up))
-        if alone:
-            usable = self.passed if self.passed and self.passed[1] == (5 if self.mover == 0 else 2) else None
-            found |= {(f + df, r + up) for df in (-1, 1) if (f + df, r + up) in theirs or (f + df, r + up) == usable}
-        return {s for s in found if threats or not (s in mine and s not in theirs)}
-
-    def legal(self) -> list[str]:
-        if self.outcome != "RUNNING":
-            return []
-        if self.must[0] == "p":
-            return ["=R", "=N", "=B", "=Q"]
-        if self.must == "L":
-            theirs, found = self.pieces[1 - self.mover], []
-            for square, kind in self.pieces[self.mover].items():  # no piece is in its own way
-                if self.moves(kind, square not in theirs, square):
-                    found.append(square)
-            return ["L" + name(square) for square in sorted(found, key=lambda s: (s[1], s[0]))]
-        assert self.hand
-        assert self.origin
-        found = self.moves(self.hand[0], not self.hand[1], self.origin) | self.castlings()
-        return ["P" + name(square) for square in sorted(found, key=lambda s: (s[1], s[0]))]
-
-    def castlings(self) -> set[tuple[int, int]]:
-        rank = 0 if self.mover == 0 else 7
-        found: set[tuple[int, int]] = set()
-        if self.hand != ["K", ""] or self.origin != (4, rank):
-            return found
-        for letter, between, walked, target in (("A", (1, 2, 3), (2, 3, 4), 2), ("H", (5, 6), (4, 5, 6), 6)):
-            right = letter if self.mover == 0 else letter.lower()
-            if right in self.rights and all(self.empty((f, rank)) for f in between):
-                danger = self.threatened_by(1 - self.mover)
-                if not any((f, rank) in danger for f in walked):
-                    found.add((target, rank))
-        return found
-
-    def threatened_by(self, colour: int, chains: bool = True) -> set[tuple[int, int]]:
-        """By lone pieces and by whatever any chain can release, with nothing in the hand."""
-        start = self.twin()
-        start.mover, start.must, start.hand, start.rights = colour, "L", None, set()
-        found: set[tuple[int, int]] = set()
-        queue: list[Board] = []
-        for square, kind in start.pieces[colour].items():
-            if square not in start.pieces[1 - colour]:
-                found |= start.moves(kind, True, square, threats=True)
-                if kind != "K":
-                    queue.append(start.after("L" + name(square)))
-        known = {board.key() for board in queue}
-        while queue and chains:
-            board = queue.pop()
-            if board.must == "P":
-                assert board.hand
-                assert board.origin
-                found |= board.moves(board.hand[0], True, board.origin, threats=True)
-                options = ["P" + name(s) for s in board.moves(board.hand[0], True, board.origin)]
-            else:
-                options = board.legal()
-            for option in options:
-                after = board.after(option)
-                if after.hand and after.mover == colour and after.key() not in known:
-                    known.add(after.key())
-                    queue.append(after)
-        return found
-
-    def key(self) -> object:
-        pieces = tuple(frozenset(side.items()) for side in self.pieces)
-        hand = tuple(self.hand) if self.hand else None
-        return pieces, self.mover, self.must, hand, self.origin, self.passed, self.promoting, frozenset(self.rights)
-
-    # ---- acting ----
-
-    def twin(self) -> Board:
-        """A copy whose board can be changed alone."""
-        twin = Board.__new__(Board)
-        twin.__dict__.update(self.__dict__)
-        twin.pieces = [dict(side) for side in self.pieces]
-        twin.rights = set(self.rights)
-        return twin
-
-    def after(self, action: str) -> Board:
-        twin = self.twin()
-        twin.do(action)
-        return twin
-
-    def take(self, square: tuple[int, int]) -> None:
-        mine, theirs = self.pieces[self.mover], self.pieces[1 - self.mover]
-        self.hand, self.origin = [mine.pop(square), theirs.pop(square, "")], square
-
-    def do(self, action: str) -> None:
-        """The board's part of an action."""
-        mine, theirs = self.pieces[self.mover], self.pieces[1 - self.mover]
-        if action[0] == "=":
-            assert self.promoting
-            mine[self.promoting] = action[1]
-            self.promoting, self.idle, self.seen = None, 0, {}
-            if self.must == "pF":
-                self.passed = None
-                self.pass_on()
-            else:
-                self.must = "L" if self.must == "pL" else "P"
-        elif action[0] == "L":
-            square = square_of(action[1:])
-            self.take(square)
-            assert self.hand
-            if "R" in self.hand:
-                self.rights -= {{(0, 0): "A", (7, 0): "H", (0, 7): "a", (7, 7): "h"}.get(square, "-")}
-            self.must = "P"
-        else:
-            self.put_down(square_of(action[1:]), mine, theirs)
-
-    def swap(self, one: tuple[int, int], other: tuple[int, int]) -> None:
-        for side in self.pieces:
-            first, second = side.pop(one, None), side.pop(other, None)
-            if first:
-                side[other] = first
-            if second:
-                side[one] = second
-
-    def put_down(self, square: tuple[int, int], mine: dict, theirs: dict) -> None:  # noqa: C901
-        assert self.hand
-        assert self.origin
-        (kind, partner), origin = self.hand, self.origin
-        last, up = (7, 1) if self.mover == 0 else (0, -1)
-        if kind == "K":
-            if abs(square[0] - origin[0]) == 2:
-                self.swap((0 if square[0] == 2 else 7, square[1]), ((square[0] + origin[0]) // 2, square[1]))
-            self.rights -= {"A", "H"} if self.mover == 0 else {"a", "h"}
-        if kind == "P" and square == self.passed and square[0] != origin[0]:
-            self.swap(square, (square[0], square[1] - up))
-            self.passed = None
-        if square in mine:  # a union is taken over
-            self.hand, self.origin = [mine[square], ""], square
-            mine[square] = kind
-            if kind == "P" and square[1] == last:
-                self.must, self.promoting = "pP", square
-            return
-        mine[square], self.hand, self.origin = kind, None, None
-        if square in theirs:
-            self.idle, self.seen = 0, {}
-            if theirs[square] == "K":
-                self.outcome = ("FIRST_WINS", "SECOND_WINS")[self.mover]
-        if partner:
-            theirs[square] = partner
-        self.passed = None
-        if kind == "P" and square[1] == last:
-            self.must, self.promoting = "pF", square
-            return
-        if kind == "P" and abs(square[1] - origin[1]) == 2 and origin[1] == (1 if self.mover == 0 else 6):
-            self.passed = (square[0], origin[1] + up)
-        self.pass_on()
-        if partner == "P" and square[1] == (0 if self.mover == 1 else 7):
-            self.must, self.promoting = "pL", square
-
-    def pass_on(self) -> None:
-        self.mover, self.must = 1 - self.mover, "L"
-
-    def play(self, action: str) -> None:
-        """An action with all that follows from it."""
-        self.idle += action[0] == "L"
-        self.do(action)
-        if self.outcome == "RUNNING" and self.must == "L":
-            pieces = tuple(frozenset(side.items()) for side in self.pieces)
-            position = pieces, self.mover, self.passed, frozenset(self.rights)
-            self.seen[position] = self.seen.get(position, 0) + 1
-            if self.idle >= 100 or self.seen[position] == 3:
-                self.outcome = "DRAW"
-        self.choices = self.legal()
-        if self.outcome == "RUNNING" and not self.choices:
-            self.outcome = ("SECOND_WINS", "FIRST_WINS")[self.mover]
-
-    # ---- text ----
-
-    def fen(self) -> str:
-        rows = []
-        for rank in range(7, -1, -1):
-            row = "".join(self.letter((file, rank)) for file in range(8))
-            for gap in range(8, 0, -1):
-                row = row.replace("." * gap, str(gap))
-            rows.append(row)
-        board = "/".join(rows)
-        if self.hand:
-            assert self.origin
-            mine, other = self.hand if self.mover == 0 else self.hand[::-1]
-            board += f"^{name(self.origin)}{letter(mine, other)}"
-        rights = "".join(right for right in "AHah" if right in self.rights) or "-"
-        return f"{board} {'wb'[self.mover]} {self.idle} {rights} {name(self.passed) if self.passed else '-'} -"
-
-    def letter(self, square: tuple[int, int]) -> str:
-        return letter(self.pieces[0].get(square, ""), self.pieces[1].get(square, ""))
+@njit
+def goes(kind: int, right: int, up: int) -> bool:
+    """Whether a piece other than a pawn goes this way."""
+    straight, aslant = abs(right) + abs(up) == 1, abs(right) == 1 and abs(up) == 1
+    if kind == KNIGHT:
+        return abs(right * up) == 2
+    return (straight and kind != BISHOP) or (aslant and kind != ROOK)
 
 
-def letter(white: str, black: str) -> str:
-    if not (white and black):
-        return white or black.lower() or "."
-    if KINDS.index(black) <= KINDS.index(white):
-        return UNIONS[black + white]
-    return UNIONS[white + black].upper()
+@njit
+def walk(board: Board, kind: int, alone: bool, origin: int, threats: bool, found: Squares) -> None:
+    """Mark where a piece of the mover goes, or what it threatens; only lone ones are asked what they threaten."""
+    if kind == PAWN:
+        walk_pawn(board, alone, origin, threats, found)
+        return
+    if kind == KING and threats:
+        return
+    for right in range(-2, 3):
+        for up in range(-2, 3):
+            file, rank = origin % 8 + right, origin // 8 + up
+            while goes(kind, right, up) and 0 <= file < 8 and 0 <= rank < 8:
+                square = 8 * rank + file
+                if not empty(board, square):
+                    met = piece(board, 1 - board[MOVER], square) != NONE
+                    found[square] |= threats or (alone and met and kind != KING)
+                    break
+                found[square] = True
+                if kind in (KNIGHT, KING):
+                    break
+                file, rank = file + right, rank + up
+
+
+@njit
+def walk_pawn(board: Board, alone: bool, origin: int, threats: bool, found: Squares) -> None:
+    """One step; two from the first and the second rank; a lone pawn aslant, where it meets somebody or en passant."""
+    mover = board[MOVER]
+    up = 1 if mover == 0 else -1
+    file, rank = origin % 8, origin // 8
+    passed = board[PASSED] if board[PASSED] // 8 == (5 if mover == 0 else 2) else NOWHERE
+    if not 0 <= rank + up < 8:
+        return
+    ahead = origin + 8 * up
+    if not threats and empty(board, ahead):
+        found[ahead] = True
+        home = rank < 2 if mover == 0 else rank > 5
+        if home and empty(board, ahead + 8 * up):
+            found[ahead + 8 * up] = True
+    for right in (-1, 1):
+        if 0 <= file + right < 8:
+            square = ahead + right
+            met = piece(board, 1 - mover, square) != NONE or square == passed
+            found[square] |= threats or (alone and met)
+
+
+@njit
+def targets(board: Board) -> Squares:
+    """Where the hand's piece may be placed, castling aside."""
+    found, mover = np.zeros(64, np.bool_), board[MOVER]
+    walk(board, int(board[HAND + mover]), board[HAND + 1 - mover] == NONE, int(board[ORIGIN]), False, found)
+    return found
+
+
+@njit
+def liftable(board: Board) -> Squares:
+    """The pieces of the mover that have somewhere to go."""
+    found, mover = np.zeros(64, np.bool_), board[MOVER]
+    for square in range(64):
+        if piece(board, mover, square) != NONE:  # no piece is in its own way
+            reached = np.zeros(64, np.bool_)
+            walk(board, piece(board, mover, square), piece(board, 1 - mover, square) == NONE, square, False, reached)
+            found[square] = np.any(reached)
+    return found
+
+
+# ---- castling ----
+
+
+@njit
+def mark_castlings(board: Board, found: Squares) -> None:
+    """A right, nothing between king and rook, and no threat on the king's way."""
+    mover = board[MOVER]
+    home = 4 if mover == 0 else 60
+    if board[HAND + mover] != KING or board[ORIGIN] != home:
+        return
+    for bit, between, walked, target in ((1, (-3, -2, -1), (-2, -1, 0), -2), (2, (1, 2, 2), (0, 1, 2), 2)):
+        free = board[RIGHTS] & (bit << 2 * mover) != 0
+        for step in between:
+            free = free and empty(board, home + step)
+        if free:
+            danger = threatened_by(board, 1 - mover, True)
+            for step in walked:
+                free = free and not danger[home + step]
+            found[home + target] |= free
+
+
+@njit
+def threatened_by(board: Board, colour: int, chains: bool) -> Squares:
+    """By lone pieces and by whatever any chain can release, with nothing in the hand."""
+    found = np.zeros(64, np.bool_)
+    boards, count = np.empty((256, SIZE), np.int16), 0
+    start = board.copy()
+    start[HAND], start[HAND + 1], start[ORIGIN] = NONE, NONE, NOWHERE
+    start[MOVER], start[MUST], start[RIGHTS] = colour, LIFT, 0  # rights change no threat
+    for square in range(64):
+        kind = piece(start, colour, square)
+        if kind != NONE and piece(start, 1 - colour, square) == NONE:
+            walk(start, kind, True, square, True, found)
+            if kind != KING:
+                boards[count] = start
+                act(boards[count], square, False)
+                count += 1
+    done = 0
+    while chains and done < count:
+        now = boards[done].copy()
+        done += 1
+        if now[MUST] == PLACE:
+            walk(now, now[HAND + colour], True, now[ORIGIN], True, found)
+        for action in every_action(now):
+            if count == len(boards):
+                boards = np.concatenate((boards, boards))
+            boards[count] = now
+            act(boards[count], action, False)
+            chained = boards[count, MOVER] == colour and boards[count, HAND + colour] != NONE
+            count += chained and not known(boards, count)
+    return found
+
+
+@njit
+def known(boards: NDArray[np.int16], count: int) -> bool:
+    """Whether the board behind the first `count` is one of them."""
+    for k in range(count):
+        same = True
+        for number in range(SIZE):
+            if boards[k, number] != boards[count, number]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@njit
+def every_action(board: Board) -> NDArray[np.int64]:
+    """The actions that the board allows, castling aside: 0 lifts from a1, 64 places there, 128 promotes to a rook."""
+    if board[MUST] == LIFT:
+        return np.flatnonzero(liftable(board))
+    if board[MUST] == PLACE:
+        return 64 + np.flatnonzero(targets(board))
+    return np.arange(128, 132)
+
+
+# ---- acting ----
+
+
+@njit
+def act(board: Board, action: int, clean: bool) -> tuple[bool, bool]:
+    """The board's part of an action; whether it is progress, and whether it unites with the king."""
+    if action < 64:
+        lift(board, action)
+        return False, False
+    if action < 128:
+        met = place(board, action - 64, clean)
+        return met != NONE, met == KING
+    promote(board, action)
+    return True, False
+
+
+@njit
+def lift(board: Board, square: int) -> None:
+    """A rook that leaves its corner loses the right to castle."""
+    for colour in range(2):
+        board[HAND + colour] = piece(board, colour, square)
+        put(board, colour, square, NONE)
+    if board[HAND] == ROOK or board[HAND + 1] == ROOK:
+        lose_right(board, square)
+    board[ORIGIN], board[MUST] = square, PLACE
+
+
+@njit
+def lose_right(board: Board, corner: int) -> None:
+    for bit, square in ((1, 0), (2, 7), (4, 56), (8, 63)):
+        if square == corner:
+            board[RIGHTS] &= 15 - bit
+
+
+@njit
+def promote(board: Board, action: int) -> None:
+    mover, must = board[MOVER], board[MUST]
+    kind = (ROOK, KNIGHT, BISHOP, QUEEN)[action - 128]
+    put(board, mover, board[PROMOTING], kind)
+    board[PROMOTING] = NOWHERE
+    board[MUST] = PLACE if must == PROMOTE_AND_PLACE else LIFT
+    if must == PROMOTE_AND_FINISH:
+        board[PASSED], board[MOVER] = NOWHERE, 1 - mover
+
+
+@njit
+def swap(board: Board, one: int, other: int) -> None:
+    for colour in range(2):
+        first, second = piece(board, colour, one), piece(board, colour, other)
+        put(board, colour, one, second)
+        put(board, colour, other, first)
+
+
+@njit
+def place(board: Board, square: int, clean: bool) -> int:
+    """Put down what is in the hand; the piece with which it forms a new union, or NONE."""
+    mover, origin = board[MOVER], int(board[ORIGIN])
+    kind, partner = int(board[HAND + mover]), int(board[HAND + 1 - mover])
+    if kind == KING:
+        if abs(square - origin) == 2:
+            swap(board, origin - 4 if square < origin else origin + 3, (square + origin) // 2)
+        board[RIGHTS] &= 12 if mover == 0 else 3
+    if kind == PAWN and square == board[PASSED] and square % 8 != origin % 8:
+        swap(board, square, square - 8 if mover == 0 else square + 8)
+        board[PASSED] = NOWHERE
+    released, met = piece(board, mover, square), piece(board, 1 - mover, square)
+    put(board, mover, square, kind)
+    if released != NONE:
+        go_on(board, square, kind, released, clean)
+        return NONE
+    if partner != NONE:
+        put(board, 1 - mover, square, partner)
+    finish(board, square, origin, kind, partner)
+    return met
+
+
+@njit
+def last_rank(colour: int, square: int) -> bool:
+    return square // 8 == (7 if colour == 0 else 0)
+
+
+@njit
+def go_on(board: Board, square: int, kind: int, released: int, clean: bool) -> None:
+    """A union has been taken over: the released piece is in the hand."""
+    mover = board[MOVER]
+    if clean and released == ROOK and square // 8 == (0 if mover == 0 else 7):
+        lose_right(board, square)
+    board[HAND + mover], board[ORIGIN] = released, square
+    if kind == PAWN and last_rank(mover, square):
+        board[MUST], board[PROMOTING] = PROMOTE_AND_PLACE, square
+
+
+@njit
+def finish(board: Board, square: int, origin: int, kind: int, partner: int) -> None:
+    """The hand is empty: a promotion comes next, or the other player."""
+    mover = board[MOVER]
+    board[HAND], board[HAND + 1], board[ORIGIN], board[PASSED] = NONE, NONE, NOWHERE, NOWHERE
+    if kind == PAWN and last_rank(mover, square):
+        board[MUST], board[PROMOTING] = PROMOTE_AND_FINISH, square
+        return
+    if kind == PAWN and abs(square - origin) == 16 and origin // 8 == (1 if mover == 0 else 6):
+        board[PASSED] = (square + origin) // 2
+    board[MOVER], board[MUST] = 1 - mover, LIFT
+    if partner == PAWN and last_rank(1 - mover, square):
+        board[MUST], board[PROMOTING] = PROMOTE_AND_LIFT, square
+
+
+# ---- a game ----
+
+
+@njit
+def play(twin: Twin, played: int) -> bool:
+    """An action with all that follows from it; False if it is not legal."""
+    if played not in twin["actions"][: twin["count"]]:
+        return False
+    board = twin["board"]
+    mover = board[MOVER]
+    twin["idle"] += played < 64
+    progress, won = act(board, played, twin["clean"])
+    if progress:
+        twin["idle"], twin["recorded"] = 0, 0
+    if won:
+        twin["outcome"] = FIRST_WINS if mover == 0 else SECOND_WINS
+    elif board[MUST] == LIFT and (twin["idle"] >= LONGEST_IDLE or repeats(twin)):
+        twin["outcome"] = DRAW
+    look(twin)
+    return True
+
+
+@njit
+def repeats(twin: Twin) -> bool:
+    """Keep the board, and say whether it has stood too often."""
+    seen = twin["seen"]
+    seen[twin["recorded"]] = twin["board"]
+    twin["recorded"] += 1
+    times = 0
+    for k in range(twin["recorded"]):
+        times += np.array_equal(seen[k], twin["board"])
+    return times == twin["repetitions"]
+
+
+@njit
+def look(twin: Twin) -> None:
+    """List the legal actions. Who must act and cannot has lost."""
+    board = twin["board"]
+    twin["count"] = 0
+    if twin["outcome"] != RUNNING:
+        return
+    castlings = np.zeros(64, np.bool_)
+    if board[MUST] == PLACE:
+        mark_castlings(board, castlings)
+    for action in every_action(board):
+        twin["actions"][twin["count"]] = action
+        twin["count"] += 1
+    for square in np.flatnonzero(castlings):
+        twin["actions"][twin["count"]] = 64 + square
+        twin["count"] += 1
+    if twin["count"] == 0:
+        twin["outcome"] = SECOND_WINS if board[MOVER] == 0 else FIRST_WINS
+
+
+# ---- many games ----
+# numba's own cache knows when this file has changed, and these functions reach no other one.
+
+
+def started(games: int, repetitions: int, clean: bool) -> NDArray[np.void]:
+    """[N] twins at the beginning of a game."""
+    twins = np.zeros(games, TWIN)
+    board, back = np.full(SIZE, NONE), [ROOK, KNIGHT, BISHOP, QUEEN, KING, BISHOP, KNIGHT, ROOK]
+    board[[MOVER, MUST, ORIGIN, PASSED, PROMOTING, RIGHTS]] = 0, LIFT, NOWHERE, NOWHERE, NOWHERE, 15
+    board[PIECES : PIECES + 16] = [*back, *8 * [PAWN]]
+    board[-16:] = [*8 * [PAWN], *back]
+    twins["board"], twins["repetitions"], twins["clean"] = board, repetitions, clean
+    look_at_all(twins)
+    return twins
+
+
+@njit(cache=True)
+def look_at_all(twins: NDArray[np.void]) -> None:
+    for k in range(len(twins)):
+        look(twins[k])
+
+
+@njit(cache=True)
+def play_all(twins: NDArray[np.void], actions: NDArray[np.int32]) -> bool:
+    """Act in each game; whether all actions were legal."""
+    legal = True
+    for k in range(len(twins)):
+        legal &= play(twins[k], actions[k])
+    return legal
+
+
+@njit(cache=True)
+def threats(twins: NDArray[np.void], colour: int, chains: bool) -> NDArray[np.bool_]:
+    """[N, 64] the squares that a side threatens, were it its turn, with its chains or without them."""
+    found = np.empty((len(twins), 64), np.bool_)
+    for k in range(len(twins)):
+        found[k] = threatened_by(twins[k]["board"], colour, chains)
+    return found
+
+
+# ---- texts ----
+
+
+def square_name(square: int) -> str:
+    return "-" if square == NOWHERE else "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def name(action: int) -> str:
+    """`Le2`, `Pe4`, `=Q`."""
+    return "=" + "RNBQ"[action - 128] if action >= 128 else "LP"[action // 64] + square_name(action % 64)
+
+
+def letter(white: int, black: int) -> str:
+    """Of a piece, or of a union: a capital if White's piece is named first."""
+    if NONE in (white, black):
+        return chr(white) if black == NONE else chr(black).lower()
+    if ORDER.index(chr(black)) <= ORDER.index(chr(white)):
+        return UNIONS[chr(black) + chr(white)]
+    return UNIONS[chr(white) + chr(black)].upper()
+
+
+def fen(twin: Twin) -> str:
+    board = [int(number) for number in twin["board"]]
+    white, black = board[PIECES : PIECES + 64], board[PIECES + 64 :]
+    rows: list[str] = []
+    for rank in range(7, -1, -1):
+        row = "".join(letter(white[square], black[square]) for square in range(8 * rank, 8 * rank + 8))
+        for gap in range(8, 0, -1):
+            row = row.replace("." * gap, str(gap))
+        rows.append(row)
+    text = "/".join(rows)
+    if board[MUST] in (PLACE, PROMOTE_AND_PLACE):
+        text += f"^{square_name(board[ORIGIN])}{letter(board[HAND], board[HAND + 1])}"
+    rights = "".join("AHah"[bit] for bit in range(4) if board[RIGHTS] >> bit & 1) or "-"
+    return f"{text} {'wb'[board[MOVER]]} {twin['idle']} {rights} {square_name(board[PASSED])} -"

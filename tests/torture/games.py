@@ -29,7 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import plyground as pg
-from naive import chess, sequence
+from naive import chess, paco_sako, sequence
 from plyground.games.chess.text import notation
 from plyground.games.paco_sako.text import LETTERS, fen
 from plyground.games.sequence import cards
@@ -39,8 +39,8 @@ from torture.twins import Follower
 
 ROWS = 256  # games side by side
 TEXTS = 32  # steps from one comparison of texts to the next: they are written in Python, one by one
-WRITTEN = 32  # rows beside compiled twins whose texts are compared
-BY_PYPY = ("connect_four",)  # it is slower with the 64-bit integers of python-chess, and with dictionaries
+WRITTEN = 8  # rows beside compiled twins whose texts are compared
+BY_PYPY = ("connect_four",)  # it is slower with the 64-bit integers of python-chess
 SHORT = 60.0  # seconds below which the twins are in this process
 OUTCOMES = np.array([str(outcome) for outcome in pg.Outcome], object)
 WORDS = (
@@ -48,6 +48,8 @@ WORDS = (
     "chess",
     "chess:draws=automatic",
     "paco_sako",
+    "paco_sako:castling=clean",
+    "paco_sako:repetitions=2",
     "sequence",
     "sequence:seats=4",
     "sequence:rules=boxed",
@@ -114,26 +116,6 @@ class Chess:
         return [self.game.rules.text(state), *([notation(state, action, legal)] if action is not None else [])]
 
 
-class PacoSako(ConnectFour):
-    """Here too an action has the same name in every state."""
-
-    def columns(self, states: States) -> list[list[Any]]:
-        squares = np.arange(64, dtype=np.uint64)
-        digits = (states["planes"][..., None] >> squares & np.uint64(1)).astype(int)  # [N, 2, 3, 64]
-        kinds = digits[:, :, 0] + 2 * digits[:, :, 1] + 4 * digits[:, :, 2]  # [N, 2, 64]
-        return [
-            *(drawn(LETTERS, kinds[:, side]) for side in range(2)),
-            drawn(LETTERS, states["hand"]),
-            *(states[name].tolist() for name in ("origin", "en_passant", "promoting", "rights")),
-            np.where(states["outcome"] == 0, states["required"], -1).tolist(),
-            *(states[name].tolist() for name in ("idle", "to_move")),
-            outcomes(states),
-        ]
-
-    def texts(self, state: np.void, action: int | None, legal: list[int]) -> list[str]:
-        return [fen(state)]
-
-
 def record(game: pg.Game, **fields: Any) -> np.void:
     """Zeros but for the settings and these fields."""
     state = game.blank.copy()
@@ -162,7 +144,7 @@ def drawn(marks: str, codes: Integers) -> list[str]:
     return np.array([ord(mark) for mark in marks], np.uint32)[codes].view(f"U{codes.shape[1]}")[:, 0].tolist()
 
 
-KINDS: dict[str, Any] = {"connect_four": ConnectFour, "chess": Chess, "paco_sako": PacoSako}
+KINDS: dict[str, Any] = {"connect_four": ConnectFour, "chess": Chess}
 
 
 # ---- twins in another process ----
@@ -345,6 +327,36 @@ class CompiledChess(Compiled):
         return {"check": (states["checkers"] != 0, twins["check"])}
 
 
+class CompiledPacoSako(Compiled):
+    naive = paco_sako
+    fields = "idle", "outcome"
+
+    def started(self, states: States) -> States:
+        settings = self.batch.game.settings
+        return paco_sako.started(len(states), int(settings["repetitions"]), settings["castling"] == "clean")
+
+    def pairs(self, states: States, twins: States) -> Pairs:
+        letters, board, running = np.frombuffer(LETTERS.encode(), np.uint8), twins["board"], states["outcome"] == 0
+        planes = np.unpackbits(states["planes"].copy().view(np.uint8), axis=-1, bitorder="little")
+        digits = planes.reshape(len(states), 2, 3, 64)
+        kinds = digits[:, :, 0] + 2 * digits[:, :, 1] + 4 * digits[:, :, 2]  # [N, 2, 64]
+        required = np.where(running, states["required"], -1), np.where(running, board[:, paco_sako.MUST], -1)
+        return {
+            "pieces": (letters[kinds], board[:, paco_sako.PIECES :].reshape(kinds.shape)),
+            "hand": (letters[states["hand"]], board[:, paco_sako.HAND : paco_sako.HAND + 2]),
+            "to_move": (states["to_move"], board[:, paco_sako.MOVER]),
+            "required": required,
+            "origin": (states["origin"], board[:, paco_sako.ORIGIN]),
+            "en_passant": (states["en_passant"], board[:, paco_sako.PASSED]),
+            "promoting": (states["promoting"], board[:, paco_sako.PROMOTING]),
+            "rights": (states["rights"], board[:, paco_sako.RIGHTS]),
+        }
+
+    def texts(self, state: np.void, twin: np.void, action: int) -> tuple[list[str], list[str]]:
+        ours = [fen(state), self.batch.game.rules.action_name(state, action)]
+        return ours, [paco_sako.fen(twin), paco_sako.name(action)]
+
+
 class CompiledSequence(Compiled):
     naive = sequence
     fields = "turn", "passes", "reshuffles", "outcome"
@@ -387,7 +399,11 @@ def pack_of(state: np.void) -> NDArray[np.int8]:
     return np.concatenate([state["deck"][: state["deck_size"]], dealt[::-1]])
 
 
-COMPILED: dict[str, type[Compiled]] = {"chess": CompiledChess, "sequence": CompiledSequence}
+COMPILED: dict[str, type[Compiled]] = {
+    "chess": CompiledChess,
+    "paco_sako": CompiledPacoSako,
+    "sequence": CompiledSequence,
+}
 
 
 # ---- the comparison ----

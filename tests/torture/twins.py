@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from naive import connect_four, paco_sako
+from naive import connect_four
 
 CORNERS = {7: 1, 0: 2, 63: 4, 56: 8}  # chess: the bit of a right to castle, by the rook's square
 PROMOTED = ("", "p", "n", "b", "r", "q")
-REQUIRED = ("L", "P", "pL", "pP", "pF")
 
 
 class ConnectFour:
@@ -94,39 +93,9 @@ class Chess:
         self.look()
 
 
-class PacoSako:
-    """The twin of Paco Ŝako."""
-
-    def __init__(self, settings: dict[str, str]) -> None:
-        self.board = paco_sako.Board()
-
-    def legal(self) -> set[str]:
-        return set(self.board.choices)
-
-    def state(self) -> list[Any]:
-        board = self.board
-        sides = [["."] * 64 for _ in board.pieces]
-        for cells, pieces in ((sides[0], board.pieces[0]), (sides[1], board.pieces[1])):
-            for (file, rank), letter in pieces.items():
-                cells[8 * rank + file] = letter
-        hand = [letter or "." for letter in board.hand or ("", "")]
-        hands = "".join(hand if board.mover == 0 else hand[::-1])
-        squares = [8 * at[1] + at[0] if at else -1 for at in (board.origin, board.passed, board.promoting)]
-        rights = sum(1 << bit for bit, right in enumerate("AHah") if right in board.rights)
-        required = REQUIRED.index(board.must) if board.outcome == "RUNNING" else -1
-        return [*map("".join, sides), hands, *squares, rights, required, board.idle, board.mover, board.outcome]
-
-    def texts(self, action: str | None) -> list[str]:
-        return [self.board.fen()]
-
-    def play(self, action: str) -> None:
-        self.board.play(action)
-
-
 TWINS: dict[str, Any] = {
     "connect_four": ConnectFour,
     "chess": Chess,
-    "paco_sako": PacoSako,
 }
 """game: the class of its twin"""
 

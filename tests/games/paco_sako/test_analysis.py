@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from naive.paco_sako import Board
+from naive import paco_sako as naive
 from plyground.games.paco_sako import analysis
 from plyground.games.paco_sako import text as texts
 
@@ -73,19 +73,19 @@ def test_threats_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
     rng = np.random.default_rng(5)
     chained = 0
     for _ in range(25):
-        position, board = paco_sako.start(), Board()
+        position, twin = paco_sako.start(), naive.started(1, repetitions=3, clean=False)
         for _ in range(60):
-            name = rng.choice(position.names())
-            position = position.play(name)
-            board.play(name)
+            action = rng.choice(position.legal())
+            position = position.play(action)
+            naive.play_all(twin, np.array([action], np.int32))
             if position.over:
                 break
-            if board.must == "L":
+            if twin["board"][0, naive.MUST] == naive.LIFT:
                 for side in (0, 1):
-                    direct = board.threatened_by(side, chains=False)
-                    expected = board.threatened_by(side)
-                    assert set(analysis.threats(position, side)) == {texts.SQUARES[f + 8 * r] for f, r in expected}
-                    chained += expected > direct
+                    (direct,), (expected,) = (naive.threats(twin, side, chains) for chains in (False, True))
+                    squares = [texts.SQUARES[square] for square in np.flatnonzero(expected)]
+                    assert sorted(analysis.threats(position, side)) == sorted(squares)
+                    chained += (expected > direct).any()
     assert chained > 100
 
 

@@ -12,11 +12,11 @@ import pytest
 
 import plyground as pg
 from conftest import JIT, TESTS
-from naive.paco_sako import Board
 from plyground.checks import laws
 from plyground.games.paco_sako import analysis, rules
 from plyground.games.paco_sako import text as texts
 from plyground.games.paco_sako.text import reason
+from torture.games import Comparison
 
 REQUIRED = ("Lift", "Place", "PromoteThenLift", "PromoteThenPlace", "PromoteThenFinish")
 SHORT = dict(zip(("L", "P", "pL", "pP", "pF"), REQUIRED, strict=True))
@@ -168,19 +168,17 @@ def test_the_engines_indices() -> None:
 # ---- the naive twin ----
 
 
-def test_random_games_agree_with_the_naive_twin(paco_sako: pg.Game) -> None:
-    rng = np.random.default_rng(4)
-    for _ in range(12 if JIT else 1):
-        position, board = paco_sako.start(), Board()
-        while not position.over and (JIT or board.idle < 12):
-            names = position.names()
-            assert texts.fen(position.state) == board.fen()
-            assert names == board.legal()
-            name = names[rng.integers(len(names))]
-            position = position.play(name)
-            board.play(name)
-            assert (position.outcome.name, position.to_move) == (board.outcome, board.mover)
-            assert position.game.position(position.text, strict=True) == position
+@pytest.mark.parametrize("word", ["paco_sako", "paco_sako:castling=clean", "paco_sako:repetitions=2"])
+def test_random_games_agree_with_the_naive_twin(word: str) -> None:
+    comparison = Comparison(word, 4, 40 if JIT else 1)
+    assert comparison.play(lambda: comparison.steps >= (400 if JIT else 40)) == []
+
+
+def test_the_texts_of_a_random_game_read_back(paco_sako: pg.Game) -> None:
+    position, rng = paco_sako.start(), np.random.default_rng(4)
+    while not position.over and (JIT or position.state["idle"] < 12):
+        position = position.play(rng.choice(position.names()))
+        assert paco_sako.position(position.text, strict=True) == position
 
 
 # ---- rules that need a word ----
