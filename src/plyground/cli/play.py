@@ -139,6 +139,8 @@ def _meant(typed: str, session: Session) -> str:
     if word.lower() == "load":
         how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
         return f"To go on with a saved game, type quit, then:\n  {how}"
+    if word.lower() == "undo" and rest.strip().isdecimal():
+        return ""
     near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
     meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
     if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
