@@ -102,7 +102,7 @@ def test_check_runs_the_laws(command, steady_path: Path) -> None:
         (["perft", "connect_four"], "--depth"),
         (["perft", "connect_four", "--depth", "2", "--position", "4444444"], "column 4 is full at move 7"),
         (["perft", TINY[0], "--depth", "2"], "without chance"),
-        (["match", "random"], "match takes [GAME] A B; not 'random'"),
+        (["match", "random"], "a match has two agents: plyground match random greedy"),
         (["match", "random", "random", "random"], "a match has two agents; for more: plyground ladder random"),
         (["ladder", "random"], "ladder takes [GAME] A B ...; not 'random'"),
         (["grade"], "grade takes [GAME] AGENT; nothing was given"),

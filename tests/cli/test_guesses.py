@@ -10,8 +10,9 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from plyground.cli.grammar import game_first
-from plyground.cli.guesses import correct, game_files, game_name, is_game, run_path
+from plyground.cli.guesses import SETTINGS_OF_GAMES, correct, game_files, game_name, is_game, run_path
 from plyground.cli.help import HELP
+from plyground.games import GAMES
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -88,7 +89,15 @@ RIGHT_LINES = [
     ("play --env chess", "play chess"),
     ("play chess --run runs/x", "play chess runs/x"),
     ("play trained chess", "play chess trained"),
+    ("play paco sako", "play paco_sako"),
+    ("play connect 4 greedy", "play connect_four greedy"),
+    ("play sequence --seats 4", "play sequence:seats=4"),
+    ("play --seats=4 sequence:rules=boxed level:2", "play sequence:rules=boxed,seats=4 level:2"),
+    ("play sequence seats=4", "play sequence:seats=4"),
+    ("play --game 4", "play connect_four"),
     # watch and analyse
+    ("watch a.txt b.txt", "watch a.txt"),
+    ("watch chess a.pgn greedy", "watch chess a.pgn"),
     ("watch --pgn game.pgn", "watch game.pgn"),
     ("watch greedy", "watch connect_four greedy random"),
     ("analyse chess --load game.pgn", "analyse chess --file game.pgn"),
@@ -110,7 +119,11 @@ RIGHT_LINES = [
     ("match greedy random --num-games=50", "match greedy random --games 50"),
     ("match greedy minimax --depth 4", "match greedy minimax:depth=4"),
     ("match greedy random connect_four", "match connect_four greedy random"),
+    ("match chess greedy --games 10", "match chess greedy random --games 10"),
+    ("match random", "match random greedy"),
     # train
+    ("train ppo sequence seconds=5", "train ppo sequence --seconds 5"),
+    ("train connect_four ppo --cycles 1", "train ppo connect_four --cycles 1"),
     ("train connect_four", "train dqn connect_four"),
     ("train connect_four ppo", "train ppo connect_four"),
     ("train PPO chess", "train ppo chess"),
@@ -160,6 +173,9 @@ RIGHT_LINES = [
     ("compare chess greedy runs/x", "match chess greedy runs/x"),
     ("compare random greedy level:2", "ladder random greedy level:2"),
     ("web --open", "serve --open"),
+    ("uci level:3", "uci --agent level:3"),
+    ("uci chess", "uci"),
+    ("uci chess trained", "uci --agent trained"),
     # the documents that Plyground follows
     ("--train-advanced --cycles 3 --profile dqn_debug_masking", "train --profile chess_dqn_original (docs/documents)"),
     ("--eval-baseline --games 20 --load-best", "evaluate RUN random greedy (docs/documents)"),
@@ -184,6 +200,7 @@ def test_a_line_that_means_another_is_answered_with_it(command, run: Path, typed
         "match c4 greedy random", "match chess greedy runs/x --games 10", "bench rules --batch 4", "play chess level:3",
         "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy",
         "perft chess --depth 3", "match greedy random --sprt 0 20",
+        "uci --agent level:3", "uci", "play sequence:seats=4", "match sequence greedy random --seed 4",
         "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
     ],
 )  # fmt: skip
@@ -224,3 +241,20 @@ def test_the_game_files_of_a_command_line_are_found(tmp_path: Path) -> None:
     assert game_files(["match", f"run:{tmp_path},checkpoint=last", "random"]) == [Path(ROW)]
     nothing = ["chess", "missing.py", "uci:engine.py", "run:missing", "a\0b.py", "x" * 5000 + ".py", f"{ROW}:a=,b"]
     assert game_files(["match", *nothing]) == []
+
+
+def test_the_settings_of_games_are_known() -> None:
+    found = {key: name for name in GAMES for key in pg.load(name).rules.SETTINGS}
+    assert found == SETTINGS_OF_GAMES
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("match random greedy --games abc", "--games takes a whole number, not 'abc'"),
+        ("match random greedy --seed=1.5", "--seed takes a whole number, not '1.5'"),
+        ("train ppo connect_four --seconds soon", "--seconds takes a number, not 'soon'"),
+    ],
+)
+def test_what_is_no_number_is_one_sentence(command, typed: str, message: str) -> None:
+    assert command(*typed.split()) == (2, "", f"plyground: {message}\n")

@@ -80,6 +80,11 @@ def test_undo_shows_the_board_without_the_agents_answer(typed: Type) -> None:
     assert "[○]" in boards[1], "the last stone is marked"
 
 
+def test_several_turns_are_taken_back_by_their_number(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "4", "4", "undo 2", "undo", "quit")
+    assert shown.count("There is nothing to take back.") == 1, "both are back already"
+
+
 def test_a_board_is_shown_only_where_it_has_changed(typed: Type) -> None:
     shown = typed(pg.load("connect_four").start(), "9", "moves", "hint", "resign", "undo", "resign", "new")
     assert shown.count(" 1 2 3 4 5 6 7\n") == 3, "at the start, after the resignation is taken back, and anew"

@@ -110,6 +110,18 @@ def test_a_turn_of_several_actions_is_taken_back_whole() -> None:
     assert session.undo() == [Event("taken_back", plies=1)], "of an unfinished turn too"
 
 
+def test_several_turns_are_taken_back_at_once() -> None:
+    session = sit(pg.load("connect_four").start())
+    assert session.submit("undo 0")[0].kind == session.submit("undo 2")[0].kind == "refused"
+    for column in "123":
+        session.submit(column)
+        session.reply()
+    session.resign()
+    assert session.submit("undo 3") == [Event("taken_back", plies=4)], "a resignation and two turns"
+    assert session.submit("undo 9") == [Event("taken_back", plies=2)], "all that there are"
+    assert session.position == session.start
+
+
 def test_the_end_is_told_once_and_taken_back() -> None:
     agent = First()
     session = sit(pg.load("connect_four").position("121212"), agent)
@@ -144,7 +156,7 @@ def test_a_resignation_ends_the_game_and_is_taken_back_alone() -> None:
     session = sit(pg.load("connect_four").start())
     after(session, "1")
     assert session.resign() == [Event("ended", "You resign: random wins.", outcome=pg.Outcome.SECOND_WINS)]
-    for line in ("1", "new game", "undo 1", "hint"):
+    for line in ("1", "new game", "undo all", "hint"):
         assert session.submit(line)[0].kind == "refused", line
     assert session.undo() == [Event("taken_back", plies=0)]
     assert len(session.actions) == 2

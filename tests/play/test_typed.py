@@ -58,6 +58,16 @@ def test_moves_of_chess_are_read_in_both_notations() -> None:
         assert position.name(typed.read(position, text)[0]) == "g1f3"
 
 
+def test_a_card_that_is_not_held_and_a_square_that_is_not_its_own_are_named() -> None:
+    position = pg.load("sequence").start(3)
+    card, cell = position.names()[0].split()[1:3]
+    missing = next(card for card in ("2h", "3h", "4h", "5h", "6h", "7h") if card not in " ".join(position.names()))
+    end = "; `moves` lists the legal moves"
+    assert refusal(position, missing) == f"'{missing}' is not legal here: no legal move has {missing}{end}"
+    assert refusal(position, f"{card} a1") == f"'{card} a1' is not legal here: no legal move has a1{end}"
+    assert "no legal move has zz" in refusal(position, f"{card} {cell} zz")
+
+
 def test_moves_are_grouped() -> None:
     names = [f"place qs {cell} take {card}" for cell in ("j3", "b4") for card in ("6s", "qd")]
     names += ["place 2h a1 take 6s", "place 2h a1 take qd", "pass"]

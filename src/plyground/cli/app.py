@@ -140,7 +140,7 @@ def _run(arguments: list[str]) -> None:
     from tyro.conf import FlagCreatePairsOff
     from tyro.constructors import ConstructorRegistry
 
-    from plyground.cli.grammar import option_defaults, plain_metavar, words_first
+    from plyground.cli.grammar import option_defaults, plain_values, words_first
 
     for_help = not {"-h", "--help"}.isdisjoint(arguments)
     if for_help:
@@ -153,7 +153,7 @@ def _run(arguments: list[str]) -> None:
         # tyro hides the words that were given already
         rest = ["--help"] if for_help else words_first(rest, option_defaults(commands[name]))
         registry = ConstructorRegistry()
-        registry.primitive_rule(plain_metavar)  # pyright: ignore[reportUnknownMemberType]
+        registry.primitive_rule(plain_values(rest))  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
         with _hearing_ctrl_c(arguments[0]):  # all is imported that does not bear an exception then
             tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +30,34 @@ def hint(metavar: str, default: str) -> object:
     return arg(metavar=metavar, help_behavior_hint=f"(default: {default})")
 
 
-def plain_metavar(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
-    """A text is shown as TEXT, and a number that may be left out as FLOAT, not as {None}|FLOAT."""
-    if info.type is str:
-        return PrimitiveConstructorSpec(1, "TEXT", itemgetter(0), lambda it: isinstance(it, str), _words)
-    if info.type != float | None:
+def plain_values(given: Sequence[str]) -> Callable[[PrimitiveTypeInfo], PrimitiveConstructorSpec[Any] | None]:
+    """How the words `given` are read and shown: a text is shown as TEXT, a number that may be left out as FLOAT, not as
+    {None}|FLOAT; what is no number is one sentence."""
+
+    def rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
+        if info.type is str:
+            return PrimitiveConstructorSpec(1, "TEXT", itemgetter(0), lambda it: isinstance(it, str), _words)
+        for kind, metavar, what in ((int, "INT", "a whole number"), (float, "FLOAT", "a number")):
+            if info.type in (kind, kind | None):
+                read = functools.partial(_number, kind, what, given)
+                return PrimitiveConstructorSpec(1, metavar, read, lambda it: it is None or _is_number(it), _words)
         return None
-    return PrimitiveConstructorSpec(1, "FLOAT", _number, lambda it: it is None or isinstance(it, float), _words)
+
+    return rule
 
 
-def _number(words: list[str]) -> float:
-    return float(words[0])
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(kind: type[int | float], what: str, given: Sequence[str], words: Sequence[str]) -> int | float:
+    """A number; a word that is none is told with its option."""
+    try:
+        return kind(words[0])
+    except ValueError:
+        places = zip(given, [*given[1:], ""], strict=True)
+        options = [word.partition("=")[0] for word, value in places if words[0] in (value, word.partition("=")[2])]
+        raise InvalidValue(f"{next(iter(options), 'this option')} takes {what}, not {words[0]!r}") from None
 
 
 def _words(value: object) -> list[str]:

@@ -23,6 +23,7 @@ from plyground.specs import split
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 GAME_FILE = re.compile(r"(?!\w\w+:).*\.py(:.*)?")  # but `uci:engine.py` is an agent
+ASSIGNED = re.compile(r"[a-z][a-z_-]+=[^=\s]+")  # `seconds=5`
 SAVED_GAME = re.compile(r"(?!\w\w+:).*\.(pgn|txt)")
 SPELLINGS = {
     **{name.replace("_", ""): name for name in GAMES},
@@ -30,6 +31,12 @@ SPELLINGS = {
     **dict.fromkeys(("paco", "pacoŝako"), "paco_sako"),
 }
 """a game without spaces, hyphens, underscores and capitals: its name here"""
+SETTINGS_OF_GAMES = {
+    **dict.fromkeys(("rules", "seats", "compat_scores"), "sequence"),
+    **dict.fromkeys(("repetitions", "castling"), "paco_sako"),
+    "draws": "chess",
+}
+"""a setting: the game that has it"""
 THREE_IN_A_ROW = ("tictactoe", "noughtsandcrosses", "threeinarow", "ttt")
 
 
@@ -255,17 +262,16 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
     name = SAME_COMMAND.get(name, name)
     if name == "help":
         return [*words, "--help"]
-    if name == "train" and words[:1] == ["resume"]:
-        raise InvalidValue(f"resume is a command of its own: {command(*words)}")
-    if [name, *words[:1]] == ["teach", "imitate"]:
-        raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *words[1:])}")
+    _check_first_word(name, words)
     if name in {*COMMANDS_MEANT, "compare"} and name not in commands:
         right = (COMMANDS_MEANT.get(name) or _meant_comparison(words)).format(name).split()
         raise InvalidValue(f"no command {name!r} here; you may mean: {command(*right, *words)}")
     if name not in commands and not name.startswith("-"):
         raise unknown("command", name, commands)
     changes: list[str] = []
-    right = _correct_words(name, _correct_options(name, words, changes), changes)
+    together = _with_settings(_with_whole_names([name, *words], changes), changes)
+    right = _correct_words(name, _correct_options(name, together[1:], changes), changes)
+    right = _with_second_agent(right, changes) if right[0] == "match" else right
     late = _late_learner(right) if right[0] == "train" else 0
     if late:
         changes.append("the learner comes first")
@@ -283,12 +289,80 @@ def _meant_comparison(words: Sequence[str]) -> str:
     return "match" if len(others) < 3 else "ladder"
 
 
+def _check_first_word(name: str, words: Sequence[str]) -> None:
+    """Raise InvalidValue with the right line where the first word belongs to another command, or to none."""
+    if name == "train" and words[:1] == ["resume"]:
+        raise InvalidValue(f"resume is a command of its own: {command(*words)}")
+    if [name, *words[:1]] == ["teach", "imitate"]:
+        raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *words[1:])}")
+    if name != "uci":  # which takes options only
+        return
+    line = ["uci", *words]
+    typed = [
+        word for place, word in enumerate(line) if place and not word.startswith("-") and not _of_option(line, place)
+    ]
+    agents = [word for word in typed if not is_game(word)]
+    if typed:
+        options = [*(["--agent", agents[0]] if agents else []), *(word for word in words if word not in typed)]
+        raise InvalidValue(f"uci plays chess, and --agent names who plays: {command('uci', *options)}")
+
+
+def _with_whole_names(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with a game that was typed in two words in one: `paco sako`, `connect 4`."""
+    for place in range(1, len(line) - 1):
+        both = " ".join(line[place : place + 2]).lower()
+        name = SPELLINGS.get(both.replace(" ", ""), "")
+        if name and not both.startswith("-") and not _of_option(line, place):
+            changes.append(f"{both} is {name} here")
+            return [*line[:place], name, *line[place + 2 :]]
+    return list(line)
+
+
+def _with_settings(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with settings of its game behind the game's name: `sequence:seats=4`, not `sequence --seats 4`."""
+    right, rest, found = list[str](), list(line), dict[str, str]()
+    while rest:
+        word = rest.pop(0)
+        key, equals, value = word.removeprefix("--").replace("-", "_", 1).partition("=")
+        if key not in SETTINGS_OF_GAMES or (word == key and not equals):
+            right.append(word)
+            continue
+        found[key] = value if equals or not rest else rest.pop(0)
+    place = next((k for k, word in enumerate(right) if found and is_game(word)), -1)
+    game, colon, settings = game_name(right[place]).partition(":")
+    if place < 0 or any(SETTINGS_OF_GAMES[key] != game for key in found):
+        return list(line)
+    named = ",".join([*([settings] if colon else []), *(f"{key}={value}" for key, value in found.items())])
+    changes.append(f"settings are a part of the game's name, {game}:{named}")
+    return [*right[:place], f"{game}:{named}", *right[place + 1 :]]
+
+
+def _with_second_agent(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line of a match with a second agent, if there is only one."""
+    agents = [
+        place
+        for place, word in enumerate(line)
+        if place and not word.startswith("-") and not _of_option(line, place) and not is_game(word)
+    ]
+    if len(agents) != 1 or "--help" in line:
+        return list(line)
+    changes.append("a match has two agents")
+    behind = agents[0] + 1
+    return [*line[:behind], "greedy" if line[agents[0]] == "random" else "random", *line[behind:]]
+
+
 def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> list[str]:
     """The command line with options by their names here; `changes` says what was changed."""
     meant, right, rest = OPTIONS_MEANT.get(name, {}), [name], list(words)
     while rest:
         flag, equals, value = rest.pop(0).partition("=")
         form = meant.get(flag.replace("_", "-"))
+        number = value or next(iter(rest), "")
+        if flag == "--game" and number.isdigit():
+            changes.append("games have names, not numbers (plyground games)")
+            right += ["--game", next(iter(GAMES))]
+            rest = rest if equals else rest[1:]
+            continue
         if form is None:
             right.append(f"{flag}{equals}{value}")
             continue
@@ -319,13 +393,19 @@ def _correct_words(name: str, line: Sequence[str], changes: list[str]) -> list[s
     right: list[str] = []
     for place, word in enumerate(line):
         before = line[place - 1] if place else ""
-        found = "" if _of_option(line, place) else _meant(name, before, word.lower())
+        found = "" if _of_option(line, place) else _as_option(word) or _meant(name, before, word.lower())
         if found and found != word:
             changes.append(f"{word} is {found} here" if found != NOTHING else f"{word} is left out here")
         if right and found.startswith(f"{right[-1]}:"):  # `minimax 4`, `level 3`
             right.pop()
         right += [] if found == NOTHING else found.split() or [word]
     return right
+
+
+def _as_option(word: str) -> str:
+    """`--seconds 5` for `seconds=5`; empty for other words."""
+    key, _, value = word.partition("=") if ASSIGNED.fullmatch(word) and not is_file(Path(word)) else ("", "", "")
+    return f"--{key.replace('_', '-')} {value}" if key else ""
 
 
 def _of_option(line: Sequence[str], place: int) -> bool:

@@ -160,6 +160,10 @@ def watch(
             raise InvalidValue(f"{rest[0]} is no file; to watch agents, name two: {how}")
         show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
         return
+    if files := [word for word in rest if is_saved_game(word)]:
+        raise InvalidValue(
+            f"a saved game is watched by itself: {command('watch', *([spec] if spec else []), files[0])}"
+        )
     rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
     a, b = rest or [usual(rules)[-1]] * 2
     makers = _maker(a, rules), _maker(b, rules)

@@ -31,7 +31,7 @@ COMMANDS = "moves, hint, think, undo, resign, new, save FILE, help, quit"
 HELP = """  moves      list the legal moves
   hint       ask for advice
   think      ask what the opponent thinks of each of your moves
-  undo       take back your last turn
+  undo       take back your last turn; undo 3: three turns
   resign     give up this game
   new        begin again
   save FILE  write the game so far; play --load FILE goes on with it
@@ -84,10 +84,13 @@ def _finished(session: Session, file: Path | None) -> str:
 def run(session: Session, background: Background, file: Path | None = None) -> None:
     """Read lines and print events until the person quits."""
     _show(session, session.begin(), background)
-    events, files = list[Event](), Files(file)
+    events, files, told = list[Event](), Files(file), False
     while True:
         _show(session, _with_reply(session, events, background), background)
-        typed = _ask(session.prompt, background.progress)
+        if not told and background.progress and console.is_terminal:
+            _say("Compiling in the background, once for this machine; play on.")
+            told = True
+        typed = _ask(session.prompt)
         if typed is None:
             return
         events = _answer(typed, session, background)
@@ -136,6 +139,8 @@ def _meant(typed: str, session: Session) -> str:
     if word.lower() == "load":
         how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
         return f"To go on with a saved game, type quit, then:\n  {how}"
+    if word.lower() == "undo" and rest.strip().isdecimal():
+        return ""
     near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
     meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
     if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
@@ -248,9 +253,8 @@ def _say(text: str) -> None:
     console.print(text)
 
 
-def _ask(prompt: str, compiling: str = "") -> str | None:
+def _ask(prompt: str) -> str | None:
     """The next line that is not empty; None to quit. Ctrl-C is heard here even where a command has replaced it."""
-    prompt += f" (compiling: {compiling})" if compiling and console.is_terminal else ""
     try:
         typed = ""
         with interruptible():

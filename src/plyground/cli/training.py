@@ -92,7 +92,8 @@ def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str
     first, second = [*arguments[1:3], "", ""][:2]
     if is_game(first) and (second in LEARNERS or not of_profile):
         game, learner = first, second if second in LEARNERS else next(iter(LEARNERS))
-        raise InvalidValue(f"the learner comes first: {command('train', learner, game)}")
+        others = [word for word in arguments[2:] if word != learner]
+        raise InvalidValue(f"the learner comes first: {command('train', learner, game, *others)}")
     named = "" if not first or first.startswith("-") or is_game(first) else first
     if named:
         find_learner(named)

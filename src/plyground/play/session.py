@@ -127,9 +127,12 @@ class Session:
         """Carry out a typed line: a command of COMMANDS, or moves."""
         word, _, rest = text.strip().partition(" ")
         name = word.lower()
-        is_command = name in COMMANDS and (not rest or name == "save")
+        times = rest.strip() if name == "undo" and rest.strip().isdecimal() else ""
+        is_command = name in COMMANDS and (not rest or bool(times) or name == "save")
         if self.over and not (is_command and name in AFTER_THE_END):
             return [Event("refused", "The game is over. Type undo, new, save FILE or quit.")]
+        if times:
+            return self.undo(int(times[:9]))
         if is_command:
             return self.save(rest.strip()) if name == "save" else getattr(self, name)()
         return self._move(text.strip())
@@ -200,14 +203,15 @@ class Session:
 
     # ---- commands ----
 
-    def undo(self) -> list[Event]:
-        """Go back to the beginning of the person's unfinished turn or, between turns, of the last one."""
-        if self.outcome != Outcome.RUNNING and not self.position.over:  # a resignation
-            plies = 0
-        elif self.turns:
-            plies = len(self.actions) - self.turns.pop()
-        else:
+    def undo(self, turns: int = 1) -> list[Event]:
+        """Go back to the beginning of the person's unfinished turn or, between turns, of the last one, or of an earlier
+        one; a resignation counts as a turn."""
+        resigned = self.outcome != Outcome.RUNNING and not self.position.over
+        turns = min(turns - resigned, len(self.turns))
+        if turns < 0 or (turns == 0 and not resigned):
             return [Event("refused", "There is nothing to take back.")]
+        plies = len(self.actions) - self.turns[-turns] if turns else 0
+        del self.turns[len(self.turns) - turns :]
         self._tell(Outcome.RUNNING)  # what it has learned from is no longer part of the game
         if plies:
             del self.actions[-plies:], self.positions[-plies:]

@@ -42,8 +42,17 @@ def read(position: Position, text: str) -> list[int]:
     if not moves:
         names = legal_turns(position)
         what = f"legal: {', '.join(names)}" if len(names) <= FEW else "`moves` lists the legal moves"
-        raise IllegalAction(f"{shorten(repr(text))} is not legal here; {what}")
+        raise IllegalAction(
+            f"{shorten(repr(text))} is not legal here{_strange(text, words_of_moves(position))}; {what}"
+        )
     return moves
+
+
+def _strange(text: str, names: Sequence[Sequence[str]]) -> str:
+    """Where moves have several words: the first word of a text that none of them has, such as a card not held."""
+    known = {word.casefold() for name in names for word in name}
+    strange = [word for word in text.split() if word.casefold() not in known]
+    return f": no legal move has {shorten(strange[0])}" if strange and any(len(name) > 1 for name in names) else ""
 
 
 def candidates(position: Position, text: str) -> list[int]:
