@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,3 +130,41 @@ def test_who_cannot_teach() -> None:
         make_teacher(pg.load(TINY[0]))
     with pytest.raises(pg.Error, match="no teacher of chess 'solver'"):
         make_teacher(pg.load("chess"), "solver")
+
+
+def test_a_search_teaches_what_it_would_play(connect_four: pg.Game) -> None:
+    states = laws.sample(connect_four, 12, seed=3).states
+    states = states[states["outcome"] == 0][::5]
+    spec = "search:sims=60"
+    search: Any = make(spec, connect_four)
+    found = search.search(states, np.zeros(len(states), np.uint64))
+    taught = make_teacher(connect_four, spec).lessons(states, 3, 1.0)
+    assert np.array_equal(taught.moves[:, 0], found.chosen), "also where another action has a higher mean"
+    assert any(found.action_values[row].max() > taught.values[row] for row in range(len(states))), "as it has here"
+    alone = make_teacher(connect_four, spec, threads=1).lessons(states[3:4], 3, 1.0)
+    assert np.array_equal(alone.policy[0], taught.policy[3]), "a position is scored alone"
+
+
+def test_a_search_teaches_only_what_it_has_visited() -> None:
+    sequence = pg.load("sequence")
+    states = laws.sample(sequence, 2, seed=2).states[::20]
+    states = states[states["outcome"] == 0]
+    spec = "search:sims=20"
+    search: Any = make(spec, sequence)
+    visits = search.search(states, np.zeros(len(states), np.uint64)).visits
+    taught = make_teacher(sequence, spec).lessons(states, 64, 1.0)
+    assert np.array_equal((taught.top >= 0).sum(1), np.maximum(1, (visits > 0).sum(1)))
+    assert ((taught.valid >= 0).sum(1) >= (taught.top >= 0).sum(1)).all()
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("search:time=0.1", "its limit is a time"),
+        ("search:net=trained,sims=8", "rounded together"),
+        ("search:sims=0", "sims of the agent search"),
+    ],
+)
+def test_searches_that_cannot_teach(connect_four: pg.Game, spec: str, reason: str) -> None:
+    with pytest.raises(pg.InvalidValue, match=reason):
+        make_teacher(connect_four, spec)

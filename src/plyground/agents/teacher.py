@@ -1,8 +1,8 @@
 """A teacher scores every legal action of a position, and turns the scores into a policy that a network can learn.
 
-Anything that scores all actions can teach: minimax with a game's `evaluate`, an agent of the game with `scores`
-(Connect Four's solver), or a scorer (`SCORERS = {"window": window_score}`). It is deterministic: of equal actions the
-lowest is best.
+Anything that scores actions can teach: minimax with a game's `evaluate`, an agent of the game with `scores` (Connect
+Four's solver), a scorer (`SCORERS = {"window": window_score}`), or a search (`search:sims=1000`), which scores those that
+it has visited. It is deterministic: of equal actions the lowest is best.
 
 Scores are values in [-1, 1] for the side to move; forced wins and losses lie outside, the sooner the further. The
 policy is the softmax over the `top` best actions, `exp(score / (temperature * UNIT))`. In a balanced chess position a
@@ -11,19 +11,22 @@ pawn is worth 0.17, that is 2.7 units: at temperature 1, one action that is a pa
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search
+from plyground.agents.agent import can_search, make
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.kernels.threads import available, over_slices
 from plyground.search.minimax import Minimax
+from plyground.specs import split
 
 UNIT = 1 / 16  # the difference of value that matters at temperature 1
+LEAST = 1e-6  # a difference that shows which action is better
+SEARCH = "search"  # the agent whose specs are teachers too
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -33,7 +36,8 @@ class ActionScorer(Protocol):
     """What a teacher needs."""
 
     def scores(self, states: Records) -> tuple[Ints, Floats]:
-        """[N, MAX_LEGAL] the legal actions, ascending and then -1, and their scores for the side to move."""
+        """[N, MAX_LEGAL] the legal actions, ascending and then -1, and their scores for the side to move; minus
+        infinity for actions that are not taught."""
         ...
 
 
@@ -127,6 +131,28 @@ class Scorer:
         return actions, scores
 
 
+class SearchScorer:
+    """Scores with the values that a search found. Each position is searched alone, with the same random numbers: the
+    scores depend on the position only."""
+
+    def __init__(self, game: Game, spec: str, threads: int) -> None:
+        agent: Any = make(spec, game)
+        if not getattr(agent, "independent", False):
+            raise InvalidValue(f"{spec} cannot teach: in a search with a network, rows of a batch are rounded together")
+        if agent.interruptible:
+            raise InvalidValue(f"{spec} cannot teach: its limit is a time, so its answers differ; use sims=1000")
+        agent.searcher.threads = threads
+        self.agent = agent
+
+    def scores(self, states: Records) -> tuple[Ints, Floats]:
+        found = self.agent.search(states, np.zeros(len(states), np.uint64))
+        chosen = found.actions == found.chosen[:, None]  # [N, MAX_LEGAL]
+        values = found.action_values.astype(np.float64)
+        best = np.where(chosen, values, -np.inf).max(1, keepdims=True)
+        scores = np.where(chosen, values, np.minimum(values, best - LEAST))  # few visits may show a higher mean
+        return found.actions, np.where(chosen | (found.visits > 0), scores, -np.inf)
+
+
 def teachers_of(game: Game) -> list[str]:
     """The names of a game's teachers: all that score every legal action."""
     scoring = [name for name, agent in game.rules.AGENTS.items() if hasattr(agent, "scores")]
@@ -136,16 +162,18 @@ def teachers_of(game: Game) -> list[str]:
 def make_teacher(
     game: Game, name: str = "", depth: int = 2, quiescence: int = 4, table: int = 0, threads: int = 0
 ) -> Teacher:
-    """The teacher of this name (default: the game's first); the numbers are minimax's.
+    """The teacher of this name, or a search's agent spec (default: the game's first); the numbers are minimax's.
 
     Quiescence is used where the game defines `loudness`.
     """
     names, threads = teachers_of(game), threads or available()
+    if split(name)[0] == SEARCH:
+        return Teacher(game, SearchScorer(game, name, threads), name)
     if not names:
         raise InvalidValue(f"{game} has no teacher: it has neither `evaluate`, nor a solver, nor a scorer")
     name = name or names[0]
     if name not in names:
-        raise unknown(f"teacher of {game}", name, names)
+        raise unknown(f"teacher of {game}", name, [*names, "search:sims=1000"])
     if name == "minimax":
         loud = "loudness" in game.rules.compiled
         minimax = Minimax(game, depth, quiescence if loud else 0, table, threads=threads)

@@ -56,7 +56,8 @@ class Collect:
     games: int = 1000
     """games of the teacher against itself; one of chess gives about 64 positions"""
     teacher: str = ""
-    """minimax, solver, or a scorer of the game such as window (empty: the first that the game has)"""
+    """minimax, solver, a scorer of the game such as window, or a search such as search:sims=1000 (empty: the first that
+    the game has)"""
     depth: int = 2
     """search depth of minimax, in plies"""
     quiescence: int = 4
