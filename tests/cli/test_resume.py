@@ -15,7 +15,9 @@ from rich.console import Console
 from killed import go_on
 from plyground.cli import runs as runs_commands
 from plyground.cli.resume import set_limits, settings_of
+from plyground.cluster import connect
 from plyground.learners.training import train
+from plyground.runs import trust
 from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
 from resumed import after_steps, contents, silent
 from short_run import ROW
@@ -258,3 +260,36 @@ def test_the_list_shows_whole_names_and_what_is_wrong(
     for columns in ("80", "60"):
         monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
         assert long in command("runs", "--folder", str(tmp_path))[1]
+
+
+# ---- a cluster that a run names ----
+
+
+def test_the_cluster_that_a_foreign_run_names_is_not_asked_before_it_is_trusted(
+    tmp_path: Path, command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by `resume` nor by `train --profile`; `--on` is the person's own word."""
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(connect, "_answer", lambda *question: asked.append(question) or "UNAVAILABLE")
+    monkeypatch.setattr(trust, "_REMEMBERED", set())
+    run, few = tmp_path / "run", ["--network", "16+value", "--games-per-cycle", "8", "--num-envs", "4"]
+    few += ["--rollout-length", "5", "--batch-size", "4", "--eval-games", "2", "--eval-opponents", "random"]
+    code, _, err = command("train", "ppo", ROW, *few, "--threads", "1", "--cycles", "1", "--out", str(run))
+    assert code == 0, err
+    config = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(f'{config}\n[cluster]\non = "ray://127.0.0.1:7"\nactors = 1\n')
+    again, new = ["resume", str(run), "--cycles", "2"], ["train", "--profile", str(run), "--out", str(tmp_path / "new")]
+    for words in (again, new, ["train", "--profile", str(run / "config.toml"), "--out", str(tmp_path / "new")]):
+        code, _, err = command(*words)
+        assert (code, asked) == (2, []), err
+        assert "would join the cluster ray://127.0.0.1:7, which receives your token: if you trust its author" in err
+    for words in (again, new):
+        code, _, err = command(*words, "--on", "127.0.0.1:8")
+        assert (code, "no cluster answers at 127.0.0.1:8" in err) == (2, True), err
+        assert {address for address, _ in asked} == {"127.0.0.1:8"}
+    assert command(*again)[0] == 2
+    assert {address for address, _ in asked} == {"127.0.0.1:8"}, "its own word was not remembered for the run's"
+    for more in (["--trust"], []):
+        asked.clear()
+        code, _, err = command(*again, *more)
+        assert (code, "no cluster answers at ray://127.0.0.1:7" in err, bool(asked)) == (2, True, True), err

@@ -132,14 +132,16 @@ def test_authentication_cannot_be_switched_off(private: Path, monkeypatch: pytes
 
 @pytest.fixture
 def head() -> Iterator[dict[str, Any]]:
-    """A server in place of a cluster's head: `token` is the one it wants (none: any), `address` its own."""
-    head: dict[str, Any] = {"token": None}
+    """A server in place of a cluster's head: `token` is the one it wants (none: any), `address` its own; `told` are
+    the tokens that it received."""
+    head: dict[str, Any] = {"token": None, "told": []}
 
     class Handler(grpc.GenericRpcHandler):
         def service(self, handler_call_details: Any) -> Any:
             if handler_call_details.method != module.QUESTIONS[False]:
                 return None
             bearer = dict(handler_call_details.invocation_metadata).get("authorization")
+            head["told"] += [bearer] if bearer else []
 
             def answer(_: bytes, context: Any) -> bytes:
                 if head["token"] is not None and bearer != f"Bearer {head['token']}":
@@ -159,6 +161,7 @@ def head() -> Iterator[dict[str, Any]]:
 def test_a_cluster_that_lets_anyone_in_is_refused(private: Path, head: dict[str, Any]) -> None:
     with pytest.raises(NoCluster, match=f"{head['address']} lets anyone run code"), connect(head["address"]):
         pass
+    assert not head["told"], "it has not asked for a token"
 
 
 def test_a_cluster_that_refuses_our_token_is_named_in_one_sentence(private: Path, head: dict[str, Any]) -> None:

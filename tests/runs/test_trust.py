@@ -171,6 +171,49 @@ def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: py
         check_trusted(run.path)
 
 
+def test_a_program_with_a_relative_path_is_trusted_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    specs = ["uci:./engine,elo=1350", "uci:stockfish,elo=1350", "uci:/opt/engine"]
+    with create(tmp_path / "run", {"game": "connect_four", "eval_opponents": specs}) as run:
+        check_trusted(run.path)
+    forget(monkeypatch)
+    check_trusted(run.path)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(Untrusted, match=r"would run the program uci:\./engine,elo=1350: if"):
+        check_trusted(run.path)
+
+
+@pytest.mark.parametrize("on", ["ray://evil:10001", "10.0.0.1:6379", "address"])
+def test_the_cluster_of_a_foreign_run_needs_trust(foreign: Path, monkeypatch: pytest.MonkeyPatch, on: str) -> None:
+    """Whoever receives our token can run code on our clusters, and what it answers is unpickled here."""
+    monkeypatch.chdir(foreign)
+    (foreign / "address").write_text("evil:6379")
+    (foreign / "config.toml").write_text(to_toml({"learner": "ppo", "game": "connect_four", "cluster": {"on": on}}))
+    with pytest.raises(Untrusted, match=f"would join the cluster {on}, which receives your token: if you trust"):
+        check_trusted(foreign)
+    check_trusted(foreign, cluster=False)
+    with pytest.raises(Untrusted):
+        slim(foreign, foreign / "slim")
+    trust_run(foreign)
+    forget(monkeypatch)
+    check_trusted(foreign)
+    if on == "address":  # another folder, another file
+        (foreign / "other").mkdir()
+        (foreign / "other" / on).write_text("other:6379")
+        monkeypatch.chdir(foreign / "other")
+        with pytest.raises(Untrusted):
+            check_trusted(foreign)
+
+
+@pytest.mark.parametrize("cluster", [{"on": ""}, {"on": "ray"}, {"on": "ray:nodes=2,cpus=1"}, {"actors": 2}, {}])
+def test_a_cluster_of_our_own_needs_no_trust(foreign: Path, cluster: dict[str, Any]) -> None:
+    (foreign / "config.toml").write_text(to_toml({"game": "connect_four", "cluster": cluster}))
+    check_trusted(foreign)
+
+
 def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(EVIL)
     (foreign / "evil.py").unlink()

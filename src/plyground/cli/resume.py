@@ -24,7 +24,7 @@ from plyground.runs.directory import Run
 from plyground.runs.groups import runs_of
 from plyground.runs.settings import build, to_toml
 from plyground.runs.tensorboard import summary_writer
-from plyground.runs.trust import check_programs
+from plyground.runs.trust import check_address, check_programs
 
 NOT_SETTINGS = ("learner", "versions", "cluster")  # in config.toml, beside the settings
 
@@ -55,7 +55,7 @@ def resume(
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
         tensorboard: write the metrics for TensorBoard too, while the run goes on
         verbose: show all numbers; otherwise plain words
-        trust: use its positions, and the game file and programs that it names, if it was not trained here; remembered
+        trust: use its positions, and the game file, programs and cluster that it names, if it is another's; remembered
     """
     Display.verbose = verbose
     run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
@@ -83,9 +83,11 @@ def resume_run(
     cluster: Mapping[str, Any] | None = None,
 ) -> bool:
     """Continue a run, to a later end or on another cluster if one is given; returns whether it finished."""
-    limits, kept = limits or {}, directory.read_config(run).get("cluster", {})
-    where = replace(build(ClusterConfig, kept, f"{run}/config.toml"), **cluster or {})
+    limits, table, given = limits or {}, directory.read_config(run), cluster or {}
+    where = replace(build(ClusterConfig, table.get("cluster", {}), f"{run}/config.toml"), **given)
     check_cluster(where, 1)
+    if "on" not in given:  # else the person has named it
+        check_address(run, table)
     with directory.open_run(run) as held, ExitStack() as stack:
         checkpoint = directory.newest_whole(run)
         if not force:

@@ -32,7 +32,6 @@ from plyground.runs.groups import RUNS
 from plyground.runs.settings import build, profile
 from plyground.runs.tensorboard import summary_writer
 
-TRUST = "use the game file and the programs that it names, although it was not trained here; remembered"
 LIVE = "write the metrics for TensorBoard too, while the run goes on"
 
 
@@ -62,7 +61,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         Display.verbose = verbose
         several.check_counts(seeds, parallel)
         check_cluster(cluster, parallel)
-        _check_profile(profile, trust)
+        _check_profile(profile, trust, cluster=option(arguments, "--on") is None)
         if tensorboard:
             summary_writer()  # before anything is made
         if made_with:
@@ -117,13 +116,14 @@ def run_of(name: str) -> Path:
     return place.parent if place.name == "config.toml" else place
 
 
-def _check_profile(name: str, trusted: bool) -> None:
-    """Refuse a profile that is a run of somebody else and names a game file or programs, unless it is trusted."""
+def _check_profile(name: str, trusted: bool, cluster: bool) -> None:
+    """Refuse a profile that is a run of somebody else and names a game file, programs or the `cluster` that would play,
+    unless it is trusted."""
     run = run_of(name)
     if name and is_file(run / "config.toml"):
         if trusted:
             directory.trust_run(run)
-        directory.check_trusted(run)
+        directory.check_trusted(run, cluster)
 
 
 def _say_other_versions(name: str, made_with: Mapping[str, str]) -> None:

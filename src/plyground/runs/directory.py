@@ -381,7 +381,8 @@ def _game_file(run: Path, file: Path) -> Path | None:
 
 
 def trust_run(run: Path) -> None:
-    """Allow what a run names and holds, now and later: its game file, its programs, its positions (`runs/trust.py`)."""
+    """Allow what a run names and holds, now and later: its game file, its programs, its cluster, its positions
+    (`runs/trust.py`)."""
     _trust_names(run)
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
     trust.remember_data(run, (file for file in held if files.is_file(file)))
@@ -391,9 +392,12 @@ def _trust_names(run: Path) -> None:
     trust.remember(run, read_config(run), _named_file(run))
 
 
-def check_trusted(run: Path) -> None:
-    """Refuse a run that names a game file or programs that the user has not allowed."""
+def check_trusted(run: Path, cluster: bool = True) -> None:
+    """Refuse a run that names a game file, programs or (unless another one is used) a cluster that the user has not
+    allowed."""
     trust.check_programs(run, read_config(run))
+    if cluster:
+        trust.check_address(run, read_config(run))
     if file := _named_file(run):
         trust.check_game(run, file)
 

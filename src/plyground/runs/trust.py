@@ -1,10 +1,12 @@
-"""Which code, programs and positions a run may use.
+"""Which code, programs, clusters and positions a run may use.
 
-A run names code and programs in config.toml: a game's .py file, opponents `uci:PROGRAM` and `file:PATH.py:NAME`.
+A run names code and programs in config.toml: a game's .py file, opponents `uci:PROGRAM` and `file:PATH.py:NAME`; and
+the cluster that plays, which receives the user's token and whose answers are unpickled.
 Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
 refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
 
-* a program by its spec, an agent's file also by the place that its path means;
+* a program by its spec, one with a relative path and an agent's file also by the place that the path means;
+* a cluster by its address, one that a file names by that file's place; a cluster of our own (`ray`) needs no trust;
 * a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
   write: whoever made the archive wrote them too;
 * a game file outside the run also by its path: its owner may edit it.
@@ -22,12 +24,14 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from plyground.errors import Error, InvalidText, InvalidValue
+from plyground import specs
+from plyground.errors import Error, InvalidText, InvalidValue, shorten
 from plyground.kernels.private import cache_folder, is_ours, secret
 from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
 from plyground.runs.settings import read_toml
@@ -42,11 +46,12 @@ OWN_FILES = re.compile(
 SIGNATURE = ".signature"
 NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
 ADVICE = "if you trust its author, add --trust once (to resume, evaluate or table)"
+MOST = 500  # characters of a spec that is shown
 _REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
 
 
 class Untrusted(Error):
-    """A run that would use code, programs or positions that this user has not allowed."""
+    """A run that would use code, programs, a cluster or positions that this user has not allowed."""
 
 
 def programs_of(config: Mapping[str, Any]) -> list[str]:
@@ -57,19 +62,36 @@ def programs_of(config: Mapping[str, Any]) -> list[str]:
     return [spec for spec in found if spec.startswith(PROGRAMS)]
 
 
+def cluster_of(config: Mapping[str, Any]) -> str:
+    """The address in a run's settings of a cluster that is not our own; empty where there is none."""
+    table: object = config.get("cluster")
+    on: object = cast("Mapping[str, Any]", table).get("on") if isinstance(table, Mapping) else ""
+    if not isinstance(on, str) or (on.partition(":")[0] == "ray" and not on.startswith("ray://")):
+        return ""
+    return on
+
+
 def check_game(run: Path, file: Path) -> None:
     """Refuse to import the game file of a run that the user has not trusted."""
-    _check(run, {f"the game file {file}": _of_game(run, file)})
+    _check(run, {f"run the game file {file}": _of_game(run, file)})
 
 
 def check_programs(run: Path, config: Mapping[str, Any]) -> None:
     """Refuse to start the programs that a run names, unless the user has trusted it."""
-    _check(run, {f"the program {spec}": [_of_program(spec)] for spec in programs_of(config)})
+    _check(run, {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)})
+
+
+def check_address(run: Path, config: Mapping[str, Any]) -> None:
+    """Refuse to join the cluster that a run names, unless the user has trusted it."""
+    if on := cluster_of(config):
+        _check(run, {f"join the cluster {shorten(on, MOST)}, which receives your token": [_of_cluster(on)]})
 
 
 def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
-    """Trust the programs and the game file of a run, now and later."""
-    _remember([*map(_of_program, programs_of(config)), *(_of_game(run, file) if file else [])])
+    """Trust the programs, the cluster and the game file of a run, now and later."""
+    on = cluster_of(config)
+    of_cluster = [_of_cluster(on)] if on else []
+    _remember([*map(_of_program, programs_of(config)), *of_cluster, *(_of_game(run, file) if file else [])])
 
 
 def _remember(keys: list[str]) -> None:
@@ -182,7 +204,7 @@ def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
     """Each thing that is wanted has keys, one of which must be known."""
     unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
     if unknown:
-        why = f"{run} was not trained here by you and would run {' and '.join(unknown)}"
+        why = f"{run} was not trained here by you and would {' and '.join(unknown)}"
         raise Untrusted(f"{why}: {ADVICE}")
 
 
@@ -195,10 +217,29 @@ def _known(key: str) -> bool:
 
 
 def _of_program(spec: str) -> str:
-    """The key of a spec; of `file:PATH.py:NAME` with the place that the path means here."""
+    """The key of a spec, with the place that a path means here: of `file:PATH.py:NAME`, and of a program's relative
+    path. One without a folder is looked up on the user's PATH."""
     name, _, rest = spec.partition(":")
-    place = str(Path(rest.partition(".py")[0]).resolve()) if name == "file" else ""
-    return _hash(b"program", spec.encode(errors="surrogateescape"), place.encode(errors="surrogateescape"))
+    program = specs.split_path(rest)[0] if name == "uci" else ""
+    if {os.sep, os.altsep or os.sep} & set(program) and not Path(program).is_absolute():
+        place = _place(program)
+    else:
+        place = _place(rest.partition(".py")[0]) if name == "file" else b""
+    return _hash(b"program", spec.encode(errors="surrogateescape"), place)
+
+
+def _of_cluster(on: str) -> str:
+    """The key of an address; where it is a file that holds one, with that file's place."""
+    place = _place(on) if specs.exists(on) else b""
+    return _hash(b"cluster", on.encode(errors="surrogateescape"), place)
+
+
+def _place(path: str) -> bytes:
+    """The place that a path means here; a text that no path can be is its own."""
+    try:
+        return _name(Path(path).resolve())
+    except (OSError, ValueError):  # too long, or with a zero
+        return path.encode(errors="surrogateescape")
 
 
 def _of_game(run: Path, file: Path) -> list[str]:
