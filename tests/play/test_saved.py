@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 import plyground as pg
+from conftest import TINY
 from plyground.errors import InvalidText, InvalidValue
-from plyground.play.saved import read_file, read_moves
+from plyground.play.saved import read_file, read_games, read_moves, write_game
 from plyground.play.session import Session
+from short_run import ROW
+
+HOPS = TINY[1]
 
 PGN = """[Event "a"]
 [Result "1-0"]
@@ -96,6 +100,54 @@ def test_a_saved_game_does_not_name_the_code_that_is_run(tmp_path: Path) -> None
     with pytest.raises(InvalidValue, match="name that file before it, if you trust it"):
         read_file(path)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("settings", ["", ":length=5"])
+def test_no_game_file_is_run_but_the_one_that_the_person_names(
+    four: pg.Game, tmp_path: Path, command, settings: str
+) -> None:
+    evil, saved = tmp_path / "evil.py", tmp_path / "saved.txt"
+    evil.write_text("from pathlib import Path\nPath(__file__).with_name('executed').touch()\n")
+    saved.write_text(f"game: {evil}{settings}\nred: you\nyellow: greedy\nposition: startpos\n\n4\n")
+    for named in (four, pg.load(ROW)):
+        with pytest.raises(InvalidText, match=r"saved\.txt: it is a game of .*evil\.py.*, not of "):
+            read_file(saved, named)
+    with pytest.raises(InvalidValue, match="name that file before it, if you trust it"):
+        read_file(saved)
+    one, file = "connect_four", str(saved)
+    for words in (
+        ["watch", one, file],
+        ["watch", file],
+        ["analyse", file, "--game", one],
+        ["play", one, "--load", file],
+    ):
+        assert command(*words)[0] == 2
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_game_file_may_have_moved_since_a_game_was_saved(tmp_path: Path) -> None:
+    """The person names it; the saved name is only compared."""
+    saved, copy = tmp_path / "saved.txt", tmp_path / "copies" / "hops.py"
+    game = pg.load(f"{HOPS}:length=5")
+    text = write_game(game.start(), game.start().legal()[:1], ("a", "b"), pg.Outcome.RUNNING)
+    saved.write_text(text)
+    copy.parent.mkdir()
+    copy.write_text(Path(HOPS).read_text())
+    moved = pg.load(f"{copy}:length=5")
+    assert read_file(saved, moved).actions == game.start().legal()[:1]
+    for other in (pg.load(copy), pg.load(ROW)):
+        with pytest.raises(InvalidText, match=r"it is a game of .*hops\.py:length=5, not of"):
+            read_file(saved, other)
+
+
+@pytest.mark.parametrize(
+    "told", ["", "none", "connect_four:rules=boxed", "sequence:seats=99", "x" * 10**6, "x.py:", ","]
+)
+def test_a_game_that_is_none_is_one_short_sentence(four: pg.Game, told: str) -> None:
+    for game in (four, pg.load(ROW), pg.load("chess")):
+        with pytest.raises(pg.Error) as found:
+            read_games(f"game: {told}\n\n4\n", game)
+        assert len(str(found.value)) < 500
 
 
 def test_files_that_hold_no_game_are_explained(four: pg.Game, tmp_path: Path) -> None:

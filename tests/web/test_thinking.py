@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import plyground as pg
@@ -25,6 +27,15 @@ def test_a_text_is_a_game_a_position_or_an_error_that_says_both() -> None:
         thinking.read_start(CHESS, "hello", 1)
     dealt = thinking.read_start(pg.load("sequence"), pg.load("sequence").start(5).text, 1)
     assert dealt.text, "a deal is kept as it was"
+
+
+def test_a_pasted_text_does_not_name_the_code_that_is_run(tmp_path: Path) -> None:
+    evil = tmp_path / "evil.py"
+    evil.write_text("from pathlib import Path\nPath(__file__).with_name('executed').touch()\n")
+    for told in (evil, f"{evil}:length=5"):
+        with pytest.raises(pg.Error, match="neither a position"):
+            thinking.read_start(FOUR, f"game: {told}\n\n4\n", 1)
+    assert not (tmp_path / "executed").exists()
 
 
 def test_a_hint_wins_where_it_can() -> None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, shown_path
+from plyground import specs
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, shown_path, unknown
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
@@ -22,6 +23,7 @@ from plyground.runs.trust import seal, unseal
 NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
 RUN_HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
 RUN_OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
+MOST_TOLD = 4096  # characters of a game that is told: no path is longer
 UNTOLD = "not told before the game is over"
 
 
@@ -68,9 +70,19 @@ def game_of_file(path: Path) -> Game:
     name = _game_told(text)
     if not name:
         raise InvalidText(f"{path} does not tell of which game it is: name the game before the file")
-    if name.endswith(".py"):  # code, which only the person who starts it may name
+    word = _word_and_settings(name)[0]
+    if word.endswith(".py"):  # code, which only the person who starts it may name
         raise InvalidValue(f"{path} is of the game file {shorten(name)!r}: name that file before it, if you trust it")
+    if word not in GAMES:
+        raise unknown("game", word, GAMES)
     return load(name)
+
+
+def _word_and_settings(told: str) -> tuple[str, dict[str, str]]:
+    """The name and the settings of a game that a text tells; a game file without its folders, for it may have moved.
+    Nothing is imported."""
+    word, settings = specs.split(told) if len(told) <= MOST_TOLD else (told, {})
+    return Path(word).name if word.endswith(".py") else word, settings
 
 
 def _game_told(text: str) -> str:
@@ -98,8 +110,8 @@ def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
         lines = text.splitlines()
         return [read_run_game(game, head, moves) for head, moves in zip(lines[::2], lines[1::2], strict=False)]
     told = _game_told(text)
-    if told and load(told).word != game.word:
-        raise InvalidText(f"it is a game of {told}, not of {game}")
+    if told and _word_and_settings(told)[0] != _word_and_settings(game.word)[0]:
+        raise InvalidText(f"it is a game of {shorten(told, 300)}, not of {game}")
     if game.rules.read_records is not None:
         found = game.rules.read_records(text, game)
         players = _players(text, game) if len(found) == 1 else ("", "")
@@ -144,8 +156,8 @@ def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
     """A game as `write_game` writes it: a head of `key: value`, an empty line, and a line for each action or turn."""
     head, _, body = text.partition("\n\n")
     fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
-    if fields["game"] != str(game):
-        raise InvalidText(f"it is a game of {fields['game']}, not of {game}")
+    if _word_and_settings(fields["game"]) != _word_and_settings(str(game)):
+        raise InvalidText(f"it is a game of {shorten(fields['game'], 300)}, not of {game}")
     start, sides = _start(fields, game), game.rules.SIDES
     lines = [line for line in body.splitlines() if line.strip()]
     names = [
