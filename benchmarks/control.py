@@ -24,23 +24,23 @@ import plyground as pg
 from plyground.agents.agent import make
 from plyground.runs.settings import profile
 
-SAME: dict[str, dict[str, Any]] = {  # for both learners
+SAME: dict[str, dict[str, Any]] = {  # for both learners; without normalisation, which only AlphaZero's updates learn
     "connect_four": {
         "encoder": "planes",
-        "network": "b6c128-norm-slim+value",
+        "network": "b6c128-slim+value",
         "opening_plies": 16,
         "opponents": ["0.8 self", "0.2 snapshot"],
     },
     "paco_sako": {
         "encoder": "turned",
-        "network": "b6c96-norm-slim+value",
+        "network": "b6c96-slim+value",
         "opening_plies": 60,
         "max_plies": 200,
         "opponents": ["0.8 self", "0.1 snapshot", "0.1 greedy"],
     },
     "chess": {
         "encoder": "planes",
-        "network": "b6c128-norm-slim-pairs+value",
+        "network": "b6c128-slim-pairs+value",
         "opening_plies": 40,
         "max_plies": 300,
         "opponents": ["0.7 self", "0.1 snapshot", "0.1 random", "0.1 greedy"],

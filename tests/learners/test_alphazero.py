@@ -76,6 +76,23 @@ def test_runs_are_evaluated_by_the_search_that_they_learned_with() -> None:
     assert agent.config == replace(learner.search.config, noise=False)
 
 
+def test_a_policy_is_learned_by_the_outputs_of_the_side_to_move() -> None:
+    """The encoder turns the board for Black: what White learns of e2e4, Black learns of e7e5."""
+    learner = AlphaZeroLearner(resolve(small(game="chess", encoder="planes", num_envs=2)), plays=False)
+    game, found, replay = learner.game, learner.found, learner.replay
+    board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR {} KQkq - 0 1"
+    positions = [game.position(board.format(side)) for side in "wb"]
+    for row, (position, name) in enumerate(zip(positions, ("e2e4", "e7e5"), strict=True)):
+        replay.states[0, row] = learner.view.rows(position.states)[0, : replay.states.shape[2]]
+        found.actions[0, row, 0] = position.action(name)
+        found.policy[0, row, 0] = 1.0
+    replay.usable[0], replay.plies.ended[0], replay.time = True, TERMINATED, 1
+    targets = learner.sample()
+    assert set(learner.view.on.seats(targets.states).tolist()) == {0, 1}
+    assert set(targets.outputs[:, 0].tolist()) == {positions[0].action("e2e4")}, "White's outputs are the actions"
+    assert targets.policy[:, 0].eq(1.0).all()
+
+
 # ---- value targets by hand ----
 
 Ply = tuple[int, int, float, int, bool, float]  # side, next side, reward, ended, explored, the search's value

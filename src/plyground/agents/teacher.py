@@ -22,6 +22,7 @@ from plyground.game import Game
 from plyground.games.interface import Function
 from plyground.kernels.threads import available, over_slices
 from plyground.search.minimax import Minimax
+from plyground.search.tree_arrays import Result
 from plyground.specs import split
 
 UNIT = 1 / 16  # the difference of value that matters at temperature 1
@@ -145,11 +146,11 @@ class SearchScorer:
         self.agent = agent
 
     def scores(self, states: Records) -> tuple[Ints, Floats]:
-        found = self.agent.search(states, np.zeros(len(states), np.uint64))
+        found: Result = self.agent.search(states, np.zeros(len(states), np.uint64))
         chosen = found.actions == found.chosen[:, None]  # [N, MAX_LEGAL]
-        values = found.action_values.astype(np.float64)
+        values: Floats = found.action_values.astype(np.float64)
         best = np.where(chosen, values, -np.inf).max(1, keepdims=True)
-        scores = np.where(chosen, values, np.minimum(values, best - LEAST))  # few visits may show a higher mean
+        scores: Floats = np.where(chosen, values, np.minimum(values, best - LEAST))  # few visits may show a higher mean
         return found.actions, np.where(chosen | (found.visits > 0), scores, -np.inf)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,7 @@ from plyground.backend.clock import untimed
 from plyground.backend.device import SIMULATED, is_gpu
 from plyground.errors import Error, shorten
 
+LOG = logging.getLogger("plyground")
 R = TypeVar("R")
 
 WARM_UPS = 3  # runs before the capture: kernels are compiled and working memory is allocated then
@@ -20,7 +22,8 @@ WARM_UPS = 3  # runs before the capture: kernels are compiled and working memory
 
 def repeatable(device_name: str, work: Callable[[], object]) -> Callable[[], object]:
     """A function that does what `work` does. On a GPU `work` is run WARM_UPS times and captured; from then on its
-    kernels are replayed with the same memory, so that it must read and write tensors that stay where they are."""
+    kernels are replayed with the same memory, so that it must read and write tensors that stay where they are. Where
+    it cannot be captured, the reason is logged and the function is `work` itself."""
     if not is_gpu(device_name) or SIMULATED:
         return work
     side = torch.cuda.Stream()
@@ -30,10 +33,18 @@ def repeatable(device_name: str, work: Callable[[], object]) -> Callable[[], obj
             work()
     side.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=side):
-        work()
+    try:
+        with torch.cuda.graph(graph, stream=side):
+            work()
+    except (RuntimeError, Error) as error:
+        LOG.warning("a search is not captured in a CUDA graph and will be slower: %s", _reason(error))
+        return work
     torch.cuda.current_stream().wait_stream(side)
     return graph.replay
+
+
+def _reason(error: Exception) -> str:
+    return shorten(" ".join(str(error).split()), 200)
 
 
 class Repeated(Generic[R]):
@@ -97,8 +108,7 @@ class Repeated(Generic[R]):
             self.captures, self._graph = False, None
             for generator, state in zip(self.generators, before, strict=True):  # a failed capture leaves them in it
                 generator.graphsafe_set_state(state)
-            why = shorten(" ".join(str(error).split()), 200)
-            self.say(f"the steps of this run are not captured in a CUDA graph and will be slower: {why}")
+            self.say(f"the steps of this run are not captured in a CUDA graph and will be slower: {_reason(error)}")
         return self.captures
 
 
