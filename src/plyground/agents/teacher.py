@@ -1,8 +1,8 @@
 """A teacher scores every legal action of a position, and turns the scores into a policy that a network can learn.
 
 Anything that scores actions can teach: minimax with a game's `evaluate`, an agent of the game with `scores` (Connect
-Four's solver), a scorer (`SCORERS = {"window": window_score}`), or a search (`search:sims=1000`), which scores those that
-it has visited. It is deterministic: of equal actions the lowest is best.
+Four's solver), a scorer (`SCORERS = {"window": window_score}`), or a search (`search:sims=1000`), which scores those
+that it has visited. It is deterministic: of equal actions the lowest is best.
 
 Scores are values in [-1, 1] for the side to move; forced wins and losses lie outside, the sooner the further. The
 policy is the softmax over the `top` best actions, `exp(score / (temperature * UNIT))`. In a balanced chess position a
