@@ -52,6 +52,17 @@ def test_a_refusal_lists_few_moves_and_quotes_no_state() -> None:
     assert refusal(pg.load("chess").start(), "9") == "'9' is not legal here; `moves` lists the legal moves"
 
 
+def test_where_whole_turns_are_many_a_refusal_lists_the_first_actions_and_these_are_read(paco_sako: pg.Game) -> None:
+    start = paco_sako.start()
+    squares = "a2, b2, c2, d2, e2, f2, g2, h2"
+    assert refusal(start, "e5") == f"'e5' is not legal here; lift: Nb1, Ng1, {squares}; `moves` lists whole turns"
+    assert [start.name(action) for action in typed.read(start, "Nb1")] == ["Lb1"]
+    assert "is not legal here" in refusal(start, "Bb1"), "no bishop stands there"
+    pair = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
+    assert [pair.name(action) for action in typed.read(pair, "RPf7")] == ["Lf7"]
+    assert [pair.play("Lc4").name(action) for action in typed.read(pair.play("Lc4"), "Bd5")] == ["Pd5"]
+
+
 def test_moves_of_chess_are_read_in_both_notations() -> None:
     position = pg.load("chess").start()
     for text in ("Nf3", "nf3", "g1f3", "Ng1-f3"):

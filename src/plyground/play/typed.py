@@ -40,12 +40,20 @@ def read(position: Position, text: str) -> list[int]:
         raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
     moves = found or _one_by_one(position, text.split()) or whole_turn(position, text)
     if not moves:
-        names = legal_turns(position)
-        what = f"legal: {', '.join(names)}" if len(names) <= FEW else "`moves` lists the legal moves"
-        raise IllegalAction(
-            f"{shorten(repr(text))} is not legal here{_strange(text, words_of_moves(position))}; {what}"
-        )
+        strange = _strange(text, words_of_moves(position))
+        raise IllegalAction(f"{shorten(repr(text))} is not legal here{strange}; {_instead(position)}")
     return moves
+
+
+def _instead(position: Position) -> str:
+    """What may be typed: the legal moves; the first actions of turns; or, where these are many, how to list them."""
+    turns, begin = legal_turns(position), position.game.rules.prompt(position.state)
+    if len(turns) <= FEW:
+        return f"legal: {', '.join(turns)}"
+    if position.game.rules.turn_text is None or len(position.legal()) > FEW:
+        return "`moves` lists the legal moves"
+    firsts = [turn_text([position], [action]).lstrip(">") for action in position.legal()]
+    return f"{begin}: {', '.join(firsts)}; `moves` lists whole turns"
 
 
 def _strange(text: str, names: Sequence[Sequence[str]]) -> str:

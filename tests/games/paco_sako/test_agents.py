@@ -125,6 +125,6 @@ def test_hint_and_mistakes(paco_sako: pg.Game, typed: Callable[[pg.Position, str
     start = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
     shown = typed(start, "hint e5 c4 f7 f5")
     assert "Paco Ŝako: Bc4>Rf7xKf5. minimax:time=0.5 would play Bc4" in shown
-    assert "'e5' is not legal here; legal: Lc4" in shown
+    assert "'e5' is not legal here; lift: Bc4, RPf7; `moves` lists whole turns" in shown
     assert "8/5c2/8" not in shown, "the board is there for the eye"
     assert "You win (Paco Ŝako)!" in shown

@@ -53,10 +53,14 @@ def prompt(state: State) -> str:
 
 
 def read_action(state: State, typed: str, legal: Sequence[int]) -> list[int]:
-    """The action that a bare square or a bare piece means."""
-    name = f"={typed.upper()}"
-    if typed.lower() in SQUARES and state["required"] in (LIFT, PLACE):
-        name = ("L", "P")[int(state["required"])] + typed.lower()
+    """The action that a bare square means, a square with its piece (`Ng1`, `NPe5`), or a bare piece."""
+    name, square = f"={typed.upper()}", typed[-2:].lower()
+    if square in SQUARES and state["required"] in (LIFT, PLACE):
+        side, lifts = int(state["to_move"]), state["required"] == LIFT
+        cell = cells(state)[SQUARES.index(square)] if lifts else state["hand"]
+        own, partner = LETTERS[cell[side]], LETTERS[cell[1 - side]]
+        if typed[:-2].upper() in ("", own, f"{own}{partner}"):
+            name = ("L", "P")[int(state["required"])] + square
     return [action for action in legal if action_name(state, action) == name]
 
 
