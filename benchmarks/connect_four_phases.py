@@ -2,10 +2,11 @@
 
     python benchmarks/connect_four_phases.py run:DIR search:run=DIR,sims=64 --seed 7
     python benchmarks/connect_four_phases.py search:net=trained,sims=64 --first 200
+    python benchmarks/connect_four_phases.py trained --files Test_L1_R1 Test_L2_R1
 
 500 positions of random games for each phase, by the plies played; the perfect player solves them once for each seed.
 With `--first`, instead: so many games from the empty board against the perfect player, which draws among equally good
-moves.
+moves. With `--files`, instead: those positions of each file, one at the start of a line, in which moves differ.
 """
 
 from __future__ import annotations
@@ -26,8 +27,19 @@ PHASES = ((2, 9), (13, 18), (19, 24), (25, 36))  # plies played, both included
 POSITIONS = 500  # of each phase
 
 
-def positions_of(game: pg.Game, phase: tuple[int, int], seed: int) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
-    """[500] positions, each once, and which moves keep their value [500, 7]."""
+Positions = tuple[NDArray[np.void], NDArray[np.bool_]]  # [N], and which moves keep their value [N, 7]
+
+
+def where_moves_differ(states: NDArray[np.void]) -> Positions:
+    """The positions in which moves differ in win, draw or loss."""
+    scores = perfect().move_scores(states).astype(np.int64)
+    signs = np.where(scores != NO_MOVE, np.sign(scores), -9)
+    differ = np.where(scores != NO_MOVE, signs, 9).min(1) < signs.max(1)
+    return states[differ], (signs == signs.max(1, keepdims=True))[differ]
+
+
+def positions_of(game: pg.Game, phase: tuple[int, int], seed: int) -> Positions:
+    """[500] positions, each once."""
     states, keeps, attempt = np.zeros(0, game.rules.STATE), np.zeros((0, 7), np.bool_), 0
     low, high = phase
     while len(states) < POSITIONS:
@@ -40,17 +52,14 @@ def positions_of(game: pg.Game, phase: tuple[int, int], seed: int) -> tuple[NDAr
             kept[plies == ply] = batch.states[plies == ply]
         drawn = np.unique(kept[(plies > 0) & (kept["outcome"] == RUNNING)])
         drawn = drawn[~np.isin(drawn, states)]
-        scores = perfect().move_scores(drawn).astype(np.int64)
-        signs = np.where(scores != NO_MOVE, np.sign(scores), -9)
-        differ = np.where(scores != NO_MOVE, signs, 9).min(1) < signs.max(1)
-        states = np.concatenate([states, drawn[differ]])
-        keeps = np.concatenate([keeps, (signs == signs.max(1, keepdims=True))[differ]])
+        found = where_moves_differ(drawn)
+        states, keeps = np.concatenate([states, found[0]]), np.concatenate([keeps, found[1]])
         attempt += 1
     chosen = np.random.default_rng(seed).permutation(len(states))[:POSITIONS]
     return states[chosen], keeps[chosen]
 
 
-def shares(agent: Agent, positions: list[tuple[NDArray[np.void], NDArray[np.bool_]]]) -> list[float]:
+def shares(agent: Agent, positions: list[Positions]) -> list[float]:
     """The share of value-keeping moves in each phase."""
     found: list[float] = []
     for states, keeps in positions:
@@ -59,7 +68,7 @@ def shares(agent: Agent, positions: list[tuple[NDArray[np.void], NDArray[np.bool
     return found
 
 
-def all_positions(game: pg.Game, seed: int, folder: Path) -> list[tuple[NDArray[np.void], NDArray[np.bool_]]]:
+def all_positions(game: pg.Game, seed: int, folder: Path) -> list[Positions]:
     """The positions of all phases, kept in a file: solving takes a minute."""
     file = folder / f"connect_four_phases_{seed}.npz"
     if not file.exists():
@@ -87,6 +96,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=Path(), help="where solved positions are kept")
     parser.add_argument("--first", type=int, default=0, help="games against the perfect player, instead of positions")
+    parser.add_argument("--files", type=Path, nargs="+", default=[], help="positions of these files, instead")
     chosen = parser.parse_args()
     game = pg.load("connect_four")
     if chosen.first:
@@ -94,9 +104,16 @@ def main() -> None:
             wins, draws = moving_first(make(spec, game), game, chosen.first, chosen.seed)
             print(f"{spec}: {wins} wins, {draws} draws of {chosen.first} games", flush=True)
         return
-    positions = all_positions(game, chosen.seed, chosen.folder)
+    if chosen.files:
+        lines = [file.read_text().splitlines() for file in chosen.files]
+        boards = [[game.position(line.split()[0]).states for line in some] for some in lines]
+        positions = [where_moves_differ(np.concatenate(each)) for each in boards]
+        names = [f"{file.name} ({len(states)})" for file, (states, _) in zip(chosen.files, positions, strict=True)]
+    else:
+        positions = all_positions(game, chosen.seed, chosen.folder)
+        names = [f"{low}-{high}" for low, high in PHASES]
     even = [float(keeps.sum(1).mean()) for _, keeps in positions]
-    print("plies " + "  ".join(f"{low}-{high}" for low, high in PHASES), f"(moves that keep: {np.round(even, 2)})")
+    print("plies or files " + "  ".join(names), f"(moves that keep: {np.round(even, 2)})", flush=True)
     for spec in chosen.agents:
         found = shares(make(spec, game), positions)
         print(spec, "  ".join(f"{100 * share:.1f}" for share in found), f"mean {100 * np.mean(found):.1f}", flush=True)

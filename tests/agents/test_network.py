@@ -37,6 +37,11 @@ def test_a_pretrained_network_scores_nine_of_ten_against_random(folder: Path) ->
     assert play_match(game, make("trained", game), make("random", game), 40, seed=1, max_plies=200).score >= 0.9
 
 
+def test_the_pretrained_networks_together_are_small() -> None:
+    sizes = [path.stat().st_size for path in FOLDERS[0].parent.rglob("*") if path.is_file()]
+    assert sum(sizes) < 12 * 2**20
+
+
 def test_games_without_one_say_what_there_is() -> None:
     for word in ("sequence:rules=boxed", "chess:draws=automatic"):
         with pytest.raises(pg.InvalidValue, match=r"trained cannot play .*: it needs a pretrained network; known: "):
