@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tyro
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.grammar import game_first
-from plyground.cli.guesses import SETTINGS_OF_GAMES, correct, game_files, game_name, is_game, run_path
+from plyground.backend import device
+from plyground.cli import pipeline, runs, seeds, teach, training
+from plyground.cli.grammar import game_first, option_defaults
+from plyground.cli.guesses import (
+    DOCUMENTS,
+    OPTIONS_OF_EVALUATE,
+    SETTINGS_OF_GAMES,
+    _nearest,
+    _options_of_train,
+    correct,
+    game_files,
+    game_name,
+    is_game,
+    run_path,
+)
 from plyground.cli.help import HELP
 from plyground.games import GAMES
+from plyground.games.paco_sako.encoders import encoder_name
+from plyground.learners import threads
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -143,7 +163,7 @@ RIGHT_LINES = [
     ("train dqn chess --name foo", "train dqn chess --out foo"),
     ("train dqn chess --config chess_dqn", "train dqn chess --profile chess_dqn"),
     ("train dqn chess --num-seeds 3 --jobs 2", "train dqn chess --seeds 3 --parallel 2"),
-    ("train imitation --batch 64 --lr=0.1", "train imitation --batch-size 64 --learning-rate 0.1"),
+    ("train imitation --data x --batch 64 --lr=0.1", "train imitation --data x --batch-size 64 --learning-rate 0.1"),
     ("train dqn chess --concurrency 8 --max-steps 80", "train dqn chess --num-envs 8 --max-plies 80"),
     ("train --profile chess_dqn --load x", "train --profile chess_dqn --init x"),
     ("teach imitate --data x.ndjson", "train imitation --data x.ndjson"),
@@ -176,12 +196,63 @@ RIGHT_LINES = [
     ("uci level:3", "uci --agent level:3"),
     ("uci chess", "uci"),
     ("uci chess trained", "uci --agent trained"),
+    # networks and runs
+    ("train dqn chess --hidden 512,256,128", "train dqn chess --network 512-256-128"),
+    ("train dqn chess --hidden-layers '[512, 256]'", "train dqn chess --network 512-256"),
+    ("train dqn chess --layers 512 256 --cycles 2", "train dqn chess --network 512-256 --cycles 2"),
+    ("train ppo chess --hidden 512,256", "train ppo chess --network 512-256+value"),
+    ("train --profile chess_ppo_gpu --net 512-256", "train --profile chess_ppo_gpu --network 512-256+value"),
+    ("train dqn chess --net b4c64", "train dqn chess --network b4c64"),
+    ("train dqn chess --load-best", "train dqn chess --init runs/x"),
+    ("train dqn sequence --load-best", "train dqn sequence --init runs/NAME"),
+    ("train --profile chess_dqn --load-best", "train --profile chess_dqn --init runs/x"),
     # the documents that Plyground follows
-    ("--train-advanced --cycles 3 --profile dqn_debug_masking", "train --profile chess_dqn_original (docs/documents)"),
-    ("--eval-baseline --games 20 --load-best", "evaluate RUN random greedy (docs/documents)"),
-    ("--collect --games 20 --depth 2 --topk 5 --tau 1.0", "teach collect chess (docs/documents)"),
-    ("--train-imitation --data x --lr 0.001", "train imitation chess --data FILE (docs/documents)"),
+    ("--train-advanced", "train --profile chess_dqn_original"),
+    ("--train-advanced --seed 3 --out runs/a", "train --profile chess_dqn_original --seed 3 --out runs/a"),
+    ("--train-advanced --cycles 3 --double-dqn", "train dqn chess --cycles 3 --double-dqn"),
+    ("train dqn chess --train-advanced --cycles 3", "train dqn chess --cycles 3"),
+    ("--train-advancd --cycles 3", "train dqn chess --cycles 3"),
+    ("--trainAdvanced --cycles 3", "train dqn chess --cycles 3"),
+    ("--train-advanced --load runs/x", "train --profile chess_dqn_imitation_bootstrap --init runs/x"),
+    ("train --profile=dqn_debug_masking", "train --profile chess_dqn_debug_masking"),
+    ("train dqn_debug_masking", "train --profile chess_dqn_debug_masking"),
+    ("train --profile dqn_imitation_bootstrap --load x", "train --profile chess_dqn_imitation_bootstrap --init x"),
+    (
+        "train dqn chess --load data/best_qnet.json",
+        "train dqn chess --init runs/best_qnet --encoder flat839 --outputs 4096 --network 512-256-128 --dueling",
+    ),
+    (
+        "--train-imitation --hidden 256,128",
+        "train imitation chess --data data/teacher.ndjson --network 256-128 --encoder flat839 --outputs 4096",
+    ),
+    ("--eval-baselin --games 20", "evaluate runs/x random greedy --games 20"),
+    ("evaluate runs/x --eval-baseline --load-bst", "evaluate runs/x random greedy --checkpoint best"),
+    ("--colect --games 20", "teach collect --games 20"),
     ("teach collect --topk 3 --tau 0.5", "teach collect --top-k 3 --temperature 0.5"),
+    ("train dqn chess --concurency 8", "train dqn chess --num-envs 8"),
+    ("train dqn chess --max-concurrent-games 8", "train dqn chess --num-envs 8"),
+    ("train dqn chess --max-steps-per-game 100", "train dqn chess --max-plies 100"),
+    ("train dqn chess --treat-step-limit-as-draw true --cycles 1", "train dqn chess --cycles 1"),
+    ("train dqn chess --step-limit-penalty -0.05", "train dqn chess --truncation-penalty 0.05"),
+    ("train dqn chess --enable-position-rewards", "train dqn chess --shaping-coef 0.1"),
+    ("train dqn chess --enablePositionRewards=false --cycles 1", "train dqn chess --cycles 1"),
+    ("train dqn chess --targetUpdateFrequency 20", "train dqn chess --target-update-interval 20"),
+    ("train dqn chess --warmup 1000", "train dqn chess --learning-starts 1000"),
+    ("train ppo paco_sako --with-must-lift", "train ppo paco_sako --encoder tensor_lift"),
+    (
+        "train ppo paco_sako --with-must-lift --with-must-promote",
+        "train ppo paco_sako --encoder tensor_lift_promote",
+    ),
+    ("train ppo chess --with-must-place 1", "train ppo paco_sako --encoder tensor_promote"),
+    ("train ppo --use-perspective --encoder index", "train ppo paco_sako --encoder index"),
+    (
+        "train USE_PERSPECTIVE=0 WITH_MUST_LIFT",
+        "train --profile paco_sako_tensor_original --encoder tensor_absolute_lift",
+    ),
+    (
+        "train --profile paco_sako_index_original --no-use-perspective --with-must-lift=0",
+        "train --profile paco_sako_index_original --encoder index_absolute",
+    ),
 ]
 
 
@@ -190,6 +261,66 @@ def test_a_line_that_means_another_is_answered_with_it(command, run: Path, typed
     code, out, err = command(*shlex.split(typed))
     assert (code, out) == (2, "")
     assert err.endswith(f": plyground {right}\n")
+
+
+@pytest.fixture
+def accept(command, run: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str, str]]:
+    """Runs a line until it would begin to train, collect, play or measure."""
+    parse = tyro.cli
+    monkeypatch.setattr(training, "_train_new", lambda *_, **__: True)
+    monkeypatch.setattr(seeds, "train_seeds", lambda *_: None)
+    monkeypatch.setattr(pipeline, "_run_stage", lambda *_: True)
+    monkeypatch.setattr(teach, "collect_into", lambda *_: True)
+    monkeypatch.setattr(runs, "_evaluate_run", lambda *_: {"against": {}})
+    monkeypatch.setattr(threads, "faster", lambda *_: 1)
+    monkeypatch.setattr(device, "choose", lambda _: ("cpu", ""))  # also for --device cuda
+
+    def only_parse(function: Callable[..., None], **how: Any) -> None:
+        def nothing(*_: Any, **__: Any) -> None:
+            """Whatever the command does."""
+
+        begins = function.__name__ in ("train", "collect", "evaluate")
+        parse(function if begins else functools.wraps(function)(nothing), **how)
+
+    monkeypatch.setattr(tyro, "cli", only_parse)
+    return lambda line: command(*shlex.split(line))
+
+
+@pytest.mark.parametrize("right", sorted({right for _, right in RIGHT_LINES}))
+def test_the_line_of_an_answer_is_accepted(accept, right: str) -> None:
+    code, _, err = accept(right)
+    assert code == 0, err
+
+
+def test_a_wrong_line_would_not_be_accepted(accept) -> None:
+    for wrong in ("train dqn chess --network 512,256", "match chess a b --no-such 1", "train --profile no_such"):
+        assert accept(wrong)[0] == 2
+
+
+def test_the_commands_of_the_chess_document_are_answered_as_its_page_says(accept) -> None:
+    page = (ROOT / "docs" / "documents" / "chess_dqn.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `:[\w:-]+`, `(--.*)` \| `plyground (.*)` \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    assert {typed.split()[0] for typed, _ in rows} == set(DOCUMENTS)
+    for typed, right in rows:
+        here = right.replace(" RUN ", " runs/x ")
+        assert accept(typed)[2].endswith(f": plyground {here}\n")
+        assert accept(here)[0] == 0
+
+
+def test_no_option_here_is_taken_for_a_command_of_a_document() -> None:
+    assert [each for each in (*_options_of_train(), *OPTIONS_OF_EVALUATE) if _nearest(each, DOCUMENTS)] == []
+    given = [f"--{name.replace('_', '-')}" for name in option_defaults(runs.evaluate) if name != "words"]
+    assert given == list(OPTIONS_OF_EVALUATE)
+
+
+def test_every_encoder_of_the_paco_sako_document_is_named_by_its_options() -> None:
+    for options in range(8):
+        chosen = [bool(options & flag) for flag in (1, 2, 4)]
+        typed = zip(("--use-perspective", "--with-must-lift", "--with-must-promote"), chosen, strict=True)
+        words = [word for flag, wanted in typed for word in (flag, str(int(wanted)))]
+        with pytest.raises(pg.InvalidValue, match=rf"--encoder {encoder_name('tensor', *chosen)}$"):
+            correct(["train", "ppo", "paco_sako", *words], tuple(HELP))
 
 
 @pytest.mark.parametrize(

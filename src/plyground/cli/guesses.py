@@ -7,8 +7,10 @@ because options and words of somebody who guesses may mean more than we see. Not
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from plyground.errors import InvalidValue, command, unknown
@@ -16,7 +18,7 @@ from plyground.games import GAMES
 from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS, seed_runs
-from plyground.runs.settings import profiles
+from plyground.runs.settings import profile, profiles
 from plyground.specs import split
 
 # ---- games and runs ----
@@ -159,10 +161,10 @@ OF_TRAIN = {
         ("--name", "--output", "--dir", "--save", "--save-dir", "--run-dir", "--logdir", "--run"), "--out {}"
     ),
     **dict.fromkeys(("--config", "--preset"), "--profile {}"),
-    **dict.fromkeys(("--envs", "--n-envs", "--concurrency"), "--num-envs {}"),
+    **dict.fromkeys(("--envs", "--n-envs", "--concurrency", "--max-concurrent-games"), "--num-envs {}"),
     **dict.fromkeys(("--n-seeds", "--num-seeds"), "--seeds {}"),
     **dict.fromkeys(("--jobs", "--workers", "--num-workers", "--processes"), "--parallel {}"),
-    **dict.fromkeys(("--net", "--model", "--arch", "--hidden", "--layers"), "--network {}"),
+    **dict.fromkeys(("--net", "--model", "--arch", "--hidden", "--layers", "--hidden-layers"), "--network {}"),
     **dict.fromkeys(("--opponent", "--against", "--vs"), "--opponents 1 {}"),
     **dict.fromkeys(("--eval-episodes", "--num-eval-games"), "--eval-games {}"),
     "--eval": "--eval-opponents {}",
@@ -171,16 +173,18 @@ OF_TRAIN = {
     "--memory": "--buffer-size {}",
     "--epsilon-start": "--exploration-initial-eps {}",
     "--epsilon-end": "--exploration-final-eps {}",
-    "--max-steps": "--max-plies {}",
-    "--target-update": "--target-update-interval {}",
+    **dict.fromkeys(("--max-steps", "--max-steps-per-game"), "--max-plies {}"),
+    **dict.fromkeys(("--target-update", "--target-update-frequency"), "--target-update-interval {}"),
+    **dict.fromkeys(("--warmup", "--warm-up"), "--learning-starts {}"),
+    "--enable-position-rewards": "--shaping-coef 0.1",  # as in the profiles that follow the document
+    "--step-limit-penalty": "--truncation-penalty {}",
+    "--treat-step-limit-as-draw": NOTHING,  # truncated games are counted apart
     "--load": "--init {}",
+    "--load-best": "--init RUN",
     "--batch": "--batch-size {}",
     "--lr": "--learning-rate {}",
     "--smooth": "--label-smoothing {}",
     "--val-split": "--validation-split {}",
-    "--with-must-lift": "--encoder tensor_lift",
-    "--with-must-promote": "--encoder tensor_promote",
-    "--with-must-place": "--encoder tensor_promote",  # the document's example means the layer of promotions
 }
 SIDES = {
     **dict.fromkeys(("--color", "--colour", "--as", "--play-as"), "--side {}"),
@@ -213,13 +217,30 @@ OPTIONS_MEANT: Mapping[str, Mapping[str, str]] = {
     "plot": dict.fromkeys(("--output", "--save", "--file", "--picture"), "--out {}") | RUN_MEANT,
 }
 """command: {option that people try: option or word here}"""
+OPTIONS_OF_EVALUATE = ("--games", "--checkpoint", "--seed", "--json", "--trust")
+
+# ---- the documents that Plyground follows (docs/documents) ----
+
 DOCUMENTS = {
-    "--train-advanced": "train --profile chess_dqn_original",
-    "--train-imitation": "train imitation chess --data FILE",
-    "--eval-baseline": "evaluate RUN random greedy",
-    "--collect": "teach collect chess",
+    "--train-advanced": "train",
+    "--train-imitation": "train imitation chess",
+    "--eval-baseline": "evaluate",
+    "--collect": "teach collect",
 }
-"""a command of the documents that Plyground follows (docs/documents): the command here"""
+"""a command of a document: the command here"""
+PROFILES_MEANT = {name: f"chess_{name}" for name in ("dqn_debug_masking", "dqn_imitation_bootstrap")}
+OF_STAGES = ("--seed", "--out", "--tensorboard", "--verbose", "-v")  # the options of a profile with stages
+CHESS_NETWORK = {"--encoder": "flat839", "--outputs": "4096", "--network": "512-256-128"}
+LAYERS = {
+    "use-perspective": "absolute",  # if it is off
+    "with-must-lift": "lift",
+    "with-must-promote": "promote",
+    "with-must-place": "promote",  # the document's example means the layer of promotions
+}
+"""an option of the Paco Ŝako document: its part of an encoder's name"""
+YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+SIZES = re.compile(r"[\[(]*\d+([,x ]+\d+)*[,\])]*")  # of hidden layers: `512,256,128`, or each a word
+WITH_VALUE = ("reinforce", "a2c", "ppo", "alphazero")  # learners whose networks have a value head
 
 # ---- words ----
 
@@ -254,11 +275,8 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
     """The command line in our spelling; one that means another line is an error that names it."""
     if not arguments:
         return []
-    name, *words = arguments
-    if name in DOCUMENTS or any(word in DOCUMENTS for word in words):
-        found = next(word for word in arguments if word in DOCUMENTS)
-        right = command(*DOCUMENTS[found].split())
-        raise InvalidValue(f"{found} is a command of another program; here it is: {right} (docs/documents)")
+    changes: list[str] = []
+    name, *words = _from_document(arguments, changes)
     name = SAME_COMMAND.get(name, name)
     if name == "help":
         return [*words, "--help"]
@@ -268,10 +286,11 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise InvalidValue(f"no command {name!r} here; you may mean: {command(*right, *words)}")
     if name not in commands and not name.startswith("-"):
         raise unknown("command", name, commands)
-    changes: list[str] = []
     together = _with_settings(_with_whole_names([name, *words], changes), changes)
+    together = _with_layers(together, changes) if name == "train" else together
     right = _correct_words(name, _correct_options(name, together[1:], changes), changes)
     right = _with_second_agent(right, changes) if right[0] == "match" else right
+    right = _correct_values(right, changes) if right[0] == "train" else right
     late = _late_learner(right) if right[0] == "train" else 0
     if late:
         changes.append("the learner comes first")
@@ -279,6 +298,116 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
     if changes:
         raise InvalidValue(f"{'; '.join(changes)}: {command(*_in_order(right))}")
     return [name, *words]
+
+
+def _from_document(arguments: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with the command here for one of a document, which is an option there; it may be misspelt."""
+    near = [_nearest(word, DOCUMENTS) for word in arguments]
+    place, found = next(((place, each) for place, each in enumerate(near) if each), (0, ""))
+    if not found:
+        return list(arguments)
+    changes.append(f"{arguments[place]} is {DOCUMENTS[found]} here (docs/documents)")
+    right, words = DOCUMENTS[found].split(), [*arguments[:place], *arguments[place + 1 :]]
+    while words and words[0] in right:  # `train --train-advanced`
+        words.pop(0)
+    if found == "--train-advanced" and not any(word in LEARNERS or is_game(word) for word in words):
+        right += _meant_training(words)
+    elif found == "--train-imitation":
+        right += [] if option(words, "--data") else ["--data", "data/teacher.ndjson"]
+        named = [word for word in words if OF_TRAIN.get(_plain(word), _plain(word)).startswith("--network")]
+        words += [word for pair in CHESS_NETWORK.items() for word in pair if not (named and "--network" in pair)]
+    elif found == "--eval-baseline":
+        runs = [word for word in words if is_run(run_path(word))]
+        right += [*(runs or [str(newest_run("chess"))]), "random", "greedy"]
+        words = [word for word in words if word not in right]
+    return [*right, *words]
+
+
+def _meant_training(words: Sequence[str]) -> list[str]:
+    """What `--train-advanced` trains: what its profile says, goes on with a network, or is everything by default."""
+    if option(words, "--profile"):
+        return []
+    if option(words, "--load"):
+        return ["--profile", "chess_dqn_imitation_bootstrap"]
+    alone = all(word.partition("=")[0] in OF_STAGES for word in words if word.startswith("-"))
+    return ["--profile", "chess_dqn_original"] if alone else ["dqn", "chess"]
+
+
+def _plain(word: str) -> str:
+    """An option without its value, with hyphens: `--max-steps` for `--maxSteps=80` and `--max_steps`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", word.partition("=")[0]).replace("_", "-").lower()
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """The one of the known options that an option is, or is nearly spelt as; empty where there is none."""
+    flag = _plain(word) if word.startswith("--") else ""
+    return next(iter(difflib.get_close_matches(flag, known, 1, 0.85)), "") if flag else ""
+
+
+def _with_layers(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with the one encoder that the options of the Paco Ŝako document name together."""
+    right, rest, found = list[str](), list(line), dict[str, bool]()
+    while rest:
+        word = rest.pop(0)
+        key, equals, value = word.lower().removeprefix("--").replace("_", "-").partition("=")
+        name = key.removeprefix("no-")
+        if name not in LAYERS or not (word.startswith("--") or equals or word.isupper()):
+            right.append(word)
+            continue
+        value = rest.pop(0) if not equals and rest and rest[0].lower() in (*YES, *NO) else value
+        wanted = (value.lower() not in NO) != key.startswith("no-")
+        found[LAYERS[name]] = wanted != (LAYERS[name] == "absolute")
+    if not found:
+        return list(line)
+    named, given = option(right, "--profile") or "", option(right, "--encoder") or ""
+    form = "index" if "index" in f"{named} {given}" else "tensor"
+    encoder = "_".join([form, *(part for part in ("absolute", "lift", "promote") if found.get(part))])
+    changes.append(f"layers are a part of the encoder's name, {encoder}")
+    rest = [word for word in right[1:] if word not in ("--encoder", given, f"--encoder={given}") and not is_game(word)]
+    learners = [word for word in rest if word in LEARNERS]
+    if not learners and not named:
+        return ["train", "--profile", f"paco_sako_{form}_original", *rest, "--encoder", encoder]
+    return ["train", *rest, *(["paco_sako"] if learners else []), "--encoder", encoder]
+
+
+def _correct_values(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line of `train` with profiles, runs and networks as they are written here."""
+    right = [part for word in line for part in (word.split("=", 1) if word.startswith("--profile=") else [word])]
+    for place, word in enumerate(right[1:], 1):
+        before = right[place - 1]
+        if before == "--profile" and word in PROFILES_MEANT:
+            changes.append(f"{word} is {PROFILES_MEANT[word]} here")
+            right[place] = PROFILES_MEANT[word]
+        elif before == "--init" and word == "RUN":
+            right[place] = str(newest_run(_game_of(right)))
+        elif before == "--truncation-penalty":
+            right[place] = word.removeprefix("-")  # it is subtracted
+        elif before in ("--init", "--out") and word.endswith(".json") and changes:
+            right[place] = str(RUNS / Path(word).stem)
+            changes.append(f"a run is a folder, {right[place]}, not a file")
+            if before == "--init":  # the network that the document's imitation makes
+                right += [each for pair in CHESS_NETWORK.items() if pair[0] not in right for each in pair]
+                right += ["--dueling"] if "dqn" in right else []
+    return _with_sizes(right) if changes and "--network" in right else right
+
+
+def _with_sizes(line: Sequence[str]) -> list[str]:
+    """The line with a network's hidden sizes as `512-256-128`; with a value head for learners that need one."""
+    first = line.index("--network") + 1
+    last = next((k for k in range(first, len(line)) if not SIZES.fullmatch(line[k])), len(line))
+    sizes = re.findall(r"\d+", " ".join(line[first:last]))
+    spec, last = ("-".join(sizes), last) if sizes else (line[first], first + 1)
+    named = option(line, "--profile") or ""
+    learner = str(profile(named).get("learner", "")) if named in profiles() else line[1]
+    head = "+value" if learner in WITH_VALUE and "+" not in spec else ""
+    return [*line[:first], f"{spec}{head}", *line[last:]]
+
+
+def _game_of(line: Sequence[str]) -> str:
+    """The game that a line of `train` names, by itself or through its profile."""
+    named = option(line, "--profile") or ""
+    words = [word for word in line if is_game(word)]
+    return game_name(words[0]) if words else str(profile(named).get("game", "")) if named in profiles() else ""
 
 
 def _meant_comparison(words: Sequence[str]) -> str:
@@ -356,7 +485,7 @@ def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> lis
     meant, right, rest = OPTIONS_MEANT.get(name, {}), [name], list(words)
     while rest:
         flag, equals, value = rest.pop(0).partition("=")
-        form = meant.get(flag.replace("_", "-"))
+        form = meant.get(_plain(flag)) or meant.get(_misspelt(name, flag, meant))
         number = value or next(iter(rest), "")
         if flag == "--game" and number.isdigit():
             changes.append("games have names, not numbers (plyground games)")
@@ -366,16 +495,37 @@ def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> lis
         if form is None:
             right.append(f"{flag}{equals}{value}")
             continue
-        if "{" in form and not equals and rest and not rest[0].startswith("--"):
+        takes, follows = "{" in form, rest[0] if rest and not equals else "--"
+        if (takes and not follows.startswith("--")) or (not takes and follows in ("true", "false")):
             value = rest.pop(0)
+        if form == NOTHING or (not takes and value == "false"):
+            changes.append(f"{flag} is left out here")
+            continue
         filled = _fill(form, value)
-        changes.append(f"no {flag} is needed" if form == WORD else f"{flag} is {' '.join(filled)} here")
+        said = filled[0] if form.endswith(" {}") else " ".join(filled)  # the value stands in the line
+        changes.append(f"no {flag} is needed" if form == WORD else f"{flag} is {said} here")
         if right[-1] == "minimax" and filled[0].startswith("minimax:"):
             right.pop()
         right += filled
     if name == "train" and "resume" in right:  # --resume RUN
         return right[right.index("resume") :][:2]
     return right
+
+
+def _misspelt(name: str, flag: str, meant: Mapping[str, str]) -> str:
+    """The option that people try which is nearly spelt so, unless it is one of the command, or nearer to one."""
+    known = _options_of_train() if name == "train" else OPTIONS_OF_EVALUATE if name == "evaluate" else ()
+    return _nearest(flag, [*known, *meant]) if known and flag.startswith("--") else ""
+
+
+@cache
+def _options_of_train() -> tuple[str, ...]:
+    """The options of all learners; their sources are read for that, so that nothing slow is imported."""
+    from plyground.cli import settings
+
+    names = {name for learner in LEARNERS for part in settings.settings_of(learner).values() for name in part}
+    names |= {name.replace(",", " ").split()[0] for name in (*settings.OF_TRAIN, *settings.cluster_settings())}
+    return tuple(f"--{no}{name.replace('_', '-')}" for name in sorted(names) for no in ("", "no-"))
 
 
 def _fill(form: str, value: str) -> list[str]:
@@ -454,7 +604,7 @@ def _meant_learner(word: str) -> str:
         return word
     if is_run(run_path(word)):
         return f"resume {word}"
-    return LEARNERS_MEANT.get(word, "") or (f"--profile {word}" if word in profiles() else "")
+    return LEARNERS_MEANT.get(word, "") or (f"--profile {word}" if word in (*profiles(), *PROFILES_MEANT) else "")
 
 
 def _late_learner(line: Sequence[str]) -> int:
@@ -475,9 +625,9 @@ def _in_order(line: Sequence[str]) -> list[str]:
     return [name, *first, *words]
 
 
-def newest_run() -> Path:
-    """The run that was worked on last, as an example in a message."""
-    found = [path.parent for path in RUNS.glob("*/config.toml")]
+def newest_run(game: str = "") -> Path:
+    """The run that was worked on last, of a game or of any, as an example in a message."""
+    found = [path.parent for path in RUNS.glob("*/config.toml") if game in ("", game_of_run(path.parent))]
     return max(found, key=lambda path: path.stat().st_mtime, default=RUNS / "NAME")
 
 
