@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 import plyground as pg
 from conftest import ROOT
 from plyground.agents.agent import load_run
+from plyground.learners.evaluation import evaluate
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report import run as report
@@ -112,6 +113,18 @@ def test_a_report_says_that_the_best_table_is_the_empty_one(tmp_path: Path, monk
     (text,) = report._empty_table(run.path, load_run(str(run.path), None, "0"))
     assert "The best checkpoint is the empty table" in text
     assert f"has {len(learner.table):,} entries and plays as `run:{run.path},checkpoint=last`" in text
+
+
+def test_a_report_says_how_many_draws_are_truncated_games() -> None:
+    game = pg.load("connect_four")
+    scores = evaluate(game, pg.agent("random", game), ["random", "greedy"], 20, max_plies=3)
+    first, second = report._score_table(scores, 20, {"greedy"}).splitlines()[2:]
+    wins, draws, losses = (scores["random"][each] for each in ("wins", "draws", "losses"))
+    assert draws >= scores["random"]["truncated"] > 0
+    assert first.endswith(f"| {wins}, {draws} ({scores['random']['truncated']} truncated), {losses} |")
+    assert second.startswith("| `greedy`, also in training |")
+    whole = evaluate(game, pg.agent("random", game), ["random"], 20, max_plies=None)
+    assert "truncated" not in report._score_table(whole, 20, ())
 
 
 def test_time_by_part_names_no_network_where_there_is_none() -> None:

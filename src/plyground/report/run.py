@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +43,12 @@ def write_report(path: Path, games: int = GAMES) -> str:
     LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
     scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
-    table = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
-    trained_against = opponent_shares(tuple(config.get("opponents", ())))
-    for spec, one in scores.items():
-        score, results = f"{one['score']:.1%}", f"{one['wins']}, {one['draws']}, {one['losses']}"
-        name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
-        table.append(f"| {name} | {score} | {one['low']:.1%} to {one['high']:.1%} | {results} |")
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
         f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {totals(records)} {best_step}",
         *_empty_table(path, agent),
-        "\n".join(table),
+        _score_table(scores, games, opponent_shares(tuple(config.get("opponents", ())))),
         *puzzles_solved(agent),
         *graded(agent),
         *_time_by_part(events(records, "cycle"), config),
@@ -66,6 +60,17 @@ def write_report(path: Path, games: int = GAMES) -> str:
     if events(records, "evaluation") or events(records, "epoch"):
         save_curves(path / "curves.png", [path])
     return text
+
+
+def _score_table(scores: Mapping[str, Mapping[str, Any]], games: int, trained_against: Container[str]) -> str:
+    """A row for each opponent; games that the limit of plies ended count as draws, and their number is told."""
+    rows = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
+    for spec, one in scores.items():
+        name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
+        draws = f"{one['draws']} ({one['truncated']} truncated)" if one["truncated"] else one["draws"]
+        interval, results = f"{one['low']:.1%} to {one['high']:.1%}", f"{one['wins']}, {draws}, {one['losses']}"
+        rows.append(f"| {name} | {one['score']:.1%} | {interval} | {results} |")
+    return "\n".join(rows)
 
 
 def write_seeds_report(folder: Path, runs: Sequence[Path]) -> str:
