@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +94,30 @@ def test_a_match_begins_with_the_book_each_opening_from_both_sides(tmp_path: Pat
     assert len({pick_openings(book, 4, seed).tobytes() for seed in range(4)}) > 1
     random = make("random", connect_four)
     assert play_match(connect_four, random, random, 8, book=book).games == 8
+
+
+@pytest.mark.parametrize("name", ["book.txt", "book.pgn"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1" * 60_000, "1." * 30_000, "{" * 60_000, "(" * 60_000, "(" * 30_000 + ")" * 30_000, "\n" * 60_000),
+        *("[x" * 30_000, "[\n" * 30_000, "\n[x]" * 20_000, "[x]\n\n" * 12_000, "$" * 60_000, "; " * 30_000),
+        "e.p" * 20_000,
+    ],
+    ids=lambda text: f"{text[:5]!r}",
+)
+def test_a_long_line_takes_no_minutes(tmp_path: Path, name: str, text: str) -> None:
+    for end in ("", " e4", "\n1. e4"):
+        (tmp_path / name).write_text(text + end)
+        begun = time.process_time()
+        with suppress(Error):
+            read_openings(tmp_path / name, pg.load("chess"))
+        assert time.process_time() - begun < 3.0
+
+
+def test_braces_and_brackets_that_do_not_match_are_errors(tmp_path: Path) -> None:
+    for text in ("1. e4 {unclosed e5", "1. e4 (e5", "1. e4 e5) 2. Nf3", "1. e4 ((d4) e5"):
+        with pytest.raises(Error, match="game 1 of"):
+            read(tmp_path, "book.pgn", text)
+    nested = "1. e4 (1. d4 d5 (1... Nf6 (1... e6) 2. c4) 2. c4) (1. c4) e5 {a { b} *"
+    assert read(tmp_path, "book.pgn", nested) == read(tmp_path, "book.txt", "e4 e5")

@@ -48,11 +48,17 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ray://host", "a cluster is ray, ray:nodes=2, ray://host:port, host:port or a file .* not 'ray://host'"),
         ("nowhere", "a cluster is ray.* not 'nowhere'"),
         ("host:99999", "a cluster is ray.* not 'host:99999'"),
+        ("host:" + "1" * 5000, "a cluster is ray.* not 'host:1+…'"),
+        ("host:٦٣٧٩", "a cluster is ray.* not 'host:"),
+        ("ray://" + "x" * 16000 + ":1", "a cluster is ray.* not 'ray://x+…'"),
+        ("ray:nodes=" + "1" * 5000, "nodes is a number from 1 to 1000, not '1+…' in 'ray:nodes=1+…'"),
+        ("ray:" + "x" * 16000 + "=1", "no option 'x+…' in 'ray:x+…'; known: nodes, cpus"),
     ],
 )
 def test_an_address_that_is_none_is_refused(where: str, sentence: str) -> None:
-    with pytest.raises(InvalidValue, match=sentence), connect(where):
+    with pytest.raises(InvalidValue, match=sentence) as found, connect(where):
         pass
+    assert len(str(found.value)) < 400
 
 
 def test_a_file_may_hold_the_address(private: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,52 @@ def test_faults_are_named_with_their_line(tmp_path: Path, lines: Lines) -> None:
     assert not list(tmp_path.glob("*.part"))
     with pytest.raises(Error, match="cannot read"):
         convert(tmp_path / "none.ndjson", tmp_path / "e.csv", lines)
+
+
+HEAD = "position,side,best_action,teacher_policy,top_k,valid_actions,value,ply,ts"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe\n",
+        HEAD.encode() + b"\n\xff\n",
+        b"x" * 200_000,
+        HEAD.encode() + b"\n" + b"x" * 200_000,
+        HEAD.encode() + b"\n1,2,3\n",
+        HEAD.encode() + b"\n44,first," + b"9" * 5000 + b",3:1,3,3,0,0,0\n",
+        HEAD.encode() + b"\n44,first,3,3:nan,3,3,1e999,0,0\n",
+        HEAD.encode() + b"\n\x00\n",
+    ],
+)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_what_is_no_csv_is_one_sentence(tmp_path: Path, lines: Lines, content: bytes, packed: str) -> None:
+    source = tmp_path / f"bad.csv{packed}"
+    source.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(Error, match=r"bad\.csv") as found:
+        convert(source, tmp_path / "out.ndjson", lines)
+    assert len(str(found.value)) < 500
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-20], lambda data: data[:20] + b"xx" + data[22:], lambda data: b"x"]
+)
+def test_a_damaged_archive_is_one_sentence(tmp_path: Path, lines: Lines, damage: Callable[[bytes], bytes]) -> None:
+    source = tmp_path / "bad.csv.gz"
+    source.write_bytes(
+        damage(gzip.compress(HEAD.encode() + b"\n" + random.Random(0).randbytes(9).hex().encode() * 999))
+    )
+    with pytest.raises(Error, match=r"bad\.csv\.gz"):
+        convert(source, tmp_path / "out.ndjson", lines)
+
+
+@pytest.mark.parametrize("odd", ["[" * 5000, r'"\ud800"', '"' + "x" * 10_000, "1" * 5000])
+def test_an_odd_line_of_a_dataset_is_one_sentence(tmp_path: Path, lines: Lines, odd: str) -> None:
+    source = tmp_path / "bad.ndjson"
+    whole = dict.fromkeys(lines.fields, '""') | {"teacher_policy": "{}", "position": odd}
+    source.write_text("{" + ", ".join(f'"{name}": {value}' for name, value in whole.items()) + "}\n")
+    with pytest.raises(Error, match=r"bad\.ndjson, line 1 is no line of a dataset") as found:
+        convert(source, tmp_path / "out.csv", lines)
+    assert len(str(found.value)) < 500
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]

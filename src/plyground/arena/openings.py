@@ -17,8 +17,9 @@ from plyground.errors import Error, InvalidText, InvalidValue, shorten, shown_pa
 from plyground.game import Game
 from plyground.position import Position
 
-SKIPPED = re.compile(r"\{[^}]*\}|;[^\n]*|^%[^\n]*|\$\d+|[!?]+|\be\.p\.", re.MULTILINE)
-NUMBER = re.compile(r"\d+\.+")
+SKIPPED = re.compile(r"\{[^}]*\}?|;[^\n]*|^%[^\n]*|\$\d+|[!?]+|\be\.p\.", re.MULTILINE)
+UNCLOSED = re.compile(r"\{[^}]*")
+NUMBER = re.compile(r"\b\d+\.+")  # without \b a long string of digits takes minutes
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 
@@ -43,13 +44,30 @@ def read_openings(path: Path, game: Game, plies: int = 0) -> NDArray[np.void]:
 
 
 def _games(text: str) -> Iterator[str]:
-    """The moves of each game of a PGN text, in one line each."""
-    plain = SKIPPED.sub(" ", text)
-    while (inner := re.sub(r"\([^()]*\)", " ", plain)) != plain:  # variations within variations
-        plain = inner
-    for part in re.split(r"(?:^\s*\[[^\n]*\]\s*$)+", plain, flags=re.MULTILINE):
-        if part.strip():
-            yield " ".join(part.split())
+    """The moves of each game of a PGN text, in one line each. What is not closed stays, and is no legal move."""
+    plain = _without_variations(SKIPPED.sub(lambda found: "{" if UNCLOSED.fullmatch(found[0]) else " ", text))
+    moves = list[str]()
+    for line in (*plain.split("\n"), "[]"):
+        if line.strip()[:1] == "[" and line.rstrip()[-1:] == "]":  # a tag: the game before it has ended
+            if moves:
+                yield " ".join(moves)
+            moves = []
+        else:
+            moves += line.split()
+
+
+def _without_variations(text: str) -> str:
+    """A text without what stands in brackets, which may be nested."""
+    kept, opened = list[str](), list[int]()  # places in `kept` of brackets that are not closed yet
+    for part in re.split(r"([()])", text):
+        if part == ")" and opened:
+            del kept[opened.pop() :]
+            kept.append(" ")
+            continue
+        if part == "(":
+            opened.append(len(kept))
+        kept.append(part)
+    return "".join(kept)
 
 
 def _after(game: Game, line: str, plies: int, where: str) -> Position:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import signal
 import socket
 import stat
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.cluster.leftovers import MARK, new_folder, remove, remove_all
-from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten
+from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten, shown_path
 from plyground.kernels.private import cache_folder, is_ours, write_once
 from plyground.kernels.threads import available
 from plyground.specs import exists, split
@@ -44,6 +45,7 @@ STUMBLE, ATTEMPTS = "Starting Ray client server failed", 5
 """For each client Ray's head forks a process, and about one in eight died at birth here (Ray 2.60: a fork while other
 threads call gRPC). The next attempt gets another."""
 MOST = 1000  # nodes or CPUs of a model of a cluster
+HOST, DIGITS = re.compile(r"\S{1,255}"), re.compile(r"[0-9]{1,5}")  # no host's name is longer
 
 
 class NoCluster(Error):
@@ -92,21 +94,22 @@ def _read(where: str) -> tuple[str, dict[str, int]]:
     name, options = split(where) if where.partition(":")[0] == "ray" else ("", {})
     if name:
         if unknown := options.keys() - {"nodes", "cpus"}:
-            raise InvalidValue(f"no option {min(unknown)!r} in {where!r}; known: nodes, cpus")
+            raise InvalidValue(f"no option {shorten(min(unknown))!r} in {shorten(where)!r}; known: nodes, cpus")
         for key, value in options.items():
-            if not (value.isdecimal() and 0 < int(value) <= MOST):
+            if not (DIGITS.fullmatch(value) and 0 < int(value) <= MOST):
                 raise InvalidValue(f"{key} is a number from 1 to {MOST}, not {shorten(value)!r} in {shorten(where)!r}")
         return "" if options else running(), {key: int(value) for key, value in options.items()}
     if exists(where) and Path(where).is_file():
-        with plain_os_errors(f"read {where}"), Path(where).open(encoding="utf-8", errors="replace") as file:
-            return _checked(file.read(1000).strip(), f"the address in {where}"), {}
+        place = shown_path(Path(where))
+        with plain_os_errors(f"read {place}"), Path(where).open(encoding="utf-8", errors="replace") as file:
+            return _checked(file.read(1000).strip(), f"the address in {place}"), {}
     return _checked(where), {}
 
 
 def _checked(address: str, place: str = "a cluster") -> str:
     """The address, if it has the form of one."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if host and colon and port.isdecimal() and 0 < int(port) < 2**16 and address.isprintable() and " " not in address:
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if HOST.fullmatch(host) and DIGITS.fullmatch(port) and 0 < int(port) < 2**16 and host.isprintable():
         return address
     raise InvalidValue(
         f"{place} is ray, ray:nodes=2, ray://host:port, host:port or a file with an address, not {shorten(address)!r}"

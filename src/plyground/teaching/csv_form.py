@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -65,9 +66,11 @@ def _from_ndjson(source: Path, lines: Lines) -> Iterator[str]:
         number, text = each
         try:
             found = json.loads(text)
-            yield _row([_cell(name, found[name]) for name in lines.fields])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            row = _row([_cell(name, found[name]) for name in lines.fields])
+            row.encode()  # half of a surrogate pair has no bytes
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidValue(f"{source}, line {number} is no line of a dataset: {shorten(repr(error))}") from None
+        yield row
 
 
 def _row(cells: list[str]) -> str:
@@ -88,14 +91,15 @@ def _from_csv(source: Path, lines: Lines) -> Iterator[str]:
     """NDJSON lines of a CSV file."""
     with plain_os_errors(f"read {source}"), _open(source, "rt", source) as file:
         rows = csv.DictReader(file)
-        missing = [name for name in lines.fields if name not in (rows.fieldnames or ())]
-        if missing:
-            raise InvalidValue(f"{source} has no column {', '.join(missing)}; its first line names the columns")
         try:
+            missing = [name for name in lines.fields if name not in (rows.fieldnames or ())]
+            if missing:
+                raise InvalidValue(f"{source} has no column {', '.join(missing)}; its first line names the columns")
             for row in rows:
-                yield json.dumps({name: _value(name, row[name]) for name in lines.fields}) + "\n"
-        except (ValueError, TypeError, AttributeError, csv.Error) as error:
-            raise InvalidValue(f"{source}, line {rows.line_num}: {shorten(str(error))}") from None
+                whole = {name: _value(name, row[name]) for name in lines.fields}
+                yield json.dumps(whole, allow_nan=False) + "\n"
+        except (ValueError, TypeError, AttributeError, csv.Error, EOFError, zlib.error) as error:
+            raise InvalidValue(f"{source}, line {max(1, rows.line_num)}: {shorten(str(error))}") from None
 
 
 def _value(name: str, cell: str) -> Any:
