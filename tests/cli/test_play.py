@@ -165,8 +165,14 @@ def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     assert len(re.findall(r"│ \S+ +│ [+-]0.\d\d │", shown)) == 10, "each with a value"
     shown = typed(pg.load("chess").start(), "think", against="minimax:nodes=100")
     assert "│ -" not in shown, "moves without a value are only counted"
+    shown = typed(pg.load("connect_four").position("4"), "think", against="greedy")
+    rule = "It plays by a rule, without values: win, else block, else the open column nearest to the centre."
+    assert f"{rule} It would play 4.\nValues by the game's evaluation function:\n" in shown
+    assert len(re.findall(r"│ \d +│ [+-]0.\d\d │", shown)) == 7
     shown = typed(pg.load("paco_sako").start(), "think", against="greedy")
-    assert re.search(r"It would play b2>b\d, and gives no values", shown), "a whole turn"
+    assert re.search(r"It would play b2>b\d\.\n", shown), "a whole turn"
+    assert re.search(r"│ e2>e4 +│ \+0.\d\d │", shown)
+    assert "Values by window, which scores moves:" in typed(pg.load("sequence").start(), "think", against="greedy")
     assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
     assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
 

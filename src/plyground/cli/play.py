@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from plyground.game import Game
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
+from plyground.play.thoughts import think
 from plyground.play.typed import candidates, turn_text
-from plyground.position import Position
-from plyground.search.analysis import Analysis
 
 THOUGHTS = 10  # moves in the answer to `think`
 PATIENCE = 4.0  # seconds that a good hint may take; compiled before, it takes less than one
@@ -190,25 +188,17 @@ def _think(session: Session) -> None:
     """What the opponent thinks of each move of the person."""
     position = session.position
     try:
-        found = whole_turn_of(position, session.agent, position.analyse(session.agent))
+        found = think(position, session.agent)
     except Error as error:
         _say(f"{error}")
         return
     _say(f"What {session.name}, your opponent, thinks of your moves:")
-    console.print(moves_table(found, position, THOUGHTS))
-
-
-def whole_turn_of(position: Position, agent: Any, found: Analysis) -> Analysis:
-    """The same where an agent names its action and no values: its line is its whole turn."""
-    first, *others = found.moves
-    if first.value is not None or any(move.value is not None or move.prior > 0.0 for move in others):
-        return found
-    after, line = position.play(first.action), [first.name]
-    while position.game.rules.turn_text is not None and after.to_move == position.to_move and not after.over:
-        action = after.ask(agent)
-        line.append(after.name(action))
-        after = after.play(action)
-    return replace(found, moves=[replace(first, line=line), *others])
+    if found.rule:
+        _say(found.rule)
+    if found.values_of:
+        _say(f"Values by {found.values_of}:")
+    if found.values_of or not found.rule:
+        console.print(moves_table(found.analysis, position, THOUGHTS))
 
 
 def wait(background: Background, name: str) -> Any:

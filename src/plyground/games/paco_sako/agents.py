@@ -17,9 +17,10 @@ SAFE, UNITES = 2, 1  # what a turn is worth
 
 @njit
 def greedy(state: State, rng: Rng, work: State) -> int:
-    """The first action of a turn that wins; else of one of the best turns, all equally likely.
+    """Unite with the king, else stay out of Ŝako, else form a union; of the best turns all are equally likely.
 
-    With something in the hand it heads for the nearest of the best ends, so that no chain runs in circles.
+    Returns the first action of such a turn. With something in the hand it heads for the nearest of the best ends, so
+    that no chain runs in circles.
     """
     memory = work["turn"]
     nodes, side = memory["nodes"], state["to_move"]
