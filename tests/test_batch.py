@@ -185,3 +185,8 @@ def test_a_name_stands_for_a_game_and_a_batch_says_what_it_is() -> None:
     batch = pg.Batch("connect_four", 1200)
     assert batch.game == pg.load(batch.game) == pg.load("connect_four")
     assert repr(batch) == "<1,200 games of connect_four: 7 actions, 2 seats, planes-v1 2x6x7 and 5 more>"
+
+
+def test_arguments_in_the_wrong_order_are_answered_with_the_right_one() -> None:
+    with pytest.raises(pg.InvalidValue, match=r"such as Batch\('chess', 64\); 'chess' is no number of games"):
+        pg.Batch(64, "chess")  # pyright: ignore

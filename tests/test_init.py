@@ -77,6 +77,8 @@ def test_a_first_guess_is_answered_with_the_right_name() -> None:
         game.new()  # pyright: ignore
     with pytest.raises(AttributeError, match=r"a position has no attribute 'legal_moves'; here: names\(\)"):
         _ = game.start().legal_moves  # pyright: ignore
+    with pytest.raises(AttributeError, match=r"a position has no attribute 'analyze'; here: analyse\(agent\)"):
+        _ = game.start().analyze  # pyright: ignore
     with pytest.raises(AttributeError, match=r"a position has no attribute 'bord'$"):
         _ = game.start().bord  # pyright: ignore
     assert not {*pg._MEANT} & {*pg.__all__}, "a guess is nothing that is there"

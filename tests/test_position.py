@@ -154,6 +154,15 @@ def test_a_scripted_agent_tells_its_move_or_its_scores(connect_four: pg.Game) ->
     assert found.position == pg.load("sequence").start(3).view, "as the seat may see it"
 
 
+def test_a_line_is_written_turn_by_turn_as_people_write_it() -> None:
+    assert pg.load("chess").start().written(["g1f3", "e7e5"]) == ["Nf3", "e5"]
+    paco = pg.load("paco_sako").start()
+    assert paco.written(["Le2", "Pe4", "Le7", "Pe5", "Ld2"]) == ["e2>e4", "e7>e5"]
+    assert paco.written(["Le2"]) == ["e2 ..."]
+    assert paco.play("Le2").written(["Pe4"]) == ["e4"]
+    assert pg.load("connect_four").start().written(["4", "4"]) == ["4", "4"]
+
+
 def test_an_agent_without_an_opinion_says_so(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="random does not tell what it thinks of moves; ask a search"):
         connect_four.start().analyse("random")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from plyground.agents.agent import make as agent
     from plyground.arena.grade import grade
-    from plyground.arena.ladder import climb as ladder
+    from plyground.arena.ladder import ladder
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
     from plyground.backend.batch import TensorBatch
@@ -48,7 +48,7 @@ _MODULES = {
     "ladder": "arena.ladder",
     "train": "learners.launch",
 }
-_NAMES_THERE = {"agent": "make", "ladder": "climb", "match": "play_match"}
+_NAMES_THERE = {"agent": "make", "match": "play_match"}
 _MEANT = {
     **dict.fromkeys(("play", "new"), "position = pg.load(NAME).start(), then position.play(move)"),
     **dict.fromkeys(("game", "make", "make_game", "load_game", "env"), "pg.load(NAME)"),

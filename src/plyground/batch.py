@@ -213,6 +213,10 @@ def as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
 
 def check_sizes(n: int, max_plies: int | None, threads: int | None) -> None:
     """Refuse a batch that cannot be."""
+    if not isinstance(n, int | np.integer) or isinstance(n, bool):  # pyright: ignore
+        raise InvalidValue(
+            f"a batch takes a game and how many, such as Batch('chess', 64); {n!r} is no number of games"
+        )
     if n < 1:
         raise InvalidValue(f"a batch has at least one game, not {n}")
     if max_plies is not None and max_plies < 1:

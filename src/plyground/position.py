@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -25,6 +26,7 @@ _MEANT = {
     **dict.fromkeys(("turn", "player", "current_player", "side_to_move"), "to_move"),
     **dict.fromkeys(("board", "show", "render", "draw"), "print(position), or text"),
     **dict.fromkeys(("best_move", "act"), "ask(agent)"),
+    **dict.fromkeys(("analyze", "analysis", "think"), "analyse(agent)"),
     "fen": "text",
 }
 """a first guess: what it is here"""
@@ -193,7 +195,25 @@ class Position:
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
             )
-        return agent.analyse(self, seeds(seed, 1))
+        found = agent.analyse(self, seeds(seed, 1))
+        return found.written_by(self.written) if hasattr(found, "written_by") else found  # an agent of one's own
+
+    def written(self, line: Sequence[str]) -> list[str]:
+        """A line of actions' names turn by turn, as people write it: `["Nf3", "e5"]`, `["e2>e4", "e7>e5"]`. A last turn
+        that is not complete is left out, unless it is the first."""
+        here, write, turns, steps = self, self.game.rules.turn_text, list[str](), list[tuple[np.void, int]]()
+        for name in line:
+            action = here.action(name)
+            if write is None:
+                turns.append(self.game.rules.notation(here.state, action, here.legal()))
+                here = here.play(action) if len(turns) < len(line) else here
+                continue
+            steps.append((here.state, action))
+            before, here = here, here.play(action)
+            if here.over or here.to_move != before.to_move:
+                turns.append(write(steps).lstrip(">"))
+                steps = []
+        return turns or [f"{write(steps).lstrip('>')} ..."] if write else turns
 
     def perft(self, depth: int) -> int:
         """How many sequences of `depth` actions can be played from here."""

@@ -109,3 +109,10 @@ def test_the_file_may_be_named_by_a_text(tmp_path: Path) -> None:
     path = tmp_path / "ladder.json"
     ladder = pg.ladder("connect_four", ["random", "greedy"], games=2, path=str(path))
     assert read(path) == ladder
+
+
+def test_agents_of_a_ladder_are_named_one_by_one_or_in_a_list() -> None:
+    ladder = pg.ladder("connect_four", "random", "greedy", games=2)
+    assert ladder == pg.ladder("connect_four", ["random", "greedy"], games=2)
+    with pytest.raises(pg.InvalidValue, match=r"takes specs of agents, not 4: ladder\(game, 'random', 'greedy', games"):
+        pg.ladder("connect_four", ["random", "greedy"], 4)  # pyright: ignore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ import plyground as pg
 from plyground.errors import InvalidValue
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.rng import seeds
-from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, Tree, analyse, best_edge, describe
+from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, Tree, analyse, best_edge, describe, scored
 from plyground.search.tree_arrays import DRAWN, EDGE, LOST, NODE, OPEN, WON
 from plyground.search.tree_config import SearchConfig
 
@@ -155,7 +156,23 @@ def test_print_shows_the_best_moves_with_values_and_lines() -> None:
     found = pg.load("connect_four").position("112233").analyse("search:sims=200")
     lines = str(found).splitlines()
     assert lines[0].startswith("● to move, value +1.00 after")
-    assert lines[1].split() == ["4", "win", "in", "1", "move", "4"]
+    assert lines[1].split() == ["4", "win", "in", "1", "move"], "a line of one move is that move"
     assert len(lines) == 8
     assert repr(found).startswith("<analysis: ● to move, value +1.00 after")
     assert str(pg.load("chess").start().analyse("minimax:depth=1")).splitlines()[-1] == "  10 more moves"
+
+
+def test_print_writes_moves_as_people_do_and_shows_what_there_is() -> None:
+    chess = pg.load("chess").start()
+    first = str(chess.analyse("minimax:nodes=2000")).splitlines()[1].split()
+    assert first[0] == first[2], "the line begins with the move"
+    assert first[0] in ("e4", "d4", "Nf3", "Nc3"), "not g1f3"
+    paco = str(pg.load("paco_sako").start().analyse("minimax:nodes=2000"))
+    assert re.search(r"\n  (\S+>\S\d) +[+-]0.\d\d  \1 \S+>\S\d", paco), "whole turns"
+    solved = str(pg.load("connect_four").position("4453").analyse("solver"))
+    assert re.search(r"\n  \d  (wins|loses) in \d+ moves\n", solved)
+    assert str(scored(chess, {chess.action("g1f3"): 0.5}, 0.0)).splitlines()[1] == "  g1f3   +0.50", (
+        "names by themselves"
+    )
+    shares = scored(chess, {}, 0.0, {chess.action("e4"): 0.75, chess.action("d4"): 0.25}).written_by(chess.written)
+    assert str(shares).splitlines()[1:3] == ["  e4    75.0%", "  d4    25.0%"]

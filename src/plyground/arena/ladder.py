@@ -16,7 +16,7 @@ import numpy as np
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Ratings, bradley_terry
-from plyground.errors import InvalidValue, plain_os_errors
+from plyground.errors import InvalidValue, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.runs.files import DamagedFile, write_whole
 from plyground.runs.records import read_json
@@ -102,6 +102,25 @@ def read(path: Path) -> Ladder:
         if min(each.wins, each.draws, each.losses) < 0 or not 0 < each.games < MOST_GAMES:
             raise DamagedFile(f"{path}: {each.a} against {each.b} is no result of a match: {each}")
     return Ladder(data["game"], data["games"], data["seed"], tuple(results))
+
+
+def ladder(
+    game: Game | str,
+    agents: str | Sequence[str],
+    *more: str,
+    games: int = 100,
+    seed: int = 0,
+    path: str | Path | None = None,
+) -> Ladder:
+    """A round robin between agents: `ladder("chess", "random", "greedy", games=20)`; they may also be one list.
+
+    `path`: a file that keeps the results; a new agent then plays only the missing matches.
+    """
+    names = [*([agents] if isinstance(agents, str) else agents), *more]
+    if strange := [each for each in names if not isinstance(each, str)]:  # pyright: ignore
+        how = "ladder(game, 'random', 'greedy', games=20)"
+        raise InvalidValue(f"a ladder takes specs of agents, not {shorten(repr(strange[0]))}: {how}")
+    return climb(game, names, games, seed, path)
 
 
 def climb(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -78,16 +78,42 @@ class Analysis:
     seconds: float
     moves: list[MoveAnalysis]
 
+    @staticmethod
+    def _write(line: Sequence[str]) -> list[str]:
+        """How `print` shows a line, unless `written_by` has said so."""
+        return list(line)
+
+    def written_by(self, write: Callable[[Sequence[str]], list[str]]) -> Analysis:
+        """The same; `print` shows lines as `write` writes the names of their actions."""
+        found = replace(self)
+        object.__setattr__(found, "_write", write)  # no field: it is not data
+        return found
+
     def __str__(self) -> str:
-        """The best moves, each with its value and line."""
+        """The best moves, each with its value (a solver's words), its prior where these differ, and its line."""
         shown = self.moves[:SHOWN]
-        width = max(len(move.name) for move in shown)
-        rows = [f"  {move.name:{width}}  {move.judgement:>6}  {' '.join(move.line)}" for move in shown]
+        lines = [self._write(move.line) for move in shown]
+        columns = [[line[0] for line in lines]]
+        if any(move.value is not None or move.proven or move.words for move in self.moves):
+            columns.append([f"{move.words or move.judgement:>6}" for move in shown])
+        if len({move.prior for move in self.moves}) > 1:
+            columns.append([f"{move.prior:>6.1%}" for move in shown])
+        columns.append([" ".join(line) if len(line) > 1 else "" for line in lines])
+        widths = [max(map(len, column)) for column in columns]
+        rows = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
         left = len(self.moves) - len(shown)
-        return "\n".join([self._head, *rows, *([f"  {counted(left, 'more move')}"] * bool(left))])
+        return "\n".join(
+            [self._head, *(f"  {row}" for row in rows), *([f"  {counted(left, 'more move')}"] * bool(left))]
+        )
 
     def __repr__(self) -> str:
-        return f"<analysis: {self._head} {', '.join(f'{move.name} {move.judgement}' for move in self.moves[:3])}>"
+        best = ", ".join(f"{self._write(move.line)[0]} {self._said(move)}" for move in self.moves[:3])
+        return f"<analysis: {self._head} {best}>"
+
+    @staticmethod
+    def _said(move: MoveAnalysis) -> str:
+        """The solver's words, the value, or the prior."""
+        return move.words or (f"{move.prior:.1%}" if move.judgement == "-" else move.judgement)
 
     @property
     def _head(self) -> str:
