@@ -99,6 +99,21 @@ def test_yes_answers_a_question_with_one_answer(answer: str) -> None:
     assert session.submit("y")[0].kind == "refused", "two answers are possible"
 
 
+@pytest.mark.parametrize("answer", ["y", "3", "Nf3", "Ng1>f3"])
+def test_a_question_about_a_whole_turn_is_answered_too(answer: str) -> None:
+    session = sit(pg.load("paco_sako").start())
+    assert session.submit("Nf") == [Event("refused", "Nf: Ng1>f3?")]
+    assert [event.text for event in session.submit(answer)] == ["Lg1", "Pf3"]
+
+
+def test_a_command_with_more_words_says_how_it_is_typed() -> None:
+    session = sit(pg.load("connect_four").start())
+    assert session.submit("undo foo") == [Event("refused", "Type undo, or undo 3 for three turns, not undo foo.")]
+    assert session.submit("hint me") == [Event("refused", "Type hint alone, not hint me.")]
+    session.resign()
+    assert session.submit("new game") == [Event("refused", "Type new alone, not new game.")]
+
+
 def test_a_turn_of_several_actions_is_taken_back_whole() -> None:
     session = sit(pg.load("paco_sako").start())
     assert [event.text for event in session.submit("e2e4") if event.kind == "played"] == ["Le2", "Pe4"]

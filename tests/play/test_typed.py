@@ -103,6 +103,19 @@ def test_an_incomplete_move_is_asked_about_and_not_played() -> None:
     assert refusal(chess, "N") == "'N' is not legal here; `moves` lists the legal moves"
 
 
+def test_in_paco_sako_too_a_piece_and_its_square_are_enough(paco_sako: pg.Game) -> None:
+    start = paco_sako.start()
+    for text in ("Nf3", "nf3", "N>f3"):
+        assert [start.action("Lg1"), start.play("Lg1").action("Pf3")] == typed.read(start, text)
+    assert refusal(start, "Nf") == "Nf: Ng1>f3?"
+    assert "is not legal here" in refusal(start, "Ne5")
+    assert "is not legal here" in refusal(start, "Bf3")
+    two = paco_sako.position("4k3/8/8/8/8/5N2/8/1N2K3 w 0 - - -")
+    assert refusal(two, "Nd2") == "Nd2: Nb1>d2 or Nf3>d2?"
+    chain = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
+    assert [chain.action("Lc4"), chain.play("Lc4").action("Pf7")] == typed.read(chain, "Bf7"), "the turn goes on"
+
+
 def test_a_turn_is_written_as_people_write_it() -> None:
     paco = pg.load("paco_sako").start()
     actions = typed.read(paco, "e2e4")

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
-from plyground.errors import Error, IllegalAction, InvalidValue
+from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.play import hints, typed
@@ -128,6 +128,9 @@ class Session:
         word, _, rest = text.strip().partition(" ")
         name = word.lower()
         times = rest.strip() if name == "undo" and rest.strip().isdecimal() else ""
+        if name in COMMANDS and rest.strip() and not times and name != "save" and not self._is_move(text.strip()):
+            more = f"{name}, or {name} 3 for three turns" if name == "undo" else f"{name} alone"
+            return [Event("refused", f"Type {more}, not {shorten(text.strip())}.")]
         is_command = name in COMMANDS and (not rest or bool(times) or name == "save")
         if self.over and not (is_command and name in AFTER_THE_END):
             return [Event("refused", "The game is over. Type undo, new, save FILE or quit.")]
@@ -137,14 +140,17 @@ class Session:
             return self.save(rest.strip()) if name == "save" else getattr(self, name)()
         return self._move(text.strip())
 
+    def _is_move(self, text: str) -> bool:
+        return not self.over and bool(typed.candidates(self.position, text))
+
     def _move(self, text: str) -> list[Event]:
         """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`; `Nd: Nd4?`, then
         `y` is `Nd4`."""
         if self.unclear and text.casefold() in YES:
-            only = typed.completions(self.position, self.unclear)
-            text = typed.notation(self.position, only[0]) if len(only) == 1 else text
+            only = typed.asked(self.position, self.unclear)
+            text = only[0] if len(only) == 1 else text
         joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
-        found = (typed.candidates, typed.completions)
+        found = (typed.candidates, typed.completions, typed.short_turns)
         whole = next((each for read in found for each in joined if read(self.position, each)), text)
         self.unclear = ""
         try:

@@ -39,6 +39,11 @@ def read(position: Position, text: str) -> list[int]:
     if len(found) > 1 or longer:
         raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
     moves = found or _one_by_one(position, text.split()) or whole_turn(position, text)
+    short = [] if moves else short_turns(position, text)
+    exact = [turn.actions for turn in short if _goes_to(turn) == _target(text)]
+    if short and len(exact) != 1:
+        raise Ambiguous(question(text, [_complete(turn) for turn in short]))
+    moves = moves or [action for actions in exact for action in actions]
     if not moves:
         strange = _strange(text, words_of_moves(position))
         raise IllegalAction(f"{shorten(repr(text))} is not legal here{strange}; {_instead(position)}")
@@ -98,6 +103,37 @@ def whole_turn(position: Position, text: str) -> list[int]:
         return _one_by_one(position, read_turn(text, position.to_move)) if read_turn else []
     except InvalidText:
         return []
+
+
+def short_turns(position: Position, text: str) -> list[Turn]:
+    """Where a turn has several actions: those that a piece and the square where it goes may mean, or the beginning of
+    that square: `Nf3`, `Nf`."""
+    if position.game.rules.turn_text is None or not _target(text) or not text[0].isalpha():
+        return []
+    piece = text[0].upper()
+    turns = [turn for turn in _turns_of_two(position) if turn.text.startswith(piece)]
+    return [turn for turn in turns if _goes_to(turn).startswith(_target(text))]
+
+
+def _target(text: str) -> str:
+    """Where a piece shall go: `f3` of `Nf3`, `N>f3` and `nxf3`."""
+    return text[1:].casefold().lstrip(">x-")
+
+
+def _goes_to(turn: Turn) -> str:
+    """The last square of a turn: `f3` of `Ng1>f3` and `Ng1xPf3`."""
+    return _complete(turn)[-2:]
+
+
+def _complete(turn: Turn) -> str:
+    """A turn, or its beginning, as it is typed."""
+    return turn.text.removesuffix(" ...")
+
+
+def asked(position: Position, text: str) -> list[str]:
+    """What an incomplete text may mean."""
+    actions = completions(position, text)
+    return [notation(position, action) for action in actions] or list(map(_complete, short_turns(position, text)))
 
 
 def _one_by_one(start: Position, parts: Sequence[str]) -> list[int]:
@@ -190,12 +226,17 @@ def legal_turns(position: Position) -> list[str]:
     `...` behind a turn that goes on."""
     if position.game.rules.turn_text is None:
         return [" ".join(words) for words in words_of_moves(position)]
+    return [turn.text for turn in _turns_of_two(position)]
+
+
+def _turns_of_two(position: Position) -> list[Turn]:
+    """The legal turns, at most two actions of each."""
     lines = list[list[int]]()
     for action in position.legal():
         after = position.play(action)
         goes_on = after.to_move == position.to_move and not after.over
         lines += [[action, second] for second in after.legal()] if goes_on else [[action]]
-    return [turns_of(position, line)[0].text for line in lines]
+    return [turns_of(position, line)[0] for line in lines]
 
 
 def words_of_moves(position: Position) -> list[list[str]]:
