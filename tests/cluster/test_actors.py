@@ -14,14 +14,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from cluster_runs import cluster_learner, config_of, plain, same, trained
-from plyground.cluster.actors import RayActors
+from plyground.cluster.actors import RayActor, RayActors
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import connect
 from plyground.cluster.feed import Task
 from plyground.cluster.run import on_cluster
 from plyground.errors import Error
+from plyground.kernels import threads
 from plyground.learners.training import train
 from plyground.runs.directory import create
 from resumed import after_steps
@@ -141,6 +143,30 @@ def test_abandoned_blocks_are_not_delivered() -> None:
     actors.submit(Task(5, 1, 1, 0.0, 0), "weights", "stream 1")
     ray.answers["block 5, try 1"] = b"another"
     assert [done.task.number for done in actors.wait(0)] == [5]
+
+
+def test_actors_that_are_never_ready_end_the_run_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray: Any = FakeRay()
+    ray.cluster_resources, ray.available_resources = lambda: {"CPU": 4.0}, dict
+    actors = RayActors(ray, 2, "ppo", {}, 8)
+    ray.answers.clear()
+    monkeypatch.setattr("plyground.cluster.actors.PATIENCE", 0.05)
+    sentence = r"^0 of 1 actors were ready after 0\.05 seconds; each needs 1 CPU, and 0 of the cluster's 4 are free$"
+    with pytest.raises(Error, match=sentence):
+        actors.wait_until_ready()
+
+
+def test_an_actor_plays_with_as_many_threads_as_it_reserves_cpus() -> None:
+    """Whatever the learner has: its torch threads are in the settings."""
+    name, config = config_of("ppo")
+    before = torch.get_num_threads()
+    try:
+        actor = RayActor(name, plain(replace(config, threads=2)), 8)
+        assert (torch.get_num_threads(), threads.available()) == (1, 1)
+        assert actor.player.player.games.batch.threads == 1
+    finally:
+        threads.limit(2**31)
+        torch.set_num_threads(before)
 
 
 @pytest.mark.cluster

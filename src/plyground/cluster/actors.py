@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from plyground.cluster.feed import Finished, Ref, Task
-from plyground.cluster.players import BlockPlayer
+from plyground.cluster.players import CPUS, BlockPlayer
 from plyground.errors import Error, shorten
+from plyground.kernels import threads
 
 QUEUED = 2  # blocks of an actor: one that it plays, one that waits for it
 MOST_STILLBORN = 3  # actors in a row that die before they are ready
+PATIENCE = 900.0  # seconds until an actor is ready; on a new machine it compiles the game first
 NODE_DIED = "its node has died"  # in Ray's message
 NODE_CHECK_INTERVAL = 2.0  # seconds
 NODE_NAME = 12  # digits of a node's number that people need
@@ -49,6 +51,7 @@ class RayActor:
     """What runs in such a process."""
 
     def __init__(self, learner: str, settings: Mapping[str, Any], block_rows: int) -> None:
+        threads.limit(CPUS)
         self.player = BlockPlayer(learner, settings, block_rows)
 
     def place(self) -> tuple[str, int]:
@@ -67,9 +70,9 @@ class RayActors:
     def __init__(
         self, ray: Any, count: int, learner: str, settings: Mapping[str, Any], block_rows: int, gpus: float = 0.0
     ) -> None:
-        """`ray` is the package, connected to a cluster; each actor takes one CPU and `gpus` GPUs."""
+        """`ray` is the package, connected to a cluster; each actor takes CPUS and `gpus` GPUs."""
         self.ray, self.count, self.given = ray, count, (learner, dict(settings), block_rows)
-        needs = {"num_cpus": 1, "num_gpus": gpus, "scheduling_strategy": "SPREAD", "max_restarts": 0}
+        needs = {"num_cpus": CPUS, "num_gpus": gpus, "scheduling_strategy": "SPREAD", "max_restarts": 0}
         self.kind = ray.remote(RayActor).options(**needs)
         self.actors: list[Actor] = []
         self.jobs: list[Job] = []  # that no actor has yet
@@ -118,7 +121,15 @@ class RayActors:
     def wait_until_ready(self, count: int = 1) -> None:
         """Until so many actors are ready, before any block is submitted: starting one takes seconds, which are not part
         of a run."""
+        end = time.monotonic() + PATIENCE
         while self.alive < count:
+            if time.monotonic() > end:
+                free, there = (
+                    resources().get("CPU", 0)
+                    for resources in (self.ray.available_resources, self.ray.cluster_resources)
+                )
+                why = f"{self.alive} of {count} actors were ready after {PATIENCE:g} seconds"
+                raise Error(f"{why}; each needs {CPUS} CPU, and {free:g} of the cluster's {there:g} are free")
             self.wait(1.0)
 
     # ---- blocks ----
@@ -163,7 +174,7 @@ class RayActors:
             return []
         except errors.RayTaskError as error:
             if not isinstance(error.cause, errors.ObjectLostError):
-                raise Error(f"an actor failed: {shorten(_last_line(error), 300)}") from error
+                raise Error(f"an actor failed: {shorten(last_line(error), 300)}") from error
             self._begin_anew(actor, ref)
             return []
         if ref == actor.starting:
@@ -191,7 +202,7 @@ class RayActors:
             self.stillborn += 1
             if self.stillborn >= MOST_STILLBORN:
                 why = f"{self.stillborn} actors in a row died before they were ready"
-                raise Error(f"{why}: {shorten(_last_line(error), 300)}") from error
+                raise Error(f"{why}: {shorten(last_line(error), 300)}") from error
         jobs = [job for job, _ in actor.jobs.values() if job.task.number >= 0]
         if actor.pid and NODE_DIED not in str(error):
             again = f"; {len(jobs)} blocks are played again" if jobs else ""
@@ -213,7 +224,7 @@ class RayActors:
         self.nodes = living
 
 
-def _last_line(error: Exception) -> str:
+def last_line(error: Exception) -> str:
     """What Python said at the end of a traceback; of an error of ours its sentence alone."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return re.sub(r"^plyground[\w.]*: ", "", lines[-1]) if lines else type(error).__name__

@@ -19,7 +19,7 @@ class ClusterConfig:
     on: str = ""
     """play on a Ray cluster: ray (one on this machine, which ends with the run), ray://HOST:PORT, or an address file"""
     actors: int = 0
-    """processes that play (0: one for each CPU of the cluster but one)"""
+    """processes that play (0: one for each CPU of the cluster but one and those of further learners)"""
     streams: int = 0
     """sets of num_envs games, each played block by block: bounds the blocks in flight (0: two for each actor)"""
     block_rows: int = 32

@@ -24,6 +24,7 @@ from plyground.backend import device as devices
 from plyground.cluster.players import make_sink
 from plyground.cluster.streams import Sink, from_bytes, to_bytes
 from plyground.errors import Error, shorten
+from plyground.kernels import threads
 from plyground.learners import find_learner
 from plyground.runs.settings import build
 
@@ -99,10 +100,30 @@ class SharedUpdates:
 # ---- the others ----
 
 
+class Helper:
+    """What runs in a further learner process."""
+
+    def __init__(self, learner: str, settings: Mapping[str, Any]) -> None:
+        """It computes with as many torch threads as the settings say, so it reserves as many CPUs."""
+        threads.limit(settings["threads"] or 1)
+        config = build(find_learner(learner).config, settings, "a learner process's settings")
+        self.sink = make_sink(learner, config)
+
+    def ready(self) -> bool:
+        """Whether it was made: the learner asks before it waits for the group, which nothing can interrupt."""
+        return True
+
+    def help(self, where: tuple[Any, ...]) -> None:
+        """Compute gradients until the learner lets us end; `where` are the fields of a `Group`."""
+        _help(self.sink, Group(*where))
+
+
 def help_learner(learner: str, settings: Mapping[str, Any], where: tuple[Any, ...]) -> None:
-    """Compute gradients until the learner lets us end; `where` are the fields of a `Group`."""
-    group = Group(*where)
-    sink = make_sink(learner, build(find_learner(learner).config, settings, "a learner process's settings"))
+    """The same in a process of this machine."""
+    Helper(learner, settings).help(where)
+
+
+def _help(sink: Sink, group: Group) -> None:
     network = sink.learner.model.network
     join(group)
     try:

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import torch
+
 from plyground.cluster.blocks import Block, encode
 from plyground.cluster.feed import Finished, Task
 from plyground.cluster.streams import Player, Sink, begin_stream, load_parts, pack_stream, unpack_stream
@@ -22,6 +24,10 @@ class Sides(NamedTuple):
     sink: str
 
 
+CPUS = 1
+"""that an actor reserves: it plays with as many threads, whatever the learner has. So actors of one machine do not take
+each other's CPUs, and rounding in the network, which depends on torch's threads, is the same wherever a block is
+played."""
 SIDES = {
     "alphazero": Sides("plyground.cluster.alphazero", "SearchPlayer", "SearchSink"),
     "ppo": Sides("plyground.cluster.ppo", "RolloutPlayer", "RolloutSink"),
@@ -43,7 +49,8 @@ class BlockPlayer:
     """Plays any block of any stream of a run."""
 
     def __init__(self, learner: str, settings: Mapping[str, Any], block_rows: int) -> None:
-        sides, config = sides_of(learner), build(find_learner(learner).config, settings, "an actor's settings")
+        sides, own = sides_of(learner), {**settings, "threads": CPUS}
+        config = build(find_learner(learner).config, own, "an actor's settings")
         self.kind = learner
         self.player: Player = getattr(importlib.import_module(sides.module), sides.player)(config, block_rows)
         self.version = 0  # of the weights; the first one is 1
@@ -84,7 +91,12 @@ class LocalActors:
         if not self.tasks:
             return []
         task, weights, before = self.tasks.pop(0)
-        return [Finished(task, *self.player.play(task, weights, before))]
+        learner_threads = torch.get_num_threads()
+        torch.set_num_threads(CPUS)
+        try:
+            return [Finished(task, *self.player.play(task, weights, before))]
+        finally:
+            torch.set_num_threads(learner_threads)
 
     def abandon(self) -> None:
         self.tasks.clear()

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import socket
 import tempfile
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from plyground.backend import device as devices
-from plyground.cluster.actors import RayActors
+from plyground.cluster.actors import PATIENCE, RayActors, last_line
 from plyground.cluster.config import ClusterConfig
-from plyground.cluster.connect import LOOPBACK, Cluster, connect
+from plyground.cluster.connect import LOOPBACK, Cluster, NoCluster, connect
 from plyground.cluster.learner import ClusterLearner
-from plyground.cluster.parallel import Group, SharedUpdates, help_learner
+from plyground.cluster.parallel import Group, Helper, SharedUpdates
 from plyground.cluster.players import sides_of
+from plyground.cluster.room import Room
 from plyground.cluster.streams import Sink
+from plyground.errors import Error, shorten
 
 
 @contextmanager
@@ -27,14 +31,19 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
     """A fresh learner `name` with the config `settings`, whose games are played on the cluster `config.on`."""
     sides_of(name)
     with connect(config.on) as cluster, _without_dumps(), ExitStack() as stack:
-        full = replace(config, **config.resolved(cluster.resource("CPU")))
+        helper = helper_needs(cluster, settings)
+        left = cluster.resource("CPU") - (config.learners - 1) * helper["CPU"]
+        full = replace(config, **config.resolved(left))
+        room = Room(full.actors, _gpus_of_each(cluster, settings, full), full.learners - 1, helper)
+        room.check(cluster)
+        room.wait(cluster)
         plain = json.loads(json.dumps(asdict(settings)))
-        gpus = _gpus_of_each(cluster, settings, full)
-        actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, gpus)
+        helpers = stack.enter_context(_helpers(cluster, room, name, plain))
+        actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, room.actor_gpus)
         stack.callback(actors.close)
         learner = ClusterLearner(name, settings, actors, full)
         stack.callback(learner.feed.close)
-        stack.enter_context(_shared_updates(cluster, full.learners, name, plain, learner.sink))
+        stack.enter_context(_shared_updates(cluster, helpers, learner.sink))
         actors.wait_until_ready()
         yield learner
 
@@ -54,33 +63,64 @@ def _print_nothing(data: Mapping[str, Any], ignore_prefix: bool) -> None: ...
 
 
 def _gpus_of_each(cluster: Cluster, settings: Any, config: ClusterConfig) -> float:
-    """The share of a GPU that each actor takes, where the run uses them and learner processes leave some."""
+    """The share of a GPU that each actor takes, where the run uses them and learner processes leave some: a whole
+    number of actors fits each."""
     there = cluster.resource("GPU") - (config.learners - 1) if devices.is_gpu(settings.device) else 0
-    return min(1.0, there / config.actors) if there > 0 else 0.0
+    return math.floor(10_000 / -(-config.actors // there)) / 10_000 if there > 0 else 0.0
+
+
+def helper_needs(cluster: Cluster, settings: Any) -> dict[str, int]:
+    """What a further learner process takes: a GPU, or as many CPUs as the learner has threads, if a node has them."""
+    if devices.is_gpu(settings.device):
+        return {"CPU": 0, "GPU": 1}
+    biggest = max(int(node["Resources"].get("CPU", 0)) for node in cluster.ray.nodes() if node["Alive"])
+    return {"CPU": max(1, min(settings.threads, biggest)), "GPU": 0}
 
 
 @contextmanager
-def _shared_updates(
-    cluster: Cluster, learners: int, name: str, settings: Mapping[str, Any], sink: Sink
-) -> Generator[None]:
-    """Further learner processes that share the updates, while the block runs; each takes a CPU, or a GPU."""
-    if learners == 1:
+def _helpers(cluster: Cluster, room: Room, name: str, settings: Mapping[str, Any]) -> Generator[list[Any]]:
+    """Further learner processes, ready, while the block runs. They are placed before the actors, which fit anywhere."""
+    ray, cpus = cluster.ray, room.helper["CPU"]
+    kind = ray.remote(Helper).options(num_cpus=cpus, num_gpus=room.helper["GPU"], max_restarts=0)
+    found = [kind.remote(name, {**settings, "threads": cpus or settings["threads"]}) for _ in range(room.helpers)]
+    try:
+        _wait_until_ready(ray, found)
+        yield found
+    finally:
+        for each in found:
+            ray.kill(each)
+
+
+def _wait_until_ready(ray: Any, helpers: Sequence[Any]) -> None:
+    asked, end = [each.ready.remote() for each in helpers], time.monotonic() + PATIENCE
+    while asked:
+        if time.monotonic() > end:
+            raise NoCluster(f"a further learner process was not ready after {PATIENCE:g} seconds")
+        done, asked = ray.wait(asked, num_returns=1, timeout=1.0)
+        try:
+            ray.get(done)
+        except ray.exceptions.RayActorError as error:
+            raise Error(f"a further learner process died: {shorten(last_line(error), 300)}") from error
+
+
+@contextmanager
+def _shared_updates(cluster: Cluster, helpers: Sequence[Any], sink: Sink) -> Generator[None]:
+    """The learner processes share the updates while the block runs."""
+    if not helpers:
         yield
         return
     device = sink.learner.model.view.device_name
-    needs = {"num_cpus": 0, "num_gpus": 1} if devices.is_gpu(device) else {"num_cpus": 1}
-    helper = cluster.ray.remote(help_learner).options(**needs, max_retries=0)
     with tempfile.TemporaryDirectory() as folder:
         here = all(node["NodeManagerAddress"] == LOOPBACK for node in cluster.ray.nodes())
         place = f"file://{Path(folder) / 'group'}" if here else f"tcp://{_own_address(cluster)}"
-        groups = [Group(place, rank, learners, device) for rank in range(learners)]
-        helpers = [helper.remote(name, settings, tuple(group)) for group in groups[1:]]
-        updates = SharedUpdates(sink, groups[0])
+        first, *others = (Group(place, rank, 1 + len(helpers), device) for rank in range(1 + len(helpers)))
+        ends = [each.help.remote(tuple(group)) for each, group in zip(helpers, others, strict=True)]
+        updates = SharedUpdates(sink, first)
         try:
             yield
         finally:
             updates.close()
-            cluster.ray.wait(helpers, num_returns=len(helpers), timeout=5.0)
+            cluster.ray.wait(ends, num_returns=len(ends), timeout=5.0)
 
 
 def _own_address(cluster: Cluster) -> str:
