@@ -83,7 +83,7 @@ def table_key(position: pg.Position, key: str) -> bytes:
 
 def saved(position: pg.Position, seat: int) -> str:
     """The file that a person on this seat's side may write in the middle of a game, but for its seal: that holds the
-    cards, compressed, so that the game can be played on."""
+    cards, encrypted, so that the game can be played on."""
     session = Session(position, make("random", position.game), "random", seat % 2, seed=0)
     return re.sub(r"(?m)^sealed: [A-Za-z0-9+/=]+\n", "", session.record())
 

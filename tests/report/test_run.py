@@ -157,3 +157,23 @@ def test_every_run_is_listed_and_a_damaged_one_with_its_fault(tmp_path: Path) ->
         ["c", "dqn", "three.py", "7", "", ""],
     ]
     assert "metrics.jsonl cannot be read" in report.table_of(tmp_path)[4][-1]
+
+
+def test_only_a_declared_error_is_a_fault_of_the_run_that_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one is a fault of this program, which the proof with damaged files must see."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "config.toml").write_text("")
+
+    def raises(error: Exception) -> None:
+        def row_of(path: Path) -> list[str]:
+            raise error
+
+        monkeypatch.setattr(report, "_row_of", row_of)
+
+    raises(pg.InvalidValue(f"{tmp_path / 'one'}/best.json is odd"))
+    assert report.table_of(tmp_path) == [["one", "?", "?", "?", "?", "best.json is odd"]]
+    raises(KeyError("score"))
+    with pytest.raises(KeyError):
+        report.table_of(tmp_path)

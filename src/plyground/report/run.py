@@ -14,7 +14,7 @@ from plyground.agents.agent import load_run, usual
 from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
-from plyground.errors import counted, plain_os_errors
+from plyground.errors import Error, counted, plain_os_errors
 from plyground.learners.evaluation import evaluate
 from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
@@ -224,8 +224,8 @@ def table_of(folder: Path) -> list[list[str]]:
         name = str(path.relative_to(folder))
         try:
             rows.append([name, *_row_of(path)])
-        except Exception as error:  # whatever one run holds, the others are listed
-            rows.append([name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/") or type(error).__name__])
+        except Error as error:  # whatever one run holds, the others are listed
+            rows.append([name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/")])
     return rows
 
 
