@@ -166,6 +166,18 @@ def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, argu
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("line", ["cluster = 3", "versions = 3", "learner = 3", "cluster = []", "[cluster]\non = 3"])
+def test_a_table_that_is_none_is_one_clear_error(command, tmp_path: Path, line: str) -> None:
+    (tmp_path / "run").mkdir()
+    text = "" if "learner" in line else 'learner = "ppo"\n'
+    for file in (tmp_path / "own.toml", tmp_path / "run" / "config.toml"):
+        file.write_text(f'game = "connect_four"\n{text}{line}\n')
+    for *words, name in (["resume", "run"], ["train", "--profile", "run"], ["train", "--profile", "own.toml"]):
+        code, _, err = command(*words, str(tmp_path / name))
+        assert (code, len(err.splitlines())) == (2, 1), err
+        assert "is a table of names and values, not" in err or "is of type str, not 3" in err
+
+
 HOPS = (ROOT / "tests" / "tiny_games" / "hops.py").read_text()
 
 

@@ -19,7 +19,7 @@ from plyground.cli.resume import resume_run
 from plyground.cli.running import HERE, Verbose, begun, check_cluster, run_to_end
 from plyground.cli.terminal import say
 from plyground.cluster.config import ClusterConfig
-from plyground.errors import InvalidValue, command, unknown
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import load
 from plyground.games import GAMES
 from plyground.learners import LEARNERS, find_learner
@@ -29,6 +29,7 @@ from plyground.runs import directory
 from plyground.runs.directory import Run, steps_of
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS
+from plyground.runs.records import Config, fit
 from plyground.runs.settings import build, profile
 from plyground.runs.tensorboard import summary_writer
 
@@ -107,7 +108,9 @@ def _learner_name(arguments: Sequence[str], chosen: str, of_profile: str) -> str
 
 def read_profile(name: str) -> dict[str, Any]:
     """The settings of a profile, of a .toml file, or of a run."""
-    return directory.read_config(Path(name)) if is_file(Path(name) / "config.toml") else profile(name)
+    if is_file(Path(name) / "config.toml"):
+        return directory.read_config(Path(name))
+    return fit(profile(name), Config, f"the profile {shorten(name)}")
 
 
 def run_of(name: str) -> Path:

@@ -119,6 +119,7 @@ class Config(TypedDict, total=False):
     game: str
     seed: int
     versions: dict[str, str]
+    cluster: dict[str, Any]
     cycles: int
     epochs: int
     seconds: float
