@@ -206,6 +206,35 @@ RIGHT_LINES = [
     ("train dqn chess --load-best", "train dqn chess --init runs/x"),
     ("train dqn sequence --load-best", "train dqn sequence --init runs/NAME"),
     ("train --profile chess_dqn --load-best", "train --profile chess_dqn --init runs/x"),
+    # settings of agents
+    ("match connect_four minimax depth=3 random", "match connect_four minimax:depth=3 random"),
+    ("match search sims=10 minimax depth=2 --games 10", "match search:sims=10 minimax:depth=2 --games 10"),
+    ("evaluate runs/x minimax depth=2", "evaluate runs/x minimax:depth=2"),
+    ("play connect_four search --sims 100", "play connect_four search:sims=100"),
+    ("match connect_four --depth=3 minimax random", "match connect_four minimax:depth=3 random"),
+    ("match minimax:depth=3 --depth 4 random", "match minimax:depth=4 random"),
+    ("match minimax:depth=3,table=16 --depth 4 random", "match minimax:depth=4,table=16 random"),
+    ("match minimax:3 search:100", "match minimax:depth=3 search:sims=100"),
+    ("ladder random minimax --depth 2", "ladder random minimax:depth=2"),
+    ("play connect_four -level 3", "play connect_four level:3"),
+    ("play chess level=3", "play chess level:3"),
+    # what the parser would answer with a box
+    ("watch chess greedy random --delay 0.01", "watch chess greedy random --speed 100"),
+    ("watch greedy random --sleep 2", "watch greedy random --speed 0.5"),
+    ("perft", "perft --depth 4"),
+    ("perft chess 3", "perft chess --depth 3"),
+    ("bench", "bench rules"),
+    ("bench chess --batch 8", "bench rules chess --batch 8"),
+    ("train ppo connect_four --steps 1000", "train ppo connect_four --cycles 1"),
+    ("train dqn chess --total-timesteps 1000000", "train dqn chess --cycles 20"),
+    ("train dqn chess --network 512x256", "train dqn chess --network 512-256"),
+    ("train ppo chess --network=512,256", "train ppo chess --network 512-256+value"),
+    ("evaluate chess runs/x random --games 10", "evaluate runs/x random --games 10"),
+    ("evaluate greedy connect_four", "match connect_four greedy random"),
+    ("evaluate greedy minimax:depth=2 chess --games 10", "match chess greedy minimax:depth=2 --games 10"),
+    ("compare x x", "runs diff x x"),
+    ("runs list", "runs"),
+    ("runs ls --folder elsewhere", "runs --folder elsewhere"),
     # the documents that Plyground follows
     ("--train-advanced", "train --profile chess_dqn_original"),
     ("--train-advanced --seed 3 --out runs/a", "train --profile chess_dqn_original --seed 3 --out runs/a"),
@@ -332,6 +361,8 @@ def test_every_encoder_of_the_paco_sako_document_is_named_by_its_options() -> No
         "analyse chess --agent search", "resume runs/x --seconds 240", "evaluate runs/x greedy",
         "perft chess --depth 3", "match greedy random --sprt 0 20",
         "uci --agent level:3", "uci", "play sequence:seats=4", "match sequence greedy random --seed 4",
+        "perft --depth 3", "perft --help", "bench --help", "bench rules", "runs", "play minimax:time=0.5",
+        "watch run:runs/x --speed 2", "match search:run=runs/x,sims=10 random", "train ppo chess -v",
         "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
     ],
 )  # fmt: skip
@@ -389,3 +420,11 @@ def test_the_settings_of_games_are_known() -> None:
 )
 def test_what_is_no_number_is_one_sentence(command, typed: str, message: str) -> None:
     assert command(*typed.split()) == (2, "", f"plyground: {message}\n")
+
+
+@pytest.mark.parametrize("typed", ["watch greedy random --dely 1", "perft --depth 3 --no-such 1", "play --sde first"])
+def test_an_option_that_is_not_there_is_one_sentence(command, typed: str) -> None:
+    code, out, err = command(*shlex.split(typed))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"plyground: no option of {typed.split()[0]} '--")
+    assert "known: --" in err

@@ -151,7 +151,10 @@ def _run(arguments: list[str]) -> None:
     program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
     if name in commands:
         # tyro hides the words that were given already
-        rest = ["--help"] if for_help else words_first(rest, option_defaults(commands[name]))
+        defaults = option_defaults(commands[name])
+        rest = ["--help"] if for_help else words_first(rest, defaults)
+        if arguments[0] not in (*SAVE_FIRST, "uci") and not for_help:  # the others tell it themselves
+            _check_options(name, rest, defaults)
         registry = ConstructorRegistry()
         registry.primitive_rule(plain_values(rest))  # pyright: ignore[reportUnknownMemberType]
         plain = (FlagCreatePairsOff,)
@@ -163,6 +166,15 @@ def _run(arguments: list[str]) -> None:
         )
     else:
         raise unknown(f"command of {program}", name, commands)
+
+
+def _check_options(name: str, given: Sequence[str], defaults: Mapping[str, object]) -> None:
+    """Refuse an option that a command does not have, in one sentence."""
+    known = [f"--{each.replace('_', '-')}" for each in defaults if each not in ("words", "what", "run", "runs")]
+    for word in given:
+        flag = word.partition("=")[0].replace("_", "-")
+        if flag.startswith("--") and flag not in known and flag.replace("--no-", "--", 1) not in known:
+            raise unknown(f"option of {name}", flag, known)
 
 
 @contextmanager

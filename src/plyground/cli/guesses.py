@@ -19,7 +19,7 @@ from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS, seed_runs
 from plyground.runs.settings import profile, profiles
-from plyground.specs import split
+from plyground.specs import join, split
 
 # ---- games and runs ----
 
@@ -132,6 +132,7 @@ SETTINGS_OF_AGENTS = {
     "--simulations": "search:sims={}",
     "--elo": "uci:stockfish,elo={}",
 }
+OF_AGENTS = {"minimax": "depth", "search": "sims"}  # agents with settings, and the one that a bare number means
 AGENTS: Meant = dict.fromkeys(
     ("--against", "--opponent", "--opponents", "--vs", "--versus", "--agent", "--agents", "--player", "--enemy"), WORD
 )
@@ -156,6 +157,7 @@ OF_TRAIN = {
     **dict.fromkeys(("--learner", "--algo", "--algorithm", "--agent"), WORD),
     **dict.fromkeys(("--episodes", "--games", "--num-games", "--num-episodes", "--n-games"), "--cycles {/2000}"),
     **dict.fromkeys(("--iterations", "--iters", "--generations"), "--cycles {}"),
+    **dict.fromkeys(("--steps", "--timesteps", "--total-timesteps", "--total-steps"), "--cycles {/50000}"),
     **dict.fromkeys(("--resume", "--continue"), "resume {}"),
     **dict.fromkeys(
         ("--name", "--output", "--dir", "--save", "--save-dir", "--run-dir", "--logdir", "--run"), "--out {}"
@@ -194,7 +196,11 @@ SIDES = {
 FILES: Meant = dict.fromkeys(("--pgn", "--input", "--replay"), "--file {}")
 LOADS: Meant = dict.fromkeys(("--file", "--pgn", "--resume", "--continue", "--game-file"), "--load {}")
 POSITIONS: Meant = dict.fromkeys(("--fen", "--start", "--board"), "--position {}")
-OF_WATCH = {"--fps": "--speed {}", **dict.fromkeys(("--load", "--file", "--pgn", "--replay"), WORD)}
+OF_WATCH = {
+    "--fps": "--speed {}",
+    **dict.fromkeys(("--delay", "--sleep", "--pause"), "--speed {1/}"),
+    **dict.fromkeys(("--load", "--file", "--pgn", "--replay"), WORD),
+}
 OF_ANALYSE = {
     **dict.fromkeys(("--seconds", "--budget", "--timeout", "--movetime"), "--time {}"),
     **dict.fromkeys(("--simulations", "--nodes", "--visits", "--playouts"), "--sims {}"),
@@ -210,7 +216,7 @@ OPTIONS_MEANT: Mapping[str, Mapping[str, str]] = {
     "analyse": OF_ANALYSE | GAME_MEANT | FILES | POSITIONS,
     "watch": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | POSITIONS | OF_WATCH,
     "match": AGENTS | BOTH | SETTINGS_OF_AGENTS | GAME_MEANT | GAMES_TO_PLAY | RUN_MEANT,
-    "ladder": AGENTS | GAME_MEANT | GAMES_TO_PLAY,
+    "ladder": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | GAMES_TO_PLAY,
     "grade": AGENTS | SETTINGS_OF_AGENTS | GAME_MEANT | RUN_MEANT | {"--number": "--positions {}"},
     "evaluate": AGENTS | SETTINGS_OF_AGENTS | GAMES_TO_PLAY | RUN_MEANT | {"--load-best": "--checkpoint best"},
     "teach": {"--topk": "--top-k {}", "--tau": "--temperature {}", "--max-steps": "--max-plies {}"},
@@ -286,9 +292,11 @@ def correct(arguments: Sequence[str], commands: Sequence[str]) -> list[str]:
         raise InvalidValue(f"no command {name!r} here; you may mean: {command(*right, *words)}")
     if name not in commands and not name.startswith("-"):
         raise unknown("command", name, commands)
-    together = _with_settings(_with_whole_names([name, *words], changes), changes)
+    together = _with_settings(_with_whole_names(_with_hyphens([name, *words], changes), changes), changes)
     together = _with_layers(together, changes) if name == "train" else together
+    together = _with_settings_of_agents(together, changes) if name in WITH_AGENTS else together
     right = _correct_words(name, _correct_options(name, together[1:], changes), changes)
+    right = _correct_evaluation(right, changes) if right[0] == "evaluate" else right
     right = _with_second_agent(right, changes) if right[0] == "match" else right
     right = _correct_values(right, changes) if right[0] == "train" else right
     late = _late_learner(right) if right[0] == "train" else 0
@@ -372,7 +380,11 @@ def _with_layers(line: Sequence[str], changes: list[str]) -> list[str]:
 
 def _correct_values(line: Sequence[str], changes: list[str]) -> list[str]:
     """The line of `train` with profiles, runs and networks as they are written here."""
-    right = [part for word in line for part in (word.split("=", 1) if word.startswith("--profile=") else [word])]
+    apart = ("--profile=", "--network=")
+    right = [part for word in line for part in (word.split("=", 1) if word.startswith(apart) else [word])]
+    sizes = option(right, "--network") or ""
+    if SIZES.fullmatch(sizes) and not sizes.isdigit():
+        changes.append("hidden sizes are written with hyphens")
     for place, word in enumerate(right[1:], 1):
         before = right[place - 1]
         if before == "--profile" and word in PROFILES_MEANT:
@@ -424,6 +436,14 @@ def _check_first_word(name: str, words: Sequence[str]) -> None:
         raise InvalidValue(f"resume is a command of its own: {command(*words)}")
     if [name, *words[:1]] == ["teach", "imitate"]:
         raise InvalidValue(f"imitation is a learner: {command('train', 'imitation', *words[1:])}")
+    if name == "runs" and words[:1] in (["list"], ["ls"]):
+        raise InvalidValue(f"runs alone lists them: {command('runs', *words[1:])}")
+    if name == "bench" and words[:1] != ["rules"] and not {"-h", "--help"} & {*words}:
+        raise InvalidValue(f"bench measures the rules: {command('bench', 'rules', *words)}")
+    if name == "perft" and option(words, "--depth") is None and not {"-h", "--help"} & {*words}:
+        depths = [word for word in words if word.isdigit()]
+        others = [word for word in words if word not in depths[:1]]
+        raise InvalidValue(f"perft needs a depth: {command('perft', *others, '--depth', *(depths[:1] or ['4']))}")
     if name != "uci":  # which takes options only
         return
     line = ["uci", *words]
@@ -434,6 +454,77 @@ def _check_first_word(name: str, words: Sequence[str]) -> None:
     if typed:
         options = [*(["--agent", agents[0]] if agents else []), *(word for word in words if word not in typed)]
         raise InvalidValue(f"uci plays chess, and --agent names who plays: {command('uci', *options)}")
+
+
+def _with_hyphens(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with two hyphens before long options: `--level`, not `-level`."""
+    long = [re.fullmatch(r"-(?!v+$)[a-z][a-z][a-z-]*(=.*)?", word) is not None for word in line]
+    changes += [f"long options have two hyphens, -{word}" for word, is_long in zip(line, long, strict=True) if is_long]
+    return [f"-{word}" if is_long else word for word, is_long in zip(line, long, strict=True)]
+
+
+def _with_settings_of_agents(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line with settings behind the names of agents: `minimax:depth=3`, not `minimax depth=3`, `minimax --depth 3`,
+    `--depth 3 minimax` or `minimax:3`."""
+    right, rest = [line[0]], list(line[1:])
+    while rest:
+        word = rest.pop(0)
+        flag, equals, value = word.partition("=")
+        form = SETTINGS_OF_AGENTS.get(_plain(flag) if flag.startswith("--") else f"--{flag}" if equals else "", "")
+        agent, _, key = form.removesuffix("={}").partition(":")
+        bare = re.fullmatch(r"(minimax|search):(\d+)", word)
+        if key and agent in OF_AGENTS:
+            value = value if equals or not rest else rest.pop(0)
+            _set(right, rest, agent, key, value or "VALUE")
+        elif agent == "level" and not flag.startswith("--"):
+            right.append(f"level:{value}")
+        elif ASSIGNED.fullmatch(word) and right[-1].partition(":")[0] in OF_AGENTS:
+            _set(right, [], right[-1].partition(":")[0], flag, value)
+        elif bare:
+            right.append(f"{bare[1]}:{OF_AGENTS[bare[1]]}={bare[2]}")
+        else:
+            right.append(word)
+            continue
+        if not changes:
+            changes.append("settings are a part of an agent's name")
+    return right
+
+
+def _set(before: list[str], after: list[str], agent: str, key: str, value: str) -> None:
+    """Give a setting to the last such agent before an option, to the first one after it, or to a new one."""
+    places = [(words, k) for words in (before[::-1], after) for k, word in enumerate(words) if _is_agent(word, agent)]
+    if not places:
+        before.append(join(agent, {key: value}))
+        return
+    words, place = places[0]
+    spec = join(agent, {**split(words[place])[1], key: value})
+    if words is after:
+        after[place] = spec
+    else:
+        before[len(before) - 1 - place] = spec
+
+
+def _is_agent(word: str, agent: str) -> bool:
+    return word == agent or (
+        word.startswith(f"{agent}:") and all("=" in each for each in word.split(":", 1)[1].split(","))
+    )
+
+
+def _correct_evaluation(line: Sequence[str], changes: list[str]) -> list[str]:
+    """The line of `evaluate` without a game, which a run knows; or a match, if a game and agents are named."""
+    words = [word for k, word in enumerate(line) if k and not word.startswith("-") and not _of_option(line, k)]
+    games = [word for word in words if is_game(word)]
+    others = [word for word in words if word not in games]
+    if not games or not others:
+        return list(line)
+    if is_run(run_path(others[0])):
+        changes.append("a run knows its game")
+        return [word for word in line if word not in games]
+    if "/" in others[0]:
+        return list(line)  # a run that is not there
+    changes.append(f"evaluate begins with a run, and {others[0]} is none")
+    both = [*others, *(["random"] if len(others) == 1 else [])]
+    return ["match" if len(both) == 2 else "ladder", *games, *both, *(word for word in line[1:] if word not in words)]
 
 
 def _with_whole_names(line: Sequence[str], changes: list[str]) -> list[str]:
@@ -504,8 +595,6 @@ def _correct_options(name: str, words: Sequence[str], changes: list[str]) -> lis
         filled = _fill(form, value)
         said = filled[0] if form.endswith(" {}") else " ".join(filled)  # the value stands in the line
         changes.append(f"no {flag} is needed" if form == WORD else f"{flag} is {said} here")
-        if right[-1] == "minimax" and filled[0].startswith("minimax:"):
-            right.pop()
         right += filled
     if name == "train" and "resume" in right:  # --resume RUN
         return right[right.index("resume") :][:2]
@@ -530,6 +619,8 @@ def _options_of_train() -> tuple[str, ...]:
 
 def _fill(form: str, value: str) -> list[str]:
     """The words of a form with its value: `--seconds {*60}` with 2 is --seconds 120."""
+    if form.endswith("{1/}") and NUMBER.fullmatch(value) and float(value) > 0:
+        value = f"{1 / float(value):g}"
     scaled = re.search(r"\{([*/])(\d+)\}", form)
     if scaled and re.fullmatch(r"\d{1,18}(\.\d*)?", value):
         factor = float(scaled[2])
