@@ -140,3 +140,15 @@ def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:
     code, out, err = command("train", "dqn", "chess", "--doubel-dqn")
     assert code == 2
     assert "--double-dqn" in out + err
+
+
+def test_a_folder_of_several_seeds_is_answered_with_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for seed in (0, 1):
+        (tmp_path / "runs" / "many" / f"seed-{seed}").mkdir(parents=True)
+        (tmp_path / "runs" / "many" / f"seed-{seed}" / "config.toml").write_text('game = "connect_four"\n')
+    for typed in ("runs/many", "run:runs/many", "many"):
+        with pytest.raises(pg.InvalidValue, match=r"play connect_four runs/many/seed-0$"):
+            game_first(["connect_four", typed], "", "play [GAME] [AGENT]", 0, 1)

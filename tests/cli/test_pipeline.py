@@ -114,3 +114,9 @@ def test_a_run_has_no_stages(tmp_path: Path) -> None:
     for name in (tmp_path, tmp_path / "config.toml"):
         with pytest.raises(Error, match="is no run"):
             pipeline.make_train(["train", "--profile", str(name)])
+
+
+def test_a_game_that_alphazero_cannot_search_is_refused_before_anything_compiles() -> None:
+    with pytest.raises(Error, match=r"sequence:seats=4 is not one\. Another learner: .*train ppo sequence:seats=4$"):
+        pipeline.make_train(["train", "alphazero", "sequence:seats=4"])
+    assert pipeline.make_train(["train", "alphazero", "chess"]).__name__ == "train"

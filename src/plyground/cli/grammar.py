@@ -21,6 +21,7 @@ from plyground.cli.guesses import NUMBER, game_name, game_of_run, is_game, is_ru
 from plyground.cli.help import HELP
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
+from plyground.runs.groups import seed_runs
 
 DEFAULT_GAME = "connect_four"
 
@@ -146,6 +147,10 @@ def game_first(
         raise InvalidValue(f"{name} takes {usage.partition(' ')[2]}; {typed}; for example: {_example(name)}")
     if named and game and named[0] != game:
         raise InvalidValue(f"two games are named: {named[0]} and --game {game}")
+    for word in rest if most else ():
+        if seeds := seed_runs(run_path(word)):
+            line = [*named, *(f"{seeds[0]}" if each == word else each for each in rest)]
+            raise InvalidValue(f"{word} holds the runs of several seeds; name one of them: {command(name, *line)}")
     if most:
         rest = [f"run:{run_path(word)}" if is_run(run_path(word)) and ":" not in word else word for word in rest]
     of_runs = [found for word in rest if word.startswith("run:") if (found := game_of_run(run_path(word)))]

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import resume, teach, training
 from plyground.cli.display import Display
 from plyground.cli.grammar import hint
-from plyground.cli.guesses import option
+from plyground.cli.guesses import game_name, is_game, option
 from plyground.cli.running import Verbose
 from plyground.cli.terminal import say, say_command
 from plyground.errors import InvalidValue, command
+from plyground.game import load
 from plyground.learners import LEARNERS
 from plyground.learners.launch import next_free
 from plyground.runs.directory import steps_of
@@ -50,7 +52,16 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
             how = command("train", "--profile", name)
             raise InvalidValue(f"the profile {name} names its learners and its game itself: {how}")
         return _make_pipeline(name, table)
+    _check_searchable(arguments)
     return training.make_train(arguments)
+
+
+def _check_searchable(arguments: Sequence[str]) -> None:
+    """Refuse a game that alphazero cannot search before anything is compiled for it."""
+    games = [load(game_name(word)) for word in arguments[2:] if arguments[1] == "alphazero" and is_game(word)]
+    if games and not can_search_trees(games[0]):
+        how = command("train", "ppo", *arguments[2:])
+        raise InvalidValue(f"alphazero is for {TREE_GAMES}; {games[0]} is not one. Another learner: {how}")
 
 
 def check_stages(name: str, table: Mapping[str, Any]) -> None:
