@@ -29,6 +29,7 @@ from plyground.search.network_search import (
 from plyground.search.tree_arrays import LOST, OPEN, WON, Result
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import words_of
+from search.every_reply import lost_games
 
 THREE = str(ROOT / "examples" / "three_in_a_row.py")
 SIMULATIONS = 12 if SIMULATED else 48
@@ -102,22 +103,72 @@ def test_trees_on_a_gpu_are_those_of_the_cpu(word: str, selection: str, device: 
     assert (expected.simulations > 0).all()
 
 
+def random_priors(deviation: float, seed: int) -> Any:
+    """Networks that say nothing of value: the logits of all states are the same nine random numbers."""
+    logits = torch.from_numpy(np.random.default_rng(seed).normal(0.0, deviation, 9).astype(np.float32))
+
+    def evaluator_of(view: View) -> Any:
+        return lambda states: (logits.expand(len(states), -1).contiguous(), torch.zeros(len(states)))
+
+    return evaluator_of
+
+
+def random_weights(view: View) -> NetworkEvaluator:
+    torch.manual_seed(0)
+    return NetworkEvaluator(view, make_network("16+value", view.shape, view.outputs))
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("selection", ["gumbel", "puct"])
-def test_any_network_never_loses_three_in_a_row(three: pg.Game, selection: str) -> None:
-    """Random weights as evaluator, against random play: proofs make up for them."""
-    torch.manual_seed(0)
-    view = View(three, "planes")
-    evaluator = NetworkEvaluator(view, make_network("16+value", view.shape, view.outputs))
+@pytest.mark.parametrize(
+    "evaluators",
+    [
+        [random_priors(1.0, seed) for seed in range(3)],
+        [random_priors(4.0, seed) for seed in range(3)],
+        [random_weights],
+    ],
+    ids=["priors", "wide priors", "weights"],
+)
+def test_a_search_with_any_priors_never_loses_three_in_a_row(
+    three: pg.Game, selection: str, evaluators: list[Any]
+) -> None:
+    """Both seats against every reply: proofs make up for bad networks."""
+    how = config(selection=selection, simulations=3000)
+    for evaluator in evaluators:
+        for seat in (0, 1):
+            lost = lost_games(three, lambda states, by=evaluator: run(three, states, how, evaluator=by).chosen, seat)
+            assert lost == 0
 
-    class Searching:
-        def act(self, states: Any, rngs: Any) -> Any:
-            search = NetworkSearch(view, evaluator, config(selection=selection, simulations=200), len(states))
-            return search_records(search, states, rngs).chosen
 
-    match = pg.match(three, Searching(), pg.agent("random", three), games=6, seed=1, opening_plies=0)
-    assert match.losses == 0
-    assert match.wins > 2
+@pytest.mark.compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("selection", ["gumbel", "puct"])
+@pytest.mark.parametrize("deviation", [1.0, 4.0, 10.0])
+def test_every_reply_in_three_in_a_row_is_proven_whatever_the_priors(
+    three: pg.Game, selection: str, deviation: float
+) -> None:
+    """From the second ply on, so that luck has no part in it."""
+    how = config(selection=selection, simulations=10_000)
+    for evaluator in [random_priors(deviation, seed) for seed in range(5)]:
+
+        def choose(states: Any, by: Any = evaluator) -> Any:
+            found = run(three, states, how, evaluator=by)
+            assert (found.proven != OPEN).all()
+            return found.chosen
+
+        assert lost_games(three, choose, 1) == 0
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("selection", ["gumbel", "puct"])
+def test_every_simulation_adds_a_node_until_the_root_is_proven(three: pg.Game, selection: str) -> None:
+    """What is proven is not visited again, however small the priors of all other actions are."""
+    view, states = View(three, ""), three.position("x...o....").states
+    how = config(selection=selection, simulations=10_000, lookahead=False)
+    search = NetworkSearch(view, random_priors(4.0, 0)(view), how, 1)
+    found = search_records(search, states, np.zeros(1, np.uint64))
+    assert found.proven[0] != OPEN
+    assert found.simulations[0] == found.visits[0].sum() == search.trees.counters["nodes"][0] - 1
 
 
 @pytest.mark.compiled

@@ -65,6 +65,31 @@ def test_a_refuted_action_no_longer_counts_in_the_mean_of_its_node(three: pg.Gam
     assert trees.edges[0, 0]["value"] == pytest.approx(-0.3)
 
 
+def test_a_simulation_looks_beside_a_proven_draw_and_counts_as_a_visit_of_it(three: pg.Game) -> None:
+    kernels, trees = chain(three, [0, 1, 0])
+    node, looked, drawn = trees.nodes[0, 1], trees.edges[0, 1], trees.edges[0, 2]
+    node["count"], drawn["child"], drawn["visits"], drawn["value"], drawn["prior"] = 2, 3, 10, 0.0, 0.9
+    trees.nodes[0, 3]["proven"], trees.nodes[0, 3]["visits"] = DRAWN, 10
+    assert kernels.look_beside(0, 1, 1, trees) == 1
+    assert kernels.look_beside(0, 1, 2, trees) == 1
+    kernels.back_up(0, 2, 0.7, trees)
+    assert (looked["visits"], drawn["visits"], trees.edges[0, 0]["visits"]) == (0, 11, 1)
+    assert looked["value"] == pytest.approx(-0.7)
+    assert (drawn["value"], trees.edges[0, 0]["value"]) == (0.0, 0.0)
+    trees.counters["nodes"] = trees.nodes.shape[1]
+    assert kernels.look_beside(0, 1, 2, trees) == 2, "a full tree has nothing new to show"
+
+
+def test_what_a_look_beside_a_draw_proves_counts(three: pg.Game) -> None:
+    kernels, _, trees = grown(three, [(0.8, 9, 0.0), (0.1, 0, -0.5), (0.1, 3, -0.25)])
+    trees.nodes[0, 1]["proven"], trees.nodes[0, 3]["proven"] = DRAWN, LOST
+    assert kernels.look_beside(0, 0, 0, trees) == 1
+    trees.nodes[0, 2]["proven"], trees.nodes[0, 2]["distance"] = LOST, 4  # for the other side
+    kernels.back_up(0, 2, -1.0, trees)
+    assert (trees.nodes[0, 0]["proven"], trees.nodes[0, 0]["distance"]) == (WON, 5)
+    assert trees.roots["visits"][0, :3].tolist() == [1, 0, 0]
+
+
 def test_turns_that_do_not_alternate_prove_what_is_true() -> None:
     """The line of five cells, by an exhaustive search."""
     game = pg.load(f"{TINY[1]}:length=5,resting=forbidden")

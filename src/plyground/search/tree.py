@@ -91,6 +91,7 @@ def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: St
                 break
             wins = find_win(i, n, trees, settings, work)
         e = wins if wins >= 0 else choose_edge(i, n, trees, wanted, settings)
+        e = look_beside(i, n, e, trees)
         child = np.int64(trees.edges[i, e]["child"])
         if child < 0:
             child = add_child(i, n, e, trees, work)
@@ -98,6 +99,26 @@ def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: St
             break
         n = child
     return n
+
+
+@uncounted_body
+def look_beside(i: int, n: Whole, e: Whole, trees: Trees) -> Whole:
+    """The edge of node n to follow when edge e is selected. From a proven draw nothing more can be learned: the best
+    edge that is not proven is followed, and the simulation is a visit of e all the same, which the node remembers."""
+    node, child = trees.nodes[i, n], np.int64(trees.edges[i, e]["child"])
+    node["distance"] = 0
+    full = trees.counters[i]["nodes"] == trees.nodes.shape[1]
+    if full or child < 0 or trees.nodes[i, child]["proven"] == OPEN:
+        return e
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    followed, best = e, np.float32(NOTHING)
+    for k in range(first, first + count):
+        edge = trees.edges[i, k]
+        is_open = edge["child"] < 0 or trees.nodes[i, edge["child"]]["proven"] == OPEN
+        if is_open and edge["value"] > best:
+            followed, best = k, edge["value"]
+    node["distance"] = e - first + 1
+    return followed
 
 
 @uncounted_body
@@ -203,12 +224,12 @@ def back_up(i: int, leaf: Whole, value: float, trees: Trees) -> None:
         edge, above = trees.edges[i, e], trees.nodes[i, parent]
         if above["side"] != node["side"]:
             value = -value
-        visits = edge["visits"] + 1
-        edge["value"] = value if visits == 1 or refuted else edge["value"] + (value - edge["value"]) / visits
-        edge["weight"], edge["visits"] = edge["prior"] / np.float32(1 + visits), visits
-        above["visits"] += 1
-        if parent == 0:
-            trees.roots[i, e - above["first"]]["visits"] += 1
+        only = node["visits"] == 1 or refuted
+        edge["value"] = value if only else edge["value"] + (value - edge["value"]) / node["visits"]
+        visited = np.int64(above["first"]) + above["distance"] - 1 if above["distance"] > 0 else e
+        if visited != e:  # a look beside a draw
+            value = 0.0
+        count_visit(i, visited, parent, trees)
         refuted = False
         if proves:
             proves = prove(i, parent, e, trees)
@@ -220,6 +241,17 @@ def back_up(i: int, leaf: Whole, value: float, trees: Trees) -> None:
     tree = trees.counters[i]
     tree["simulations"] += 1
     tree["total"] += 1
+
+
+@uncounted_body
+def count_visit(i: int, e: Whole, parent: Whole, trees: Trees) -> None:
+    """A visit of edge e, which leaves the node `parent`."""
+    edge, above = trees.edges[i, e], trees.nodes[i, parent]
+    edge["visits"] += 1
+    edge["weight"] = edge["prior"] / np.float32(1 + edge["visits"])
+    above["visits"] += 1
+    if parent == 0:
+        trees.roots[i, e - above["first"]]["visits"] += 1
 
 
 @uncounted_body

@@ -31,7 +31,7 @@ NODE = np.dtype(
         ("edge", np.int32),  # the edge that leads to it
         ("visits", np.int32),
         ("value", np.float32),  # what the leaf was evaluated to be worth
-        ("distance", np.int16),  # plies to the end, where a win or a loss is proven
+        ("distance", np.int16),  # plies to the end, where a win or a loss is proven; else see `look_beside`
         ("proven", np.int8),
         ("side", np.int8),  # the side to move
     ],
