@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,35 @@ def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     assert "Values by window, which scores moves:" in typed(pg.load("sequence").start(), "think", against="greedy")
     assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
     assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
+
+
+def test_a_command_with_more_words_says_how_it_is_typed(typed: Type) -> None:
+    shown = typed(pg.load("connect_four").start(), "think hard", "help me", "hint me", "undo foo")
+    for line in ("think alone, not think hard", "help alone, not help me", "hint alone, not hint me"):
+        assert f"Type {line}." in shown
+    assert "Type undo, or undo 3 for three turns, not undo foo." in shown
+
+
+def test_analyses_before_moves_are_compiled_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = list[pg.Position]()
+
+    def once(growing: Any, position: pg.Position, rngs: Any) -> Iterator[str]:
+        searched.append(position)
+        yield "the first answer"
+        raise AssertionError("nobody needs the others")
+
+    monkeypatch.setattr(play, "analyse", once)
+    start = pg.load("connect_four").start()
+    play._explainer(start)
+    assert searched == [start]
+    play._explainer(pg.load("connect_four").position("1212121"))
+    assert searched == [start], "a game that is over is not searched"
+
+
+def test_who_waits_without_a_terminal_is_told_why(capsys: pytest.CaptureFixture[str]) -> None:
+    background = Background({"agent": lambda: time.sleep(0.5) or "made"})
+    assert play.wait(background, "agent") == "made"
+    assert "compiling, once for this machine" in capsys.readouterr().err
 
 
 def test_help_says_how_to_type_once_more(typed: Type) -> None:

@@ -19,11 +19,14 @@ from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error, command
 from plyground.game import Game
+from plyground.games.rng import seeds
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
 from plyground.play.thoughts import think
 from plyground.play.typed import candidates, turn_text
+from plyground.position import Position
+from plyground.search.analysis import analyse
 
 THOUGHTS = 10  # moves in the answer to `think`
 PATIENCE = 4.0  # seconds that a good hint may take; compiled before, it takes less than one
@@ -58,7 +61,7 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     turn = "The game is over" if session.over else f"{sides[session.position.to_move]} is to move"
     _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
     say(_finished(session, file)) if session.over else _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
-    explainer = {"explanations": lambda: Explainer(start.game)} if explain else {}
+    explainer = {"explanations": lambda: _explainer(start)} if explain else {}
     background = Background({**preparation.of_session(start, make), **explainer})
     try:
         run(session, background, file)
@@ -70,6 +73,14 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
         background.end()
         session.close()
     _say("Good-bye.")
+
+
+def _explainer(start: Position) -> Explainer:
+    """The analyses before each move, compiled: the first one compiles what it needs."""
+    made = Explainer(start.game)
+    if not start.over:
+        next(analyse(made.growing, start, seeds(0, 1)))
+    return made
 
 
 def _finished(session: Session, file: Path | None) -> str:
@@ -141,6 +152,8 @@ def _meant(typed: str, session: Session) -> str:
         return f"To go on with a saved game, type quit, then:\n  {how}"
     if word.lower() == "undo" and rest.strip().isdecimal():
         return ""
+    if word.lower() in ("think", "help", "quit") and rest and not candidates(session.position, typed):
+        return f"Type {word.lower()} alone, not {typed}."
     near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
     meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
     if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
@@ -203,7 +216,9 @@ def _think(session: Session) -> None:
 
 def wait(background: Background, name: str) -> Any:
     """The result of a step, with a line that says what a person waits for."""
-    if not background.done(name) and console.is_terminal:
+    if not background.done(name) and not console.is_terminal:
+        print("compiling, once for this machine: in all a minute or two", file=sys.stderr, flush=True)
+    elif not background.done(name):
         begun = time.perf_counter()
         with interruptible(), console.status("") as status:
             while not background.done(name):
@@ -227,7 +242,9 @@ def _show(session: Session, events: list[Event], background: Background) -> None
     if any(event.kind in ("began", "played", "taken_back") for event in events):
         console.print(board(session.position, session.seat, session.before))
         if "explanations" in background.steps and not session.over and not session.agent_to_move:
-            wait(background, "explanations").show(session.position)
+            explainer = wait(background, "explanations")
+            with console.status("searching ...") if console.is_terminal else nullcontext():
+                explainer.show(session.position)
     for event in events:
         if event.kind == "ended":
             _say(event.text)
