@@ -19,8 +19,10 @@ import plyground as pg
 from plyground.agents import uci
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
+from plyground.learners.imitation import Imitation
 from plyground.learners.training import train
 from plyground.runs.pack import pack, unpack
+from plyground.teaching.collect import Collect, collect
 from resumed import begin, silent
 from small_runs import ROW, short
 from torture import Deadline, Report
@@ -29,7 +31,8 @@ from torture.engines import group_of, processes, resident
 MOST_GROWTH = 12 << 20  # bytes between the middle and the end; a leak of 1 KB in each of 20,000 steps is more
 WARM_UP = 0.4  # share of the time in which memory may still grow: caches, buffers
 FEWEST, MOST_SAMPLES = 10, 1000  # measurements of memory
-LEARNERS = ("dqn", "ppo", "tabular")
+LEARNERS = ("dqn", "ppo", "a2c", "alphazero", "tabular", "imitation")
+SEARCHES = {"simulations": 4, "buffer_size": 400, "learning_starts": 32}  # of alphazero
 CACHES = "torchinductor_"  # of torch, one for each user
 WAIT = 5.0  # seconds for threads and processes to end
 
@@ -43,8 +46,7 @@ def run(seed: int, seconds: float) -> Report:
         cases, matches = cases + steps, steps
         findings += [f"{matches} matches: memory has grown by {grown >> 10} KB"] if grown > MOST_GROWTH else []
         for name in LEARNERS:
-            with tempfile.TemporaryDirectory() as folder, training(name, seed, Path(folder)) as step:
-                steps, grown = growth(step, seconds / 2 / len(LEARNERS))
+            steps, grown = training_growth(name, seed, seconds / 2 / len(LEARNERS))
             cases += steps
             findings += [f"{steps} steps of {name}: memory has grown by {grown >> 10} KB"] * (grown > MOST_GROWTH)
     counts = {"matches": matches, "training steps": cases - matches}
@@ -82,21 +84,38 @@ def play_matches(seed: int) -> Callable[[], int]:
     return step
 
 
+def training_growth(name: str, seed: int, seconds: float) -> tuple[int, int]:
+    """`growth` of training; nothing refers to the learner afterwards."""
+    with tempfile.TemporaryDirectory() as folder, training(name, seed, Path(folder)) as step:
+        return growth(step, seconds)
+
+
 @contextmanager
 def training(name: str, seed: int, folder: Path) -> Iterator[Callable[[], int]]:
     """A function that trains for some steps, with checkpoints, evaluations and metrics, and returns their number."""
-    config = replace(short(name, seed=seed), cycles=10**6, games_per_cycle=200)
-    if name == "ppo":  # a small game is soon played by heart: its entropy may fall to 0
-        config = replace(config, rollback_entropy=0.0)
-    learner, run = begin(folder / "run", config)
+    learner, run = begin(folder / "run", endless(name, seed, folder))
+
+    steps = 3 if name == "imitation" else 50  # each of them is an epoch there, with a checkpoint
 
     def step() -> int:
-        last = learner.state.step + 50
+        last = learner.state.step + steps
         train(learner, run, silent, lambda: learner.state.step >= last)
-        return 50
+        return steps
 
     with run:
         yield step
+
+
+def endless(name: str, seed: int, folder: Path) -> Any:
+    """The config of a small run that no limit ends."""
+    if name == "imitation":
+        data = folder / "lines.ndjson"
+        collect(Collect(game="connect_four", games=8, depth=1, threads=1, seed=seed), data, lambda *_: None)
+        small: dict[str, Any] = {"network": "16", "batch_size": 16, "threads": 1, "seed": seed}
+        return Imitation(game="connect_four", data=(str(data),), epochs=10**6, patience=10**6, **small)
+    config = replace(short(name, seed=seed, **SEARCHES), cycles=10**6, games_per_cycle=200)
+    # a small game is soon played by heart: its entropy may fall to 0
+    return replace(config, rollback_entropy=0.0) if name in ("ppo", "a2c") else config
 
 
 # ---- what is left behind ----

@@ -12,27 +12,50 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest import mock
 
 import plyground as pg
 from plyground.agents import uci
 from plyground.agents.agent import known, make
+from plyground.arena.openings import read_openings
 from plyground.batch import Batch
+from plyground.cluster import connect
 from plyground.errors import Error
 from plyground.games import GAMES
 from plyground.games.chess import pgn
 from plyground.games.paco_sako.text import read_turn
+from plyground.interop.uci_engine import Played
+from plyground.interop.uci_go import budget, read_go
+from plyground.interop.uci_options import Settings
 from plyground.learners import LEARNERS
 from plyground.learners.selfplay import opponent_shares
 from plyground.play import typed
+from plyground.play.saved import game_of_file, read_games, write_game
 from plyground.runs.settings import PROFILES, build, read_toml
+from plyground.runs.trust import cluster_of
 from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import Collect, collect
+from plyground.teaching.csv_form import convert
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.mutations import Corpus
 
 SLOWEST = 10  # seconds of CPU for one text
 GAMES_FUZZED = (*GAMES, "sequence:rules=boxed", "sequence:seats=4")
+
+
+UCI_COMMANDS = (
+    *("uci", "isready", "ucinewgame", "stop", "ponderhit", "quit", "go infinite", "go ponder wtime 1000 btime 900"),
+    *("go wtime 300000 btime 300000 winc 2000 binc 2000 movestogo 40", "go depth 6 searchmoves e2e4 d2d4"),
+    *("go movetime 100", "go nodes 5000", "go mate 3", "position startpos moves e2e4 e7e5 g1f3 b8c6 f1b5"),
+    "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1 moves e1g1 e8c8",
+    *(
+        "setoption name MultiPV value 3",
+        "setoption name UCI_LimitStrength value true",
+        "setoption name UCI_Elo value 1500",
+    ),
+    *("setoption name Network value trained", "setoption name Move Overhead value 50"),
+)
 
 
 class Endless(Exception):
@@ -121,8 +144,121 @@ def read_line(lines: Lines, text: str) -> str:
     return faults[0].reason if faults else "fine"
 
 
+# ---- files of games and positions, commands, addresses ----
+
+
+def saved_games(spec: str, seed: int) -> list[str]:
+    """A random game as people save it and as a run does; of cards also with a seal."""
+    game, rng = pg.load(spec), random.Random(seed)
+    start, actions = game.start(seed), list[int]()
+    positions = [start]
+    while not positions[-1].over and len(actions) < 12:
+        actions.append(rng.choice(positions[-1].legal()))
+        positions.append(positions[-1].play(actions[-1]))
+    names = " ".join(position.name(action) for position, action in zip(positions, actions, strict=False))
+    first, second = game.rules.SIDES
+    of_run = f"# from {start.text}: the learner is {first}, greedy {second}\n{names} RUNNING\n"
+    shown = ((True, False), (False, True)) if game.rules.hidden else ((True, False),)
+    records = [write_game(start, actions, ("you", "greedy"), positions[-1].outcome, *how) for how in shown]
+    return [*records, of_run, names]
+
+
+def read_saved(game: pg.Game, text: str) -> str:
+    """Read games; each reads back from what is written of it."""
+    found = read_games(text, game)
+    for each in found[:1]:
+        again = write_game(each.start, each.actions, each.players, each.outcome)
+        if each.actions and "\n" not in "".join(each.players):
+            assert read_games(again, game)[0].actions == each.actions, f"{again!r} reads back otherwise"
+    return str([len(each.actions) for each in found])
+
+
+def tell_game(folder: Path, text: str) -> str:
+    """The game that a file of saved games is of; the same text where a person names a game. No Python file is run."""
+    path = folder / "saved.txt"
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+    try:
+        with contextlib.suppress(Error):
+            read_games(text, pg.load("connect_four"))
+        return game_of_file(path).word
+    finally:
+        assert not (folder / "executed").exists(), "a saved game has run the file that it names"
+
+
+def read_book(path: Path, game: pg.Game, text: str) -> str:
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+    return str(len(read_openings(path, game)))
+
+
+def read_csv(folder: Path, lines: Lines, text: str) -> str:
+    """Convert a CSV file to a dataset and back: the same rows."""
+    first, middle, last = (folder / name for name in ("one.csv", "two.ndjson", "three.csv"))
+    for path in (middle, last):
+        path.unlink(missing_ok=True)
+    first.write_text(text, encoding="utf-8", errors="surrogatepass")
+    count = convert(first, middle, lines)
+    assert convert(middle, last, lines) == count, "other lines come back"
+    return str(count)
+
+
+def to_csv(folder: Path, lines: Lines, text: str) -> str:
+    source, target = folder / "line.ndjson", folder / "line.csv"
+    target.unlink(missing_ok=True)
+    source.write_text(text, encoding="utf-8", errors="surrogatepass")
+    return str(convert(source, target, lines))
+
+
+def read_uci(game: pg.Game, text: str) -> str:
+    """What a chess GUI sends, without a search."""
+    command, *words = text.split() or [""]
+    if command == "go":
+        return str(bool(budget(read_go(words), 0, 0.1)))
+    if command == "setoption":
+        return str(Settings().set(words).chosen("minimax:time=1"))
+    if command == "position":
+        played, moves = Played(), words[words.index("moves") + 1 :] if "moves" in words else []
+        played.set(game, " ".join(words[1:7]) if words[:1] == ["fen"] else "startpos", moves)
+        return str(len(played.positions))
+    return "another command"
+
+
+def read_address(text: str) -> str:
+    """The address of a cluster. One that is not our own needs trust where a run names it."""
+    with mock.patch.object(connect, "running", return_value=""):
+        address, _ = connect._read(text)
+    assert not address or cluster_of({"cluster": {"on": text}}), "an address that needs no trust"
+    return "another cluster" if address else "a cluster of our own"
+
+
+def more_parsers(seed: int, folder: Path) -> Iterator[Parser]:
+    """Those of files of games and positions, of a GUI's commands and of addresses."""
+    for spec in GAMES_FUZZED:
+        game, texts = pg.load(spec), saved_games(spec, seed)
+        yield Parser(f"saved games of {spec}", lambda text, game=game: read_saved(game, text), texts)
+    evil = folder / "evil.py"
+    evil.write_text("from pathlib import Path\nPath(__file__).with_name('executed').touch()\n")
+    told = [f"game: {game}\n\n4\n" for game in ("connect_four", "sequence:seats=4", evil, f"{evil}:length=5")]
+    told.append('[Event "x"]\n\n1. e4 *')
+    yield Parser("games of saved games", lambda text: tell_game(folder, text), told)
+    books = ["1. e4 c5 2. Nf3\n# a comment\ne2e4 e7e5\n", "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\n", *pgn_texts(seed)]
+    for name in ("book.txt", "book.pgn"):
+        place, chess = folder / name, pg.load("chess")
+        yield Parser(f"openings, {name}", lambda text, p=place, game=chess: read_book(p, game, text), books)
+    four = Lines(pg.load("connect_four"))
+    data = folder / "four.ndjson"
+    collect(Collect(game="connect_four", games=2, depth=1, quiescence=0, threads=1), data, lambda *_: None)
+    convert(data, folder / "four.csv", four)
+    rows = (folder / "four.csv").read_text(encoding="utf-8").splitlines()[:4]
+    yield Parser("CSV", lambda text: read_csv(folder, four, text), ["\n".join(rows[:k]) + "\n" for k in (2, 3, 4)])
+    yield Parser("lines to CSV", lambda text: to_csv(folder, four, text), data.read_text().splitlines()[:5])
+    yield Parser("UCI commands", lambda text: read_uci(pg.load("chess"), text), list(UCI_COMMANDS))
+    addresses = ["ray", "ray:nodes=2,cpus=1", "ray://host:10001", "127.0.0.1:6379", "[::1]:6379", str(data)]
+    yield Parser("addresses of clusters", read_address, addresses)
+
+
 def parsers(seed: int, folder: Path) -> Iterator[Parser]:
     """All parsers of texts that a person or a file may bring."""
+    yield from more_parsers(seed, folder)
     for spec in GAMES_FUZZED:
         game, found = pg.load(spec), positions(spec, seed)
         texts = [each.text for each in found]
