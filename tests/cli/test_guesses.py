@@ -428,3 +428,17 @@ def test_an_option_that_is_not_there_is_one_sentence(command, typed: str) -> Non
     assert (code, out) == (2, "")
     assert err.startswith(f"plyground: no option of {typed.split()[0]} '--")
     assert "known: --" in err
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "serve --runs elsewhere --port 0", "export onnx runs/x network.onnx --int8", "plot runs/x --out x.png",
+        "report runs/x", "table runs/x --top 3", "runs publish runs/x there --license mit --games 2", "doctor",
+        "watch --speed 2 --step", "check chess --games 2", "prepare --game chess", "profiles connect_four_demo",
+        "solve 4453 --json", "ladder random greedy --file x.json --picture x.png", "resume runs/x --seconds 9",
+    ],
+)  # fmt: skip
+def test_options_that_are_there_are_accepted(accept, typed: str) -> None:
+    code, _, err = accept(typed)
+    assert code == 0, err

@@ -170,7 +170,7 @@ def _run(arguments: list[str]) -> None:
 
 def _check_options(name: str, given: Sequence[str], defaults: Mapping[str, object]) -> None:
     """Refuse an option that a command does not have, in one sentence."""
-    known = [f"--{each.replace('_', '-')}" for each in defaults if each not in ("words", "what", "run", "runs")]
+    known = [f"--{each.replace('_', '-')}" for each in defaults if each not in ("words", "what")]
     for word in given:
         flag = word.partition("=")[0].replace("_", "-")
         if flag.startswith("--") and flag not in known and flag.replace("--no-", "--", 1) not in known:
