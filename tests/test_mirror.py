@@ -18,7 +18,6 @@ ELSEWHERE = {
     "search/determinized_arrays.py": DATA,
     "search/tree_arrays.py": DATA,
     "search/cuda_tree.py": "loops around the CPU's bodies; search/test_network_search compares their trees",
-    "backend/graph.py": "on a GPU only; search/test_network_search runs what it captures",
     "kernels/arrays.py": DATA,
     "games/connect_four/solver/arrays.py": DATA,
     **{f"cli/{name}.py": "cli/test_app runs every command" for name in ("commands", "measures", "people")},
