@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TINY
-from plyground.agents.agent import Learning, make
+from conftest import TINY, at_once
+from plyground.agents.agent import Learning, ask, make
 from plyground.agents.search import (
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
     ReusingSearchAgent,
     SearchAgent,
+    can_be_stopped,
     default_leaf,
     make_search,
     read_config,
 )
 from plyground.checks import laws
+from plyground.cli.ctrl_c import interruptible
 from plyground.games.rng import seeds
 from plyground.search.determinized_search import DeterminizedSearch
+from plyground.search.network_search import NetworkSearch
 from plyground.search.tree_search import TreeSearch
 
 pytestmark = pytest.mark.compiled
@@ -152,6 +157,8 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
     """The interruption comes when the search looks at the clock for the twentieth time."""
     game, looks = pg.load(word), [0]
     agent, states = make(spec, game), game.start(1).states
+    if isinstance(agent, SearchAgent):
+        agent.searcher.threads = 1  # another thread would go on for a minute
     agent.act(states[:0], seeds(0, 0))
 
     def perf_counter() -> float:
@@ -164,3 +171,62 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
     assert agent.act(states, seeds(0, 1))[0] >= 0
     with pytest.raises(KeyboardInterrupt):
         agent.act(np.repeat(states, 2), seeds(0, 2))
+
+
+class Signals:
+    """Sends Ctrl-C when a search comes back from compiled simulations for the third time."""
+
+    def __init__(self, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls, searcher = 0, getattr(getattr(agent, "thinker", agent), "searcher", None)
+        if searcher is None:
+            monkeypatch.setattr(NetworkSearch, "advance", self.sending(NetworkSearch.advance))
+            return
+        searcher.threads = 1
+        if isinstance(searcher, DeterminizedSearch):
+            searcher = searcher._own.searcher  # pyright: ignore[reportPrivateUsage]
+        self.kernels, searcher.kernels = searcher.kernels, self
+
+    def __getattr__(self, name: str) -> Any:
+        kernel = getattr(self.kernels, name)
+        return self.sending(kernel) if name in ("simulate_all", "play_determinizations") else kernel
+
+    def sending(self, function: Any) -> Any:
+        def run(*arguments: Any) -> None:
+            self.calls += 1
+            function(*arguments)
+            if self.calls == 3:
+                signal.raise_signal(signal.SIGINT)
+
+        return run
+
+
+@pytest.mark.parametrize(
+    ("word", "spec"),
+    [
+        ("connect_four", "search:sims=5000,leaf=random"),
+        ("connect_four", "search:sims=5000,leaf=random,reuse=true"),
+        ("connect_four", "search:time=60,leaf=random,reuse=true"),
+        ("connect_four", "search:net=trained,sims=500,reuse=true"),
+        ("connect_four", "level:9"),
+        (TINY[0], "search:sims=9000000"),
+    ],
+)
+def test_ctrl_c_ends_a_search_by_simulations_and_one_with_reuse_too(
+    word: str, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, games = pg.load(word), np.arange(2)
+    agent, states = make(spec, game), game.start(1).states
+    agent.act(states[:0], seeds(0, 0)) if "net" not in spec else None
+    assert can_be_stopped(agent)
+    signals = Signals(agent, monkeypatch)
+    with at_once(), interruptible():
+        chosen = ask(agent, games[:1], states, seeds(0, 1))
+        assert chosen[0] in pg.Position(game, states).legal()
+        assert signals.calls == 3, "nothing was searched after the signal"
+        signals.calls = 0
+        with pytest.raises(KeyboardInterrupt):  # it was meant for the match
+            ask(agent, games, np.repeat(states, 2), seeds(0, 2))
+
+
+def test_an_agent_that_does_not_search_cannot_be_stopped(connect_four: pg.Game) -> None:
+    assert not any(can_be_stopped(make(spec, connect_four)) for spec in ("random", "greedy", "level:1", "solver"))

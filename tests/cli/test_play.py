@@ -395,6 +395,39 @@ def test_ctrl_c_says_good_bye() -> None:
         assert process.wait(timeout=5) == 130
 
 
+SEARCHED = """
+import sys
+from plyground.__main__ import run
+from plyground.search.tree_search import TreeSearch
+
+simulate = TreeSearch._simulate
+def told(*arguments, **settings):
+    print("searching", flush=True)
+    simulate(*arguments, **settings)
+TreeSearch._simulate = told
+sys.argv = ["plyground", "play", "connect_four", *sys.argv[1:]]
+run()
+"""
+
+
+@pytest.mark.parametrize("spec", ["search:sims=8000000,leaf=random", "search:time=100,leaf=random,reuse=true"])
+def test_ctrl_c_during_a_search_plays_the_best_move_so_far(spec: str) -> None:
+    command = [sys.executable, "-u", "-c", SEARCHED, spec]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("4\n")
+        process.stdin.flush()
+        while (line := process.stdout.readline()) and not line.endswith("searching\n"):
+            pass
+        time.sleep(0.3)  # it searches for seconds
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate("quit\n", timeout=60)
+        assert process.returncode == 0
+    assert f"{spec} plays" in out
+    assert out.endswith("Good-bye.\n")
+
+
 def test_a_terminal_without_our_signs_shows_letters() -> None:
     env = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     for arguments, wanted in ((["solve", "4453"], " . . o x x . ."), (["play", "chess"], "1  R  N  B  Q  K  B  N  R")):

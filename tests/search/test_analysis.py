@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import plyground as pg
+from conftest import TINY
+from plyground.agents.agent import make
 from plyground.errors import InvalidValue
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.rng import seeds
+from plyground.search import analysis, determinized_search, tree_search
 from plyground.search.analysis import LONGEST_LINE, Analysis, GrowingTree, Tree, analyse, best_edge, describe, scored
 from plyground.search.tree_arrays import DRAWN, EDGE, LOST, NODE, OPEN, WON
 from plyground.search.tree_config import SearchConfig
@@ -117,6 +121,36 @@ def test_a_limit_by_time_ends_the_search(connect_four: pg.Game, selection: str) 
     assert last.simulations > 64  # more than one round
 
 
+@pytest.mark.parametrize(
+    ("word", "module", "loads"),
+    [("connect_four", tree_search, "load_tree_kernels"), (TINY[0], determinized_search, "load_determinized_kernels")],
+)
+def test_a_compiler_takes_none_of_the_time_of_a_search(
+    word: str, module: Any, loads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of its limit nor of the seconds that its rate is counted by. The first call of a kernel compiles it."""
+    compiled, load = set[str](), getattr(module, loads)
+
+    class Compiled:
+        def __init__(self, *arguments: Any) -> None:
+            self.kernels = load(*arguments)
+
+        def __getattr__(self, name: str) -> Any:
+            compiled.add(name)
+            return getattr(self.kernels, name)
+
+    clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + 100.0 * len(compiled))
+    monkeypatch.setattr(module, loads, Compiled)
+    for each in (analysis, module):
+        monkeypatch.setattr(each, "time", clock)
+    game = pg.load(word)
+    agent: Any = make("search:time=0.2,leaf=random", game)
+    *_, last = analyse(agent.growing(), game.start(1), seeds(0, 1))
+    assert len(compiled) >= 3
+    assert last.simulations > 100
+    assert 0.1 < last.seconds < 50.0
+
+
 def test_a_finished_game_has_nothing_to_analyse(connect_four: pg.Game) -> None:
     with pytest.raises(InvalidValue, match=r"an analysis needs a running game; FIRST_WINS in .*: go back a move"):
         analysed(connect_four.position("1212121"), simulations=10)
@@ -139,6 +173,7 @@ def test_what_the_search_would_play_comes_first_whatever_its_visits(connect_four
         (WON, [(9, LOST, 4), (3, LOST, 2), (20, OPEN, 0)], 1),  # the soonest win
         (LOST, [(9, WON, 1), (3, WON, 3), (5, WON, 2)], 1),  # the latest loss
         (DRAWN, [(20, WON, 1), (3, DRAWN, 0), (5, DRAWN, 0)], 2),
+        (WON, [(9, OPEN, 0), (0, LOST, 2), (5, DRAWN, 0)], 1),  # proven without a visit, by a look beside a draw
         (OPEN, [(0, OPEN, 0)] * 3, -1),
     ],
 )

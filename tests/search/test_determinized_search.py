@@ -118,6 +118,20 @@ def test_the_answer_depends_on_the_seed_alone() -> None:
         assert all(np.array_equal(part[0], whole[row]) for part, whole in zip(each, one, strict=True))
 
 
+@pytest.mark.parametrize(("word", "leaf"), [("sequence", "window"), (TINY[0], "random")])
+def test_a_search_in_pieces_is_the_search_in_one_piece(word: str, leaf: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It pauses so that Ctrl-C is heard."""
+    game, found = pg.load(word), list[list[bytes]]()
+    for chunk in (1, 10**9):
+        monkeypatch.setattr("plyground.search.determinized_search.FIRST", chunk)
+        monkeypatch.setattr("plyground.search.determinized_search.SIGNAL_INTERVAL", 0.0)
+        rngs = seeds(4, 2)
+        search = DeterminizedSearch(game, SearchConfig(simulations=90, leaf=leaf), threads=1)
+        result = search.search(np.repeat(game.start(1).states, 2), rngs)
+        found.append([*(each.tobytes() for each in result), rngs.tobytes()])
+    assert found[0] == found[1]
+
+
 def test_every_number_of_simulations_ends() -> None:
     game = pg.load(TINY[0])
     for simulations in range(1, 40):

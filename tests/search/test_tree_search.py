@@ -12,13 +12,14 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.search import SearchAgent
 from plyground.errors import InvalidValue, UnknownName
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.interface import RUNNING, value_for
+from plyground.games.rng import seeds
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Result
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_search import TreeSearch
+from search.every_reply import lost_games
 
 pytestmark = pytest.mark.compiled
 
@@ -69,11 +70,24 @@ def test_proven_values_of_three_in_a_row_are_the_true_ones(three: pg.Game) -> No
         assert proven.mean() > (0.95 if settings["simulations"] == 4000 else 0.3)
 
 
-def test_search_never_loses_three_in_a_row(three: pg.Game) -> None:
-    agent = SearchAgent(three, SearchConfig(simulations=3000), threads=1)
-    match = pg.match(three, agent, pg.agent("random", three), games=100, seed=3, opening_plies=0)
-    assert match.losses == 0
-    assert match.wins > 50
+@pytest.mark.parametrize("leaf", ["evaluate", "random"])
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_a_search_without_a_network_never_loses_three_in_a_row(three: pg.Game, leaf: str, selection: str) -> None:
+    """Both seats against every reply, with several sequences of random numbers where random play evaluates leaves.
+    All positions but the first are proven; that needs more simulations."""
+    searcher = TreeSearch(three, SearchConfig(simulations=10_000, leaf=leaf, selection=selection), threads=1)
+
+    for seed in range(10 if leaf == "random" else 1):
+
+        def choose(states: Any, seed: int = seed) -> Any:
+            found = searcher.search(states, seeds(seed, len(states)))
+            assert (found.proven != OPEN).all() or len(states) == 1
+            return found.chosen
+
+        assert [lost_games(three, choose, seat) for seat in (0, 1)] == [0, 0]
+    first = search(three, three.start().states, simulations=60_000, leaf=leaf, selection=selection)
+    assert first.proven[0] == DRAWN
+    assert first.simulations[0] < 60_000
 
 
 def test_proven_values_of_connect_four_are_the_solvers(connect_four: pg.Game) -> None:
@@ -142,6 +156,42 @@ def test_a_row_searched_alone_is_the_row_of_a_batch(connect_four: pg.Game, setti
             assert one[0].tobytes() == all_rows[row].tobytes(), name
 
 
+@pytest.mark.parametrize("settings", [{}, {"selection": "gumbel", "noise": True}, {"leaf": "evaluate", "reuse": True}])
+def test_a_search_in_pieces_is_the_search_in_one_piece(
+    connect_four: pg.Game, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It pauses so that Ctrl-C is heard; every bit is the same, also in the next search of the same game."""
+    batch = pg.Batch(connect_four, 3, seed=5, threads=1)
+    batch.step(batch.random_actions())
+    games, found = np.arange(3), list[list[bytes]]()
+    for chunk in (1, 10**9):
+        monkeypatch.setattr("plyground.search.tree_search.FIRST_CHUNK", chunk)
+        monkeypatch.setattr("plyground.search.tree_search.SIGNAL_INTERVAL", 0.0)
+        searcher = TreeSearch(connect_four, SearchConfig(simulations=150, **settings), threads=1)
+        calls, rngs = counted_kernels(searcher), np.arange(3, dtype=np.uint64)
+        states, parts = batch.states.copy(), list[bytes]()
+        for _ in range(2):
+            result = searcher.search_in(games, states, rngs) if "reuse" in settings else searcher.search(states, rngs)
+            parts += [each.tobytes() for each in result]
+            connect_four.kernels().play_all(states, result.chosen, rngs.copy(), connect_four.work())
+        found.append([*parts, rngs.tobytes()])
+        assert (calls.count("simulate_all") >= 300) == (chunk == 1)
+    assert found[0] == found[1]
+
+
+def counted_kernels(searcher: TreeSearch) -> list[str]:
+    """The names of the kernels that a search calls from now on."""
+    calls, own = list[str](), searcher.kernels
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            calls.append(name)
+            return getattr(own, name)
+
+    searcher.kernels = Counting()
+    return calls
+
+
 def test_generators_advance_so_that_the_next_search_differs(connect_four: pg.Game) -> None:
     searcher, rngs = TreeSearch(connect_four, SearchConfig(simulations=50), threads=1), np.zeros(1, np.uint64)
     states = connect_four.start().states
@@ -191,15 +241,7 @@ def test_a_tree_is_reused_in_the_next_move_of_the_same_game(connect_four: pg.Gam
 def test_a_search_of_no_position_compiles_the_kernels(three: pg.Game) -> None:
     """`play` calls an agent so before a person waits for its first move."""
     searcher = TreeSearch(three, SearchConfig(simulations=7, leaf="random"), threads=1)
-    calls = list[str]()
-    own = searcher.kernels
-
-    class Counting:
-        def __getattr__(self, name: str) -> Any:
-            calls.append(name)
-            return getattr(own, name)
-
-    searcher.kernels = Counting()
+    calls = counted_kernels(searcher)
     found = searcher.search(three.start().states[:0], np.zeros(0, np.uint64))
     assert found.chosen.shape == (0,)
     assert calls == ["begin_all", "simulate_all", "finish_all"]

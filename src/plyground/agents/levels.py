@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents.agent import can_search, independent, make
+from plyground.agents.search import can_be_stopped
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
@@ -116,6 +117,7 @@ class LevelAgent:
         self.thinker: Any = make(self.level.thinks or strongest(game), game) if self.level.glances < 1.0 else None
         self.think = self.thinker.act if self.thinker else self.glance
         self.independent = self.thinker is None or independent(self.thinker)
+        self.interruptible = can_be_stopped(self.thinker)
 
     def __str__(self) -> str:
         return f"level:{self.number}"

@@ -44,6 +44,11 @@ IMITATED = {"value_scale": 0.5}  # a policy that no search has improved yet: val
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
+def can_be_stopped(agent: Any) -> bool:
+    """Whether Ctrl-C ends an agent's search of a single position, and the best move so far is played."""
+    return bool(getattr(agent, "interruptible", False)) or hasattr(agent, "growing")
+
+
 def can_search_trees(game: Game) -> bool:
     """Whether tree search can play a game; otherwise a search goes over determinizations."""
     return not game.rules.hidden and not game.rules.CHANCE
@@ -134,7 +139,8 @@ class NetworkSearchAgent:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
         from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
 
-        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, config or self.config, 1))
+        alone = dataclasses.replace(config or self.config, reuse=False)  # an analysis has no move before
+        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, alone, 1))
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
         """Each move's prior, visits, value and line after a search with the agent's limits."""

@@ -129,7 +129,8 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
         table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
     left = len(found.moves) - len(shown)
     rate = found.simulations / max(found.seconds, 1e-9)
-    line = [f"{counted(found.simulations, 'simulation')} in {found.seconds:.1f} s ({rate:,.0f} a second)"] * bool(rate)
+    seconds = f"{found.seconds:.1f}" if found.seconds >= 1 else f"{found.seconds:.3f}"
+    line = [f"{counted(found.simulations, 'simulation')} in {seconds} s ({rate:,.0f} a second)"] * bool(rate)
     line += [f"value of the position {found.value:+z.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
     line += [counted(left, "more move")] * bool(left)

@@ -13,7 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from plyground.agents.agent import Agent, Learning
-from plyground.agents.search import can_search_trees
+from plyground.agents.search import can_be_stopped, can_search_trees
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
@@ -184,7 +184,7 @@ def _with_reply(session: Session, events: list[Event], background: Background) -
 def _thinking(session: Session) -> Generator[None]:
     """Say who thinks; Ctrl-C ends the search of an agent that then plays the best move so far."""
     with (
-        interruptible() if getattr(session.agent, "interruptible", False) else nullcontext(),
+        interruptible() if can_be_stopped(session.agent) else nullcontext(),
         console.status(Text(f"{session.name} thinks ...")) if console.is_terminal else nullcontext(),
     ):
         yield

@@ -135,6 +135,10 @@ class Growing(Protocol):
     game: Game
     config: SearchConfig
 
+    def compile(self) -> None:
+        """Run all kernels once, so that a clock counts simulations and no compiling."""
+        ...
+
     def begin(self, states: Records, rngs: Rngs) -> None:
         """Plant a tree for states [1]."""
         ...
@@ -158,6 +162,9 @@ class GrowingTree:
         self.search = TreeSearch(game, config, threads=1)
         self.work, self.round = game.work(), 0
         self.trees: Trees = new_trees(game, 1, self.search.nodes)
+
+    def compile(self) -> None:
+        self.search.compile()
 
     def begin(self, states: Records, rngs: Rngs) -> None:
         self.round = FIRST_ROUND if self.config.seconds else self.config.simulations
@@ -248,6 +255,7 @@ def check_running(position: Position) -> None:
 def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVERY) -> Iterator[Analysis]:
     """The analysis so far every `every` seconds, and at last that of the whole search."""
     check_running(position)
+    growing.compile()
     config, begun = growing.config, time.perf_counter()
     end, most = begun + (config.seconds or math.inf), config.simulations or MOST_SIMULATIONS
     growing.begin(position.states, rngs)
@@ -302,7 +310,7 @@ def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> 
         action=int(found.actions[0, k]),
         prior=float(found.priors[0, k]),
         visits=visits,
-        value=float(found.action_values[0, k]) if visits else None,
+        value=float(found.action_values[0, k]) if visits or proven else None,
         proven=RESULTS[proven],
         plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
         line=names,
@@ -336,7 +344,8 @@ def best_edge(tree: Tree, node: int) -> int:
     the most visited one that is no proven loss, of equally visited ones the best; -1: none was tried."""
     here = tree.nodes[node]
     rows = np.arange(int(here["first"]), int(here["first"]) + int(here["count"]))
-    rows = rows[tree.edges["visits"][rows] > 0]
+    known = (tree.edges["child"][rows] >= 0) & (tree.nodes["proven"][tree.edges["child"][rows]] != OPEN)
+    rows = rows[(tree.edges["visits"][rows] > 0) | known]
     if not len(rows):
         return -1
     edges, below = tree.edges[rows], tree.nodes[tree.edges["child"][rows]]

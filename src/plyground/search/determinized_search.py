@@ -26,6 +26,7 @@ from plyground.search.tree_memory import new_result, words_of
 
 TEMPLATE = "plyground.search.determinized"
 CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
+SIGNAL_INTERVAL = 0.02  # seconds of a search by simulations for which Ctrl-C waits
 FIRST = 16  # simulations before the first reading
 
 Prior = Callable[[Records], NDArray[np.float64]]
@@ -54,6 +55,13 @@ class Searcher:
         ranked = prior is not None or config.leaf in game.rules.SCORERS
         self.search = new_search(game, config.considered if ranked else game.rules.MAX_LEGAL)
         self.work, self.begun, self.rounds, self.round = game.work(), 0.0, 1, 0
+
+    def compile(self) -> None:
+        """Run every kernel once, so that neither the first move of a game nor a clock waits for a compiler."""
+        searcher = Searcher(self.game, replace(self.config, simulations=4, seconds=0.0))
+        searcher.run(self.game.start(0).states, np.zeros(1, np.uint64))
+        self.kernels.halve(searcher.search)
+        searcher.finish()
 
     def begin(self, states: Records, rngs: Rngs) -> None:
         """Begin a search of states [1]."""
@@ -99,15 +107,16 @@ class Searcher:
         return Tree(self.search.states[ROOT : ROOT + 1], nodes, edges)
 
     def run(self, states: Records, rngs: Rngs) -> None:
-        """The whole search of states [1]; a single legal action needs none."""
+        """The whole search of states [1], a few milliseconds at a time: compiled code hears no Ctrl-C. A single legal
+        action needs none."""
         self.begin(states, rngs)
-        chunk = FIRST if self.config.seconds else self.most
+        chunk, seconds = FIRST, self.config.seconds
+        interval = min(CLOCK_INTERVAL, seconds / 20) if seconds else SIGNAL_INTERVAL
         while self.search.progress["count"][0] > 1 and not self._reached(self.rounds):
             before, start = self.simulations, time.perf_counter()
             self.simulate(chunk)
-            if self.config.seconds:
-                rate = (self.simulations - before) / max(time.perf_counter() - start, 1e-9)
-                chunk = max(1, int(rate * min(CLOCK_INTERVAL, self.config.seconds / 20)))
+            rate = (self.simulations - before) / max(time.perf_counter() - start, 1e-9)
+            chunk = max(1, int(rate * interval))
 
     @property
     def simulations(self) -> int:
@@ -149,7 +158,7 @@ class DeterminizedSearch:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result = new_result(self.game, len(states))
         if not len(states):
-            self._compile()
+            Searcher(self.game, self.config).compile()
 
         def run(rows: slice) -> None:
             if not hasattr(self._own, "searcher"):
@@ -164,10 +173,3 @@ class DeterminizedSearch:
 
         over_slices(run, len(states), self.threads, 1)
         return result
-
-    def _compile(self) -> None:
-        """Run every kernel once, so that the first move of a game need not wait."""
-        searcher = Searcher(self.game, replace(self.config, simulations=4, seconds=0.0))
-        searcher.run(self.game.start(0).states, np.zeros(1, np.uint64))
-        searcher.kernels.halve(searcher.search)
-        searcher.finish()

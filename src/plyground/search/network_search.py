@@ -245,6 +245,11 @@ class GrowingNetworkTree:
     def __init__(self, search: NetworkSearch) -> None:
         self.search, self.game, self.config = search, search.view.game, search.config
 
+    def compile(self) -> None:
+        self.begin(self.game.fresh, np.zeros(1, np.uint64))
+        self.simulate(1)
+        self.search.finish()
+
     def begin(self, states: Records, rngs: Rngs) -> None:
         self.done = 0
         self.search.begin(self.search.on.from_records(states), torch.from_numpy(rngs.copy()).to(self.search.on.device))

@@ -28,6 +28,8 @@ TEMPLATE = "plyground.search.tree"
 TOGETHER = 4096  # simulations of searches whose trees are handed to a kernel together
 FIRST_ROUND = 64  # simulations of the first round of a search that is limited by time
 CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
+SIGNAL_INTERVAL = 0.02  # seconds of a search by simulations for which Ctrl-C waits
+FIRST_CHUNK = 64  # simulations before the first Ctrl-C is heard
 FASTEST = 4_000_000  # simulations per second that a tree has room for
 MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by time alone
 KEPT = 3  # a tree that is reused has room for so many searches
@@ -70,7 +72,7 @@ class TreeSearch:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result, roots = new_result(self.game, len(states)), words_of(states)
         if not len(states):
-            self._compile()
+            self.compile()
 
         def run(rows: slice) -> None:
             own = self._own_memory()
@@ -79,11 +81,7 @@ class TreeSearch:
                 trees = Trees._make(array[: part.stop - part.start] for array in own.trees)
                 trees.rngs[:] = rngs[part]
                 self.kernels.begin_all(trees, roots[part], self.settings, own.work)
-                try:
-                    self._simulate(trees, own.work)
-                except KeyboardInterrupt:  # a single search ends with what it has found
-                    if len(states) > 1 or not trees.counters["total"][0]:
-                        raise
+                self._simulate(trees, own.work, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
 
         over_slices(run, len(states), self.threads, 1)
@@ -98,18 +96,19 @@ class TreeSearch:
             for row in range(rows.start, rows.stop):
                 part = slice(row, row + 1)
                 trees = self._begin_again(int(games[row]), roots[part], rngs[part], own)
-                self._simulate(trees, own.work)
+                self._simulate(trees, own.work, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
 
         over_slices(run, len(states), self.threads, 1)
         return result
 
-    def _compile(self) -> None:
-        """Run every kernel once, so that the first move of a game need not wait."""
-        own, roots, result = self._own_memory(), words_of(self.game.fresh), new_result(self.game, 1)
-        trees = Trees._make(array[:1] for array in own.trees)
-        self.kernels.begin_all(trees, roots, self.settings, own.work)
-        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, own.work)
+    def compile(self) -> None:
+        """Run every kernel once, so that neither the first move of a game nor a clock waits for a compiler."""
+        trees, work, result = new_trees(self.game, 1, 2), self.game.work(), new_result(self.game, 1)
+        self.kernels.begin_all(trees, words_of(self.game.fresh), self.settings, work)
+        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, work)
+        if self.config.seconds and self.settings.gumbel:
+            self.kernels.begin_rounds(trees, self.settings)
         self.kernels.finish_all(trees, self.settings, result)
 
     def forget(self, games: NDArray[np.int64]) -> None:
@@ -137,13 +136,29 @@ class TreeSearch:
             self.kernels.begin_rounds(trees, self.settings)
         return trees
 
-    def _simulate(self, trees: Trees, work: Records) -> None:
+    def _simulate(self, trees: Trees, work: Records, alone: bool) -> None:
+        """All simulations. Ctrl-C ends the search of a position that is `alone` with what it has found."""
+        try:
+            if self.config.seconds:
+                self._simulate_for(self.config.seconds, trees, work)
+            else:
+                self._simulate_all(trees, work)
+        except KeyboardInterrupt:
+            if not alone or not trees.counters["total"][0]:
+                raise
+
+    def _simulate_all(self, trees: Trees, work: Records) -> None:
+        """As many simulations as the config says, a few milliseconds at a time: compiled code hears no Ctrl-C."""
+        left, chunk, wanted = self.config.simulations, FIRST_CHUNK, self._schedule(self.config.simulations)
+        while left > 0 and (trees.nodes["proven"][:, 0] == OPEN).any():
+            start, count = time.perf_counter(), min(chunk, left)
+            self.kernels.simulate_all(trees, count, wanted, self.settings, work)
+            rate = count / max(time.perf_counter() - start, 1e-9)
+            left, chunk = left - count, max(1, min(4 * chunk, int(rate * SIGNAL_INTERVAL)))
+
+    def _simulate_for(self, seconds: float, trees: Trees, work: Records) -> None:
         config = self.config
-        if not config.seconds:
-            wanted = self._schedule(config.simulations)
-            self.kernels.simulate_all(trees, config.simulations, wanted, self.settings, work)
-            return
-        end, most = time.perf_counter() + config.seconds, config.simulations or MOST_SIMULATIONS
+        end, most = time.perf_counter() + seconds, config.simulations or MOST_SIMULATIONS
         size, done, chunk = FIRST_ROUND, 0, FIRST_ROUND // 2
         while self._goes_on(trees, most, end):
             if done == size:
@@ -158,7 +173,7 @@ class TreeSearch:
             self.kernels.simulate_all(trees, count, wanted, self.settings, work)
             done += count
             rate = count / (time.perf_counter() - start)
-            chunk = max(1, int(rate * min(CLOCK_INTERVAL, config.seconds / 10)))
+            chunk = max(1, int(rate * min(CLOCK_INTERVAL, seconds / 10)))
 
     def _schedule(self, simulations: int) -> Ints:
         """Sequential halving's, which PUCT does not read."""
