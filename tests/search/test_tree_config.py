@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from plyground.agents.agent import make
+from plyground.agents.search import as_learned, make_search
 from plyground.errors import InvalidValue
+from plyground.learners.alphazero import AlphaZero, self_play_search
+from plyground.search.network_search import NetworkEvaluator
 from plyground.search.tree_arrays import NETWORK, SCRIPTED
 from plyground.search.tree_config import SearchConfig, halving_schedule
 
@@ -33,14 +37,22 @@ def test_settings_out_of_range_are_refused_in_a_sentence(settings: dict[str, Any
     assert str(error.value) == sentence
 
 
-@pytest.mark.parametrize("selection", ["puct", "gumbel"])
-def test_training_and_evaluation_differ_in_noise_alone(connect_four: pg.Game, selection: str) -> None:
-    config = SearchConfig(leaf="network", selection=selection)
-    evaluation = config.settings(connect_four)
-    training = dataclasses.replace(config, noise=True).settings(connect_four)
-    assert evaluation.noise == 0.0 < training.noise
-    assert training._replace(noise=0.0) == evaluation
-    assert evaluation.leaf == NETWORK
+@pytest.mark.compiled
+def test_a_run_of_alphazero_plays_with_the_search_that_it_learned_with(connect_four: pg.Game) -> None:
+    """As they are made: the search of self-play, and that of `search:run=DIR`. Noise is for training alone."""
+    own = AlphaZero(num_envs=2, simulations=9, considered=5, value_scale=0.7)
+    network: Any = make("trained", connect_four)
+    training = self_play_search(own, network.view, NetworkEvaluator(network.view, network.network)).config
+    run = {"learner": "alphazero", **dataclasses.asdict(own)}
+    playing: SearchConfig = make_search(connect_four, {"sims": "9"}, network, as_learned(run)).config
+    assert (training.noise, playing.noise) == (True, False)
+    assert dataclasses.replace(playing, noise=True) == training
+    settings = playing.settings(connect_four)
+    assert training.settings(connect_four)._replace(noise=0.0) == settings
+    assert (settings.leaf, settings.gumbel, settings.value_scale) == (NETWORK, True, 0.7)
+
+
+def test_a_scripted_agent_may_evaluate_leaves(connect_four: pg.Game) -> None:
     assert SearchConfig(leaf="punisher").settings(connect_four).leaf == SCRIPTED
 
 
