@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,22 @@ ROOT = Path(__file__).parents[2]
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 VARIANTS = ((1, "0"), (2, "1"), (4, "2"), (1, "3"))  # threads, PYTHONHASHSEED
 MIN_ROWS = 4
-TIME_STAMP = re.compile(rb'"ts": "[^"]*"')  # of a dataset's line
+TIMES = re.compile(r'"ts": "[^"]*"|"seconds": [-+.e\d]+|\bin [\d,]+ s\b|^Time by part: .*$', re.MULTILINE)
+"""in datasets, analyses and reports"""
+WRITTEN = ("*.ndjson", "report.md", "verify.md")
 GROUP = 6  # cases of one process, which takes seconds to start
 SHORT = 60.0  # seconds below which only QUICK is compared, in two variants
 QUICK = ("match connect_four", "match sequence", "train tabular 1")
 
+TRAIN = f"train tabular {ROW} --cycles 2 --games-per-cycle 60 --num-envs 16 --eval-games 8 --seed SEED --out FOLDER/run"
+TRAIN_DQN = (
+    f"train dqn {ROW} --network 16 --cycles 1 --games-per-cycle 60 --num-envs 16 --buffer-size 400 --batch-size 16 "
+    "--learning-starts 32 --eval-games 8 --threads 1 --seed SEED --out FOLDER/run"
+)
+COLLECT = (
+    "teach collect --game connect_four --games 8 --seed SEED --teacher minimax --depth 1 --out FOLDER/lines.ndjson"
+)
+IMITATE = "train imitation connect_four --data FOLDER/lines.ndjson --network 16 --epochs 1 --threads 1 --out FOLDER/run"
 COMMANDS = {
     "perft connect_four": "perft connect_four --depth 6 --divide",
     "perft chess": "perft chess --depth 3 --divide",
@@ -51,6 +63,21 @@ COMMANDS = {
     "check": f"check {ROW} --seed SEED",
     "games": "games",
     "collect": "teach collect --game connect_four --games 6 --seed SEED --teacher minimax --out FOLDER/lines.ndjson",
+    "match search": "match connect_four search:sims=40 greedy --games 8 --seed SEED --json",
+    "match search trained": "match connect_four search:net=trained,sims=8 greedy --games 4 --seed SEED --json",
+    "match search sequence": "match sequence search:sims=12 greedy --games 4 --seed SEED --json",
+    "match levels": "match connect_four level:3 level:7 --games 8 --seed SEED --json",
+    "match levels chess": "match chess level:2 level:5 --games 4 --seed SEED --json",
+    "match nodes": "match chess minimax:nodes=2000 random --games 8 --seed SEED --json",
+    "match nodes paco_sako": "match paco_sako minimax:nodes=500 random --games 4 --seed SEED --json",
+    "analyse position": "analyse chess --sims 60 --seed SEED --json",
+    "analyse game": "analyse chess --moves 'e4 e5 Qh5 Nc6' --sims 30 --seed SEED --json",
+    "evaluate": f"{TRAIN} ; evaluate FOLDER/run random greedy --games 20 --seed SEED --json",
+    "table": f"{TRAIN} ; table FOLDER/run --top 5 --json",
+    "report": f"{TRAIN} ; report FOLDER/run --games 20",
+    "resume": f"{TRAIN} ; resume FOLDER/run --cycles 3",
+    "resume dqn": f"{TRAIN_DQN} ; resume FOLDER/run --cycles 2",
+    "verify": f"{COLLECT} ; {IMITATE} ; teach verify FOLDER/run --games 2 --depth 1",
 }
 SETTINGS: dict[str, Any] = {
     "game": ROW, "cycles": 2, "games_per_cycle": 60, "num_envs": 16, "eval_games": 8, "eval_opponents": ("random",),
@@ -92,21 +119,38 @@ def main() -> None:
 
 
 def _printed(case: str, seed: str, folder: Path) -> bytes:
-    """What a command prints and writes."""
+    """What the last of a case's commands prints, and what all of them write; times aside."""
+    from resumed import contents
+
+    printed = ""
+    for line in COMMANDS[case].split(" ; "):
+        words = [word.replace("FOLDER", str(folder)).replace("SEED", seed) for word in shlex.split(line)]
+        printed = _output(words)
+    resumed = case.startswith("resume")
+    if resumed or case == "collect":  # they print how long they took
+        printed = ""
+    files = [path.read_text(encoding="utf-8") for name in WRITTEN for path in sorted(folder.rglob(name))]
+    learned = [repr(sorted(contents(folder / "run").items()))] if resumed else []
+    assert files or printed or learned, f"{case} leaves nothing"
+    texts = [TIMES.sub("", text.replace(str(folder), "")) for text in (printed, *files, *learned)]
+    return "\0".join(texts).encode()
+
+
+def _output(words: Sequence[str]) -> str:
+    """What a command prints to stdout."""
     from plyground.cli import app
 
-    words = [word.replace("FOLDER", str(folder)).replace("SEED", seed) for word in COMMANDS[case].split()]
-    out, before = io.StringIO(), sys.argv
+    out, said, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["plyground", *words]
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
             app.main()
+    except SystemExit as end:
+        if end.code:
+            raise RuntimeError(f"{words} end with code {end.code}: {said.getvalue()[-500:]}") from None
     finally:
         sys.argv = before
-    files = [TIME_STAMP.sub(b"", path.read_bytes()) for path in sorted(folder.rglob("*.ndjson"))]
-    text = out.getvalue().replace(str(folder), "")
-    assert files or text, f"{case} prints nothing"
-    return b"\0".join([text.encode() if case != "collect" else b"", *files])
+    return out.getvalue()
 
 
 def _learned(case: str, seed: str, folder: Path) -> bytes:

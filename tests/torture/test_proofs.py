@@ -18,7 +18,7 @@ import pytest
 
 import plyground as pg
 import torture
-from conftest import JIT, TESTS
+from conftest import JIT, ROOT, TESTS
 from torture import PROOFS, Report, Share, crashes, determinism, engines, resources, texts
 from torture.__main__ import main, run_here
 
@@ -48,6 +48,13 @@ def test_a_finding_is_reported_and_is_an_error(
     (proof,) = json.loads(out.read_text())["proofs"]
     assert proof["findings"] == ["there is no tests/torture/no_such_proof.py"]
     assert run_here("no_such_proof", 0, 1.0).cases == 0
+
+
+def test_the_documentation_counts_the_cases() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    assert f"{len(determinism.COMMANDS)} commands and {len(determinism.LEARNERS)} learners" in text
+    assert f"{len(determinism.CASES)} cases) with 1, 2 and 4 threads" in text
+    assert len(resources.LEARNERS) == 6, "the table says six"
 
 
 # ---- shares ----
