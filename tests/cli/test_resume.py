@@ -272,6 +272,8 @@ def test_the_cluster_that_a_foreign_run_names_is_not_asked_before_it_is_trusted(
     asked: list[tuple[str, str]] = []
     monkeypatch.setattr(connect, "_answer", lambda *question: asked.append(question) or "UNAVAILABLE")
     monkeypatch.setattr(trust, "_REMEMBERED", set())
+    (tmp_path / "private").mkdir(mode=0o700)
+    monkeypatch.setattr(trust, "cache_folder", lambda: tmp_path / "private")
     run, few = tmp_path / "run", ["--network", "16+value", "--games-per-cycle", "8", "--num-envs", "4"]
     few += ["--rollout-length", "5", "--batch-size", "4", "--eval-games", "2", "--eval-opponents", "random"]
     code, _, err = command("train", "ppo", ROW, *few, "--threads", "1", "--cycles", "1", "--out", str(run))
