@@ -69,7 +69,7 @@ def test_long_names_are_folded_and_never_cut(
     game, long = pg.load("connect_four"), "search:sims=2,leaf=random,select=gumbel,lookahead=false"
     monkeypatch.setattr(terminal.console, "_width", 50)
     terminal.show_match(pg.match(game, long, "random", games=2), long, "random", game, as_json=False)
-    terminal.show_ladder(pg.ladder(game, [long, "random"], 2), as_json=False)
+    terminal.show_ladder(pg.ladder(game, [long, "random"], games=2), as_json=False)
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert shown.replace("\n", "").count("lookahead=fal") == 3, "the last words of the name too"

@@ -20,8 +20,10 @@ from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
 from plyground.networks import make_network
 from plyground.report.publish import publish, without_folders
+from plyground.report.run import write_report
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.files import DamagedFile
+from plyground.runs.trust import Untrusted
 from plyground.tables import Table
 
 pytestmark = pytest.mark.once
@@ -62,6 +64,18 @@ def test_a_published_run_plays_as_the_run_does(make_run: Any, tmp_path: Path) ->
     assert (chosen[0] == chosen[1]).all()
     assert find_checkpoint(folder, "last").step == find_checkpoint(run, "best").step
     assert pg.match(game, pg.agent(f"run:{folder}", game), pg.agent("random", game), games=2).games == 2
+
+
+def test_programs_that_a_foreign_run_names_as_opponents_are_not_started(tmp_path: Path) -> None:
+    engine, config = tmp_path / "engine", tmp_path / "run" / "config.toml"
+    engine.write_text(f"#!/bin/sh\ntouch {tmp_path / 'started'}\n")
+    engine.chmod(0o700)
+    run = network_run(tmp_path / "run", eval_opponents=["random"])
+    config.write_text(config.read_text().replace('"random"', f'"uci:{engine}"'))
+    for measure in (lambda: write_report(run, games=2), lambda: publish(run, tmp_path / "hub", games=2)):
+        with pytest.raises(Untrusted, match=f"would run the program uci:{engine}"):
+            measure()
+    assert not (tmp_path / "started").exists()
 
 
 def test_the_card_has_a_head_for_hubs_and_results_with_intervals(tmp_path: Path) -> None:

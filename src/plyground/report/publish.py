@@ -33,6 +33,7 @@ from plyground.runs.directory import (
     PUBLISHED,
     WEIGHTS,
     Checkpoint,
+    check_trusted,
     find_checkpoint,
     read_config,
     read_metrics,
@@ -53,6 +54,7 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
         raise InvalidValue(f"a licence is a short name such as mit or cc-by-4.0, not {licence!r}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidValue(f"{folder} exists already: choose another folder")
+    check_trusted(run)  # it names its opponents; what is published is trusted below
     agent, checkpoint, config = load_run(str(run)), find_checkpoint(run, "best"), read_config(run)
     game, limit = agent.game, config.get("max_plies") or None
     scores = evaluate(game, agent, config.get("eval_opponents") or usual(game), games, limit)

@@ -22,7 +22,7 @@ from plyground.report.advice import advice
 from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
 from plyground.report.seeds import Experiment, experiments, mean_curves, report_of, scores_of_best
 from plyground.runs import files
-from plyground.runs.directory import best_of, read_config, read_metrics
+from plyground.runs.directory import best_of, check_trusted, read_config, read_metrics
 from plyground.runs.files import is_file
 from plyground.runs.groups import runs_of
 
@@ -37,6 +37,7 @@ def events(records: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str,
 
 def write_report(path: Path, games: int = GAMES) -> str:
     """Evaluate a run's best checkpoint, write report.md and curves.png, and return the report."""
+    check_trusted(path, cluster=False)  # it names its opponents
     config, records, best = read_config(path), read_metrics(path), best_of(path)
     agent = load_run(str(path))
     opponents = config.get("eval_opponents") or usual(agent.game)
