@@ -34,7 +34,7 @@ OF_TRAIN = {
     "parallel INT": "how many seeds are trained at a time, each by a process with one thread (default: 1)",
     "tensorboard": "write the metrics for TensorBoard too, while the run goes on",
     "verbose, -v": "show all numbers, such as losses and the seconds of each part; otherwise plain words",
-    "trust": "use the game file and the programs that a profile names which is a run of somebody else; remembered",
+    "trust": "use the game file, programs and cluster that a profile names which is a run of somebody else; remembered",
 }
 """the options of `train` beside the settings, with their sentences"""
 KINDS: dict[type, str] = {int: "INT", float: "FLOAT", str: "TEXT"}
