@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -74,12 +75,14 @@ def test_a_run_says_what_it_lacks_before_it_starts_anything(monkeypatch: pytest.
         yield cluster(2)
 
     monkeypatch.setattr(run, "connect", pretended)
+    before = "ray" in sys.modules
     config = ClusterConfig(on="ray:cpus=2", actors=2, learners=2)
     with (
         pytest.raises(NoCluster, match=r"2 actors and 1 further learner process take 3 CPUs, and the cluster has 2"),
         on_cluster(*config_of("ppo"), config),
     ):
         pass
+    assert before == ("ray" in sys.modules), "imported without a token's variables, it would join no cluster later"
 
 
 def test_a_full_cluster_is_waited_for_and_then_named(

@@ -30,13 +30,14 @@ from plyground.errors import Error, shorten
 def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[ClusterLearner]:
     """A fresh learner `name` with the config `settings`, whose games are played on the cluster `config.on`."""
     sides_of(name)
-    with connect(config.on) as cluster, _without_dumps(), ExitStack() as stack:
+    with connect(config.on) as cluster, ExitStack() as stack:
         helper = helper_needs(cluster, settings)
         left = cluster.resource("CPU") - (config.learners - 1) * helper["CPU"]
         full = replace(config, **config.resolved(left))
         room = Room(full.actors, _gpus_of_each(cluster, settings, full), full.learners - 1, helper)
         room.check(cluster)
         room.wait(cluster)
+        stack.enter_context(_without_dumps())
         plain = json.loads(json.dumps(asdict(settings)))
         helpers = stack.enter_context(_helpers(cluster, room, name, plain))
         actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, room.actor_gpus)
