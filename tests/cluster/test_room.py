@@ -16,7 +16,7 @@ from cluster_runs import config_of
 from plyground.cluster import room as module
 from plyground.cluster import run
 from plyground.cluster.config import ClusterConfig
-from plyground.cluster.connect import Cluster, NoCluster, connect
+from plyground.cluster.connect import Cluster, NoCluster
 from plyground.cluster.room import Room
 from plyground.cluster.run import helper_needs, on_cluster
 
@@ -112,22 +112,3 @@ def test_a_further_learner_process_takes_as_many_cpus_as_it_has_threads() -> Non
 def test_a_whole_number_of_actors_shares_each_gpu(actors: int, gpus: int, share: float) -> None:
     settings, config = SimpleNamespace(device="cuda"), ClusterConfig(actors=actors)
     assert run._gpus_of_each(cluster(8, gpus=gpus), settings, config) == share
-
-
-@pytest.mark.cluster
-def test_a_cluster_that_others_fill_is_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Other:
-        def works(self) -> bool:
-            return True
-
-    monkeypatch.setattr(module, "PATIENCE", 2.0)
-    with connect("ray:cpus=1") as there:
-        other = there.ray.remote(Other).options(num_cpus=1).remote()
-        assert there.ray.get(other.works.remote())
-        sentence = "^1 actor takes at least 1 free CPU to begin, and 0 of the cluster's 1 are free: try again"
-        with pytest.raises(NoCluster, match=sentence), on_cluster(*config_of("ppo"), ClusterConfig(on="ray", actors=1)):
-            pass
-        there.ray.kill(other)
-        with on_cluster(*config_of("ppo"), ClusterConfig(on="ray", actors=1)) as learner:
-            group: Any = learner.actors
-            assert group.alive == 1
