@@ -140,7 +140,7 @@ class SearchScorer:
         agent: Any = make(spec, game)
         if not getattr(agent, "independent", False):
             raise InvalidValue(f"{spec} cannot teach: in a search with a network, rows of a batch are rounded together")
-        if agent.interruptible:
+        if agent.config.seconds:
             raise InvalidValue(f"{spec} cannot teach: its limit is a time, so its answers differ; use sims=1000")
         agent.searcher.threads = threads
         self.agent = agent
