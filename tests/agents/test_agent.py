@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,3 +171,22 @@ def test_a_path_that_exists_is_not_split(tmp_path: Path) -> None:
     odd.mkdir()
     assert specs.split_path(str(odd)) == (str(odd), {})
     assert specs.split_path(f"{odd},checkpoint=last") == (str(odd), {"checkpoint": "last"})
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [(None, "nothing"), ([0], "[0], int64 of shape (1,)"), (["4", "4"], "['4', '4'], <U1 of shape (2,)")],
+)
+def test_an_agent_of_ones_own_that_returns_no_actions_is_told_so(
+    connect_four: pg.Game, returned: Any, told: str
+) -> None:
+    class Own:
+        def act(self, states: Any, rngs: Any) -> Any:
+            return returned
+
+    sentence = f"the agent Own of test_agent.py returns {told} from `act`, not a whole number for each state, here "
+    with pytest.raises(pg.InvalidValue, match=re.escape(sentence + "2 actions")):
+        pg.match(connect_four, Own(), "random", games=4)
+    if returned != [0]:  # which is right for one position
+        with pytest.raises(pg.InvalidValue, match="a whole number for each state, here 1 action"):
+            connect_four.start().ask(Own())

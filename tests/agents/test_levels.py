@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,19 @@ def test_levels_are_reproducible_and_rows_do_not_depend_on_one_another(word: str
             assert alone[0] == actions[row], (number, row)
 
 
+def test_level_10_plays_with_the_network_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = [pg.load(word) for word in ("paco_sako", "sequence", "sequence:seats=4")]
+    with_network = ["search:net=trained,time=0.2", "search:net=trained,time=0.5", "search:time=0.5"]
+    assert [strongest(game) for game in games] == with_network  # there is none for other settings
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))
+    assert [strongest(game) for game in games] == ["minimax:time=0.5", "search:time=0.5", "search:time=0.5"]
+
+
 def test_each_game_has_the_table_of_what_plays_it_best() -> None:
     assert [levels_of(pg.load(word)) for word in GAMES] == [SEARCH, ALPHA_BETA, ALPHA_BETA, SEARCH]
     assert strongest(pg.load("connect_four")) == "solver"
+    assert strongest(pg.load("chess")) == "minimax:time=0.5"
     assert strongest(pg.load(OWN)) == "search:time=0.5"
     for table in (SEARCH, ALPHA_BETA):
         assert list(table) == list(range(1, 11))

@@ -12,13 +12,12 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
-from plyground.agents.agent import Learning, ask, make
+from plyground.agents.agent import Learning, ask, make, stoppable
 from plyground.agents.search import (
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
     ReusingSearchAgent,
     SearchAgent,
-    can_be_stopped,
     default_leaf,
     make_search,
     read_config,
@@ -217,7 +216,7 @@ def test_ctrl_c_ends_a_search_by_simulations_and_one_with_reuse_too(
     game, games = pg.load(word), np.arange(2)
     agent, states = make(spec, game), game.start(1).states
     agent.act(states[:0], seeds(0, 0)) if "net" not in spec else None
-    assert can_be_stopped(agent)
+    assert stoppable(agent)
     signals = Signals(agent, monkeypatch)
     with at_once(), interruptible():
         chosen = ask(agent, games[:1], states, seeds(0, 1))
@@ -229,4 +228,4 @@ def test_ctrl_c_ends_a_search_by_simulations_and_one_with_reuse_too(
 
 
 def test_an_agent_that_does_not_search_cannot_be_stopped(connect_four: pg.Game) -> None:
-    assert not any(can_be_stopped(make(spec, connect_four)) for spec in ("random", "greedy", "level:1", "solver"))
+    assert not any(stoppable(make(spec, connect_four)) for spec in ("random", "greedy", "level:1", "solver"))

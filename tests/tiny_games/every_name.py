@@ -163,6 +163,14 @@ def notation(state, action, legal):
     return action_name(state, action)[0]
 
 
+def sign(state):
+    return "!" if state["outcome"] != RUNNING else ""
+
+
+def move_number(state):
+    return f"{state['ply'] // 2 + 1}."
+
+
 def typed_turn(typed, side):
     return [typed]
 
@@ -210,7 +218,7 @@ def write_record(start, actions, players, outcome):
 
 
 def read_records(text, game):
-    return [(game.start(), [], RUNNING)]
+    return [(game.start(), [], ("", ""), RUNNING)]
 
 
 # ---- learning ----
@@ -309,6 +317,7 @@ SCORERS = {"right": prefers_right}
 ROLLOUT = "leftmost"
 AGENTS = {"rightmost": Rightmost}
 STRONGEST = "rightmost"
+STRONGEST_WITH_NETWORK = "rightmost"
 DATASET = DatasetFormat("piles", ("1", "2"), 0, lambda states, actions: actions)
 
 

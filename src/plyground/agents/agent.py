@@ -10,6 +10,7 @@ at once, or else the one with the best `evaluate`.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import from_file, search, uci
-from plyground.errors import InvalidValue, command, naming_extras, shorten, unknown
+from plyground.errors import InvalidValue, command, counted, naming_extras, shorten, unknown
 from plyground.game import Game, load
 from plyground.games.interface import Function
 from plyground.kernels.threads import available, over_slices
@@ -39,7 +40,11 @@ Options = Mapping[str, str]
 
 
 class Agent(Protocol):
-    """Anything that chooses actions in many games at once."""
+    """Anything that chooses actions in many games at once.
+
+    It may have two attributes, `independent` and `stoppable`, which count as False where it has none. The functions of
+    the same names read them and say what they mean.
+    """
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[N] a legal action for each running state [N]. Chance comes from `rngs` [N], each row from its own."""
@@ -61,7 +66,18 @@ def ask(
     agent: Agent, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
     """[R] an agent's actions in the games of these numbers [R]."""
-    return agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
+    found = agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
+    return checked_actions(agent, found, len(states))
+
+
+def checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:
+    """What `act` has returned, if that is a whole number for each of `count` states: an agent may be anybody's."""
+    actions = np.asarray(found)
+    if actions.shape != (count,) or (count and actions.dtype.kind not in "iu"):
+        what = "nothing" if found is None else f"{shorten(repr(found))}, {actions.dtype} of shape {actions.shape}"
+        wanted = f"a whole number for each state, here {counted(count, 'action')}"
+        raise InvalidValue(f"the agent {name_of(agent)} returns {what} from `act`, not {wanted}")
+    return actions.astype(np.int32, copy=False)
 
 
 def name_of(agent: Agent) -> str:
@@ -75,8 +91,19 @@ def name_of(agent: Agent) -> str:
 
 def independent(agent: Agent) -> bool:
     """Whether an agent's action in a game depends on that game alone. Those with a network round its outputs otherwise
-    in a batch of another size; of an agent that does not say so itself (`independent`) it is not known."""
+    in a batch of another size; of an agent that does not say so itself it is not known."""
     return bool(getattr(agent, "independent", False))
+
+
+def stoppable(agent: Agent) -> bool:
+    """Whether Ctrl-C (KeyboardInterrupt) ends an agent's search of a single position, so that it plays the best move so
+    far. From `act` of several positions KeyboardInterrupt is raised: it was meant for the match."""
+    return bool(getattr(agent, "stoppable", False))
+
+
+def why_it_gives_up(agent: Agent) -> str:
+    """The reason of an agent that has answered GIVES_UP: the last of its `faults`."""
+    return getattr(agent, "faults", ["it gives no reason"])[-1]
 
 
 def tell(agent: Agent, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
@@ -256,6 +283,11 @@ def can_search(game: Game) -> bool:
 def _pretrained(game: Game) -> Path:
     """The run directory of the game's pretrained network, if there is one."""
     return Path(__file__).parents[1] / "trained" / str(game)
+
+
+def has_network(game: Game) -> bool:
+    """Whether the pretrained network can play: there is one for this game with its settings, and torch is installed."""
+    return _pretrained(game).is_dir() and importlib.util.find_spec("torch") is not None
 
 
 def _stockfish_plays(game: Game) -> bool:

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents.agent import can_search, independent, make
-from plyground.agents.search import can_be_stopped
+from plyground.agents.agent import can_search, has_network, independent, make, stoppable
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
@@ -74,7 +73,7 @@ ALPHA_BETA: Mapping[int, Level] = {
     9: Level(0.00, 0.10, "minimax:nodes=40000"),
     10: Level(0.00, 0.10),
 }
-"""games whose strongest agent is alpha-beta"""
+"""games whose strongest agent without a network is alpha-beta"""
 SEARCH: Mapping[int, Level] = {
     1: Level(1.00, 2.00),
     2: Level(1.00, 0.30),
@@ -91,13 +90,19 @@ SEARCH: Mapping[int, Level] = {
 
 
 def strongest(game: Game) -> str:
-    """The spec of the strongest agent for a game."""
+    """The spec of the strongest agent for a game that can play here."""
+    spec = game.rules.STRONGEST_WITH_NETWORK
+    return spec if spec and has_network(game) else strongest_without_network(game)
+
+
+def strongest_without_network(game: Game) -> str:
+    """The spec of the strongest agent without a network."""
     return game.rules.STRONGEST or "search:time=0.5"
 
 
 def levels_of(game: Game) -> Mapping[int, Level]:
     """The table for a game."""
-    return ALPHA_BETA if strongest(game).startswith("minimax") else SEARCH
+    return ALPHA_BETA if strongest_without_network(game).startswith("minimax") else SEARCH
 
 
 def read_level(text: str) -> int:
@@ -117,7 +122,7 @@ class LevelAgent:
         self.thinker: Any = make(self.level.thinks or strongest(game), game) if self.level.glances < 1.0 else None
         self.think = self.thinker.act if self.thinker else self.glance
         self.independent = self.thinker is None or independent(self.thinker)
-        self.interruptible = can_be_stopped(self.thinker)
+        self.stoppable = self.thinker is not None and stoppable(self.thinker)
 
     def __str__(self) -> str:
         return f"level:{self.number}"

@@ -24,6 +24,7 @@ from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_
 from plyground.runs.files import is_file
 from plyground.runs.fingerprints import rules_fingerprint
 from plyground.search.analysis import Analysis, check_running, scored
+from plyground.search.circles import Turns
 from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
 Records = NDArray[np.void]
@@ -35,7 +36,7 @@ class NetworkAgent:
     folder: Path | None = None  # the run that has learned it
 
     def __init__(self, view: View, network: Any) -> None:
-        self.view, self.network = view, network
+        self.view, self.network, self.turns = view, network, Turns(view.game)
 
     def __repr__(self) -> str:
         return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a network'}>"
@@ -46,7 +47,8 @@ class NetworkAgent:
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         rows = self.view.rows(states)
-        return self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
+        found = self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
+        return self.turns.without_circles(states, found)
 
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
         """[N] int32 actions for states on the view's device. Agents that sample use `numbers` [N] in [0, 1)."""

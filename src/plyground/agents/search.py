@@ -15,6 +15,7 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Growing, GrowingTree, last_analysis
+from plyground.search.circles import Turns
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
@@ -44,11 +45,6 @@ IMITATED = {"value_scale": 0.5}  # a policy that no search has improved yet: val
 TREE_GAMES = "games without chance in which nothing is hidden"
 
 
-def can_be_stopped(agent: Any) -> bool:
-    """Whether Ctrl-C ends an agent's search of a single position, and the best move so far is played."""
-    return bool(getattr(agent, "interruptible", False)) or hasattr(agent, "growing")
-
-
 def can_search_trees(game: Game) -> bool:
     """Whether tree search can play a game; otherwise a search goes over determinizations."""
     return not game.rules.hidden and not game.rules.CHANCE
@@ -58,11 +54,13 @@ class SearchAgent:
     """Plays what a search by compiled code chooses: a tree search, or one over determinizations in games with hidden
     information or chance, where a network's policy may name the candidates."""
 
+    independent = True  # a prior is asked for one position at a time
+    stoppable = True
+
     def __init__(
         self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
     ) -> None:
-        self.game, self.config, self.prior, self.interruptible = game, config, prior, config.seconds > 0
-        self.independent = True  # a prior is asked for one position at a time
+        self.game, self.config, self.prior, self.turns = game, config, prior, Turns(game)
         if can_search_trees(game):
             self.searcher = TreeSearch(game, config, threads)
         else:
@@ -72,7 +70,7 @@ class SearchAgent:
         return f"search:{describe(self.config)}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.search(states, rngs).chosen
+        return self.turns.without_circles(states, self.search(states, rngs).chosen)
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
@@ -95,7 +93,8 @@ class ReusingSearchAgent(SearchAgent):
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         check_running(self.game, states)
-        return cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
+        found = cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
+        return self.turns.without_circles(states, found)
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         cast(TreeSearch, self.searcher).forget(games)
@@ -104,11 +103,12 @@ class ReusingSearchAgent(SearchAgent):
 class NetworkSearchAgent:
     """Plays what a tree search chooses with a network that evaluates leaves."""
 
+    stoppable = True
+
     def __init__(self, network: Any, config: SearchConfig) -> None:
         from plyground.search.network_search import NetworkEvaluator
 
-        self.game, self.config, self.view = network.game, config, network.view
-        self.interruptible = True
+        self.game, self.config, self.view, self.turns = network.game, config, network.view, Turns(network.game)
         self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
@@ -116,7 +116,7 @@ class NetworkSearchAgent:
         return f"search:{describe(self.config)}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.search(states, rngs).chosen
+        return self.turns.without_circles(states, self.search(states, rngs).chosen)
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
@@ -168,7 +168,7 @@ class ReusingNetworkSearchAgent(NetworkSearchAgent):
         own[rows] = rngs
         found = self.search(self._states, own).chosen[rows]
         rngs[:] = own[rows]
-        return found
+        return self.turns.without_circles(states, found)
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         self._games.clear()
@@ -238,8 +238,11 @@ def default_leaf(game: Game) -> str:
 
 
 def thorough(game: Game) -> int:
-    """Simulations of an analysis without a network: a tenth of a second where `evaluate` judges leaves at once."""
-    return 10 * THOROUGH if default_leaf(game) == "evaluate" else THOROUGH
+    """Simulations of an analysis without a network: a third of a second where `evaluate` judges leaves at once, less
+    for each action of a turn that has several."""
+    if default_leaf(game) != "evaluate":
+        return THOROUGH
+    return (40 if game.rules.turn_text is None else 10) * THOROUGH
 
 
 def as_learned(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search, make
+from plyground.agents.agent import can_search, independent, make
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.games.interface import Function
@@ -138,7 +138,7 @@ class SearchScorer:
 
     def __init__(self, game: Game, spec: str, threads: int) -> None:
         agent: Any = make(spec, game)
-        if not getattr(agent, "independent", False):
+        if not independent(agent):
             raise InvalidValue(f"{spec} cannot teach: in a search with a network, rows of a batch are rounded together")
         if agent.config.seconds:
             raise InvalidValue(f"{spec} cannot teach: its limit is a time, so its answers differ; use sims=1000")

@@ -276,6 +276,12 @@ class Rules:
     notation: Function = _text("a function", otherwise=lambda rules: _without_last(rules.action_name))
     """`notation(state, action, legal) -> str`: the action as people write it, which `read_action` reads; otherwise its
     name"""
+    sign: Function | None = _text("a function")
+    """`sign(state) -> str`: what people write behind the notation of an action that leads to this state, such as `+`
+    for check; otherwise nothing"""
+    move_number: Function | None = _text("a function")
+    """`move_number(state) -> str`: the number that people write before the next action, such as `5...`; otherwise plies
+    are counted"""
     typed_turn: Function | None = _text("a function")
     """`typed_turn(text, side) -> [str]`: the action names of a turn of several actions, or InvalidText"""
     turn_text: Function | None = _text("a function")
@@ -318,8 +324,8 @@ class Rules:
     """`write_record(start, actions, players, outcome) -> str`: a game in the game's own file format, such as PGN;
     otherwise a plain list of actions"""
     read_records: Function | None = _optional("a function", file="record")
-    """`read_records(text, game) -> [(start, actions, outcome)]`: the games of a text in that format, with the outcome
-    that it tells, such as one by resignation"""
+    """`read_records(text, game) -> [(start, actions, players, outcome)]`: the games of a text in that format, with the
+    players' names, empty where they are not told, and the outcome that it tells, such as one by resignation"""
 
     # ---- learning ----
     evaluate: Function | None = _optional("a compiled function", file="evaluate")
@@ -359,7 +365,9 @@ class Rules:
     AGENTS: Mapping[str, Function] = _agents("a mapping", {})
     """{name: class}, made with the game: agents of other kinds; one with `scores(states)` is also a teacher"""
     STRONGEST: str = _agents("a text", "")
-    """the spec of the strongest agent for this game, which `level:10` plays; otherwise `search:time=0.5`"""
+    """the spec of the strongest agent without a network, which `level:10` plays; otherwise `search:time=0.5`"""
+    STRONGEST_WITH_NETWORK: str = _agents("a text", "")
+    """the spec of a stronger agent with the pretrained network, which `level:10` plays where torch is installed"""
     advise: Function | None = _agents("a function")
     """`advise(position) -> str`: advice for a person, or an empty text"""
     solve: Function | None = _agents("a function")

@@ -14,6 +14,7 @@ from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
+from plyground.search.circles import Turns
 
 DEEPEST = 40
 LARGEST_TABLE = 26
@@ -54,13 +55,13 @@ class Minimax:
         self.entries = 1 << table if table else 0
         self.independent = not table  # which keeps positions of other games
         self.kernels = game.kernels("plyground.search.alpha_beta")
-        self._buffers = threading.local()
+        self._buffers, self._turns = threading.local(), Turns(game)
 
     def __str__(self) -> str:
         return f"minimax:depth={self.depth}" + (f",quiescence={self.quiescence}" if self.quiescence else "")
 
     def act(self, states: Records, rngs: Words) -> Ints:
-        return self.search(states, rngs)[0]
+        return self._turns.without_circles(states, self.search(states, rngs)[0])
 
     def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""

@@ -18,6 +18,7 @@ from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
+from plyground.search.circles import Turns
 from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
 from plyground.search.minimax import check_searchable
 
@@ -65,8 +66,8 @@ class TimedMinimax:
     position alone.
     """
 
-    interruptible = True
     independent = True
+    stoppable = True
 
     def __init__(
         self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0
@@ -83,6 +84,7 @@ class TimedMinimax:
         self.kernels = game.kernels("plyground.search.deepening")
         self._buffers = threading.local()
         self._plans: dict[bytes, int] = {}
+        self._turns = Turns(game)
 
     def __str__(self) -> str:
         return f"minimax:nodes={self.nodes}" if self.nodes else f"minimax:time={self.seconds:g}"
@@ -104,7 +106,7 @@ class TimedMinimax:
             over_slices(run, len(rows), self.threads, 1)
         else:
             self.search(self.game.fresh, 0.0, depth=1)  # compiles
-        return actions
+        return self._turns.without_circles(states, actions)
 
     def _plan(self, state: Records, line: list[int]) -> None:
         """Remember the actions of a line that belong to the same turn."""

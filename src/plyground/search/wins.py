@@ -49,24 +49,25 @@ def _winning_first(game: Game, states: Records, rng: np.generic, every: bool) ->
     side, work, known, found = states["to_move"][0], game.work(), set[bytes](), list[int]()
     first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
     while len(states) and len(known) < MOST and (every or not found):
-        actions, origins = _legal(game, states)
+        actions, origins = legal_actions(game, states)
         after = states[origins]  # a copy
         game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), work)
         first = np.where(first[origins] < 0, actions, first[origins])
         found += first[after["outcome"] == FIRST_WINS + side].tolist()
-        goes_on = np.flatnonzero((after["outcome"] == RUNNING) & (after["to_move"] == side))
-        new = [row for row in goes_on if _is_new(game.heads(after[row : row + 1]).tobytes(), known)]
+        new = new_within_turn(game, after, side, known)
         states, first = after[new], first[new]
     return found
 
 
-def _legal(game: Game, states: Records) -> tuple[Ints, Ints]:
+def legal_actions(game: Game, states: Records) -> tuple[Ints, Ints]:
     """[K] the legal actions of all states [F], and [K] the rows that they belong to."""
     lists, counts = np.empty((len(states), game.rules.MAX_LEGAL), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
     return lists[np.arange(lists.shape[1]) < counts[:, None]], np.repeat(np.arange(len(states), dtype=np.int32), counts)
 
 
-def _is_new(key: bytes, known: set[bytes]) -> bool:
-    """Whether a key was not known; then it is from now on."""
-    return not (key in known or known.add(key))
+def new_within_turn(game: Game, states: Records, side: int, known: set[bytes]) -> list[int]:
+    """The rows of states [F] in which the turn of a side goes on and whose heads are new: `known` grows."""
+    rows = np.flatnonzero((states["outcome"] == RUNNING) & (states["to_move"] == side)).tolist()
+    heads = {row: game.heads(states[row : row + 1]).tobytes() for row in rows}
+    return [row for row, head in heads.items() if not (head in known or known.add(head))]
