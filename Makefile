@@ -1,6 +1,9 @@
 # Each target sets up what it needs in .venv, once, and again only after pyproject.toml or constraints.txt changed.
 PYTHON ?= python3
 BIN := .venv/bin
+# setuptools, which has a hash, builds packages without a wheel; `make test BUILD=` lets pip fetch other build tools
+BUILD := --no-build-isolation
+PIP := $(BIN)/pip install --disable-pip-version-check $(BUILD)
 # two processes; files stay whole, so that each game compiles in one of them; a process that dies ends the tests
 BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
@@ -13,7 +16,7 @@ RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: .venv/.learn  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
+demo: .venv/.learn .venv/.web  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
 	$(BIN)/plyground train --profile connect_four_demo
 
 web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser: a page from a server on this machine
@@ -80,8 +83,23 @@ clean:  ## remove what these targets made
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Plyground needs Python 3.11 or newer; this is ' + sys.version)"
 	$(PYTHON) -m venv .venv
 
-# .venv/.learn holds the extra [learn], and so on
+NEEDS_TORCH = grep -q '^torch==.* $* ' constraints.txt
+TORCH_IS_NEW = $(NEEDS_TORCH) && ! ls .venv/lib/python*/site-packages/torch >/dev/null 2>&1
+
+# .venv/.learn holds the extra [learn], and so on: files that have a hash in constraints.txt, then torch, which fits the
+# machine, then Plyground itself, which finds all that it needs installed.
 .venv/.%: pyproject.toml constraints.txt | .venv/bin/pip
-	@echo "Installing Plyground with its extra [$*] into .venv: PyTorch is most of it, about 1.3 GB in all and some minutes"
-	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt --editable ".[$*]"
+	@echo "Installing Plyground with its extra [$*] into .venv$$($(TORCH_IS_NEW) && \
+		echo ': PyTorch is most of it, about 1.3 GB in all and some minutes')"
+	sed -n 's/ #.* $* .*: / /p' constraints.txt > .venv/$*.txt
+	grep '^setuptools==' .venv/$*.txt > .venv/setuptools.txt
+	$(PIP) --no-deps --require-hashes --requirement .venv/setuptools.txt
+	$(PIP) --no-deps --require-hashes --requirement .venv/$*.txt
+	if $(NEEDS_TORCH); then $(PIP) --constraint constraints.txt torch; fi
+	$(PIP) --no-index --editable ".[$*]"
+	touch $@
+
+# numba-cuda and torch's GPU parts fit the machine too: they have neither pins nor hashes
+.venv/.gpu: .venv/.learn
+	$(PIP) --constraint constraints.txt --editable ".[gpu]"
 	touch $@

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 PINS = Path(__file__).parents[1] / "constraints.txt"
-OURS = {"plyground", "pip", "setuptools"}  # the last two come with Python
+OURS = {"plyground", "pip"}  # pip comes with Python
 WITH_TORCH = re.compile(r"nvidia-|cuda-|triton|numba-cuda")  # parts of its GPU build, which fits the machine
 COPYLEFT = re.compile(r"\b[AL]?GPL|GNU|General Public", re.IGNORECASE)
 
@@ -22,10 +22,12 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def read_pins(text: str) -> dict[str, str]:
-    """{package: version} of the lines `name==version`."""
-    found = re.findall(r"(?m)^([\w.-]+)==(\S+)", text)
-    return {canonical(name): version for name, version in found}
+def read_pins(text: str) -> dict[str, list[str]]:
+    """{package: versions} of the lines `name==version`; another Python or system may have another version."""
+    pins: dict[str, list[str]] = {}
+    for name, version in re.findall(r"(?m)^([\w.-]+)==(\S+)", text):
+        pins.setdefault(canonical(name), []).append(version)
+    return pins
 
 
 def licence_of(package: Distribution) -> str:
@@ -37,14 +39,14 @@ def licence_of(package: Distribution) -> str:
     return " and ".join(stated) or (field.splitlines()[0][:60] if field else "not stated")
 
 
-def problem_of(version: str, pin: str | None) -> str:
+def problem_of(version: str, pins: Sequence[str]) -> str:
     """What is wrong with a version, or nothing. A local build such as 2.13.0+cpu satisfies the pin 2.13.0."""
-    if pin is None:
+    if not pins:
         return "not pinned"
-    return "" if pin in (version, version.partition("+")[0]) else f"pinned to {pin}"
+    return "" if version in pins or version.partition("+")[0] in pins else f"pinned to {' or '.join(pins)}"
 
 
-def audit(packages: Iterable[Distribution], pins: dict[str, str]) -> tuple[list[str], list[str]]:
+def audit(packages: Iterable[Distribution], pins: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
     """(a line for each package, the problems)."""
     lines: list[str] = []
     problems: list[str] = []
@@ -52,7 +54,7 @@ def audit(packages: Iterable[Distribution], pins: dict[str, str]) -> tuple[list[
         name = canonical(package.name)
         if name in OURS:
             continue
-        licence, wrong = licence_of(package), problem_of(package.version, pins.get(name))
+        licence, wrong = licence_of(package), problem_of(package.version, pins.get(name, ()))
         if WITH_TORCH.match(name):
             wrong = ""
         notes = [wrong] if wrong else []
