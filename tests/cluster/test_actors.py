@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from cluster_runs import cluster_learner, config_of, plain, same, trained
-from plyground.cluster.actors import RayActor, RayActors
+from plyground.cluster.actors import ANYWHERE, RayActor, RayActors
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import connect
 from plyground.cluster.feed import Task
@@ -58,10 +58,15 @@ class FakeRay:
         self.answers: dict[str, Any] = {}
         self.submitted: list[tuple[str, Any]] = []  # reference to a block, and what its stream was before it
         self.started = 0
+        self.places: list[Any] = []  # where each actor should be
         self.killed: list[Any] = []
 
     def remote(self, kind: type) -> Any:
-        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.start))
+        def options(scheduling_strategy: Any, **_: Any) -> Any:
+            self.places.append(scheduling_strategy)
+            return SimpleNamespace(remote=self.start)
+
+        return SimpleNamespace(options=options)
 
     def start(self, *given: Any) -> Any:
         self.started += 1
@@ -146,14 +151,24 @@ def test_abandoned_blocks_are_not_delivered() -> None:
 
 
 def test_actors_that_are_never_ready_end_the_run_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray: Any = FakeRay()
-    ray.cluster_resources, ray.available_resources = lambda: {"CPU": 4.0}, dict
+    ray = FakeRay()
     actors = RayActors(ray, 2, "ppo", {}, 8)
     ray.answers.clear()
     monkeypatch.setattr("plyground.cluster.actors.PATIENCE", 0.05)
-    sentence = r"^0 of 1 actors were ready after 0\.05 seconds; each needs 1 CPU, and 0 of the cluster's 4 are free$"
-    with pytest.raises(Error, match=sentence):
+    with pytest.raises(Error, match=r"^given up after 0\.05 seconds: 0 of 1 actors are ready; on a new"):
         actors.wait_until_ready()
+
+
+def test_one_actor_at_a_time_is_in_the_room_that_the_run_holds() -> None:
+    """Also when that one has died, or another."""
+    ray = FakeRay()
+    actors = RayActors(ray, 3, "ppo", {}, 8, room="reserved")
+    assert ray.places == ["reserved", ANYWHERE, ANYWHERE]
+    actors.wait_until_ready(3)
+    for number, place in ((0, "reserved"), (1, ANYWHERE)):
+        actor = next(each for each in actors.actors if each.number == number)
+        actors._replace(actor, RayActorError("gone"))
+        assert ray.places[-1] == place
 
 
 def test_an_actor_plays_with_as_many_threads_as_it_reserves_cpus() -> None:

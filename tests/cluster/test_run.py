@@ -181,3 +181,27 @@ def test_ctrl_c_saves_and_leaves_nothing_behind(nothing_is_left: Path, tmp_path:
     out = finish(process)
     step = steps_of(tmp_path / "run")[-1]
     assert f"Stopped and saved at step {step}. Continue with:\n  " in out
+
+
+@pytest.mark.cluster
+def test_ctrl_c_while_a_run_waits_for_room_ends_it_with_one_line(cluster: Any, tmp_path: Path) -> None:
+    class Other:
+        def works(self) -> bool:
+            return True
+
+    ray = cluster.ray
+    others = [ray.remote(Other).options(num_cpus=1).remote() for _ in range(2)]
+    assert all(ray.get([each.works.remote() for each in others])), "they have both CPUs"
+    process = begin(*train_words(tmp_path / "run", replace(APART, on=cluster.address), 20))
+    assert process.stdout
+    lines = iter(process.stdout.readline, "")
+    try:
+        assert any("waiting up to 120 seconds: 2 actors take at least 1 CPU to begin" in line for line in lines)
+        os.killpg(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        for each in others:
+            ray.kill(each)
+    assert (process.returncode, out) == (130, "plyground: stopped\n")
+    assert not (tmp_path / "run").exists()

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 from plyground.cluster.feed import Finished, Ref, Task
 from plyground.cluster.players import CPUS, BlockPlayer
+from plyground.cluster.room import waiting
 from plyground.errors import Error, shorten
 from plyground.kernels import threads
 
 QUEUED = 2  # blocks of an actor: one that it plays, one that waits for it
 MOST_STILLBORN = 3  # actors in a row that die before they are ready
-PATIENCE = 900.0  # seconds until an actor is ready; on a new machine it compiles the game first
+PATIENCE = 900.0  # seconds until a process that has room is ready; on a new machine it compiles the game first
+ANYWHERE = "SPREAD"  # Ray's strategy for actors that have no room of their own
 NODE_DIED = "its node has died"  # in Ray's message
 NODE_CHECK_INTERVAL = 2.0  # seconds
 NODE_NAME = 12  # digits of a node's number that people need
@@ -41,6 +43,7 @@ class Actor:
     number: int
     handle: Any
     starting: Ref | None  # of its `place`, until it is ready
+    reserved: bool  # in the room that the run holds for one actor
     node: str = ""
     pid: int = 0
     jobs: dict[Ref, tuple[Job, Ref]] = field(default_factory=dict[Any, Any])
@@ -68,12 +71,20 @@ class RayActors:
     """The actors of a run."""
 
     def __init__(
-        self, ray: Any, count: int, learner: str, settings: Mapping[str, Any], block_rows: int, gpus: float = 0.0
+        self,
+        ray: Any,
+        count: int,
+        learner: str,
+        settings: Mapping[str, Any],
+        block_rows: int,
+        gpus: float = 0.0,
+        room: Any = ANYWHERE,
     ) -> None:
-        """`ray` is the package, connected to a cluster; each actor takes CPUS and `gpus` GPUs."""
+        """`ray` is the package, connected to a cluster; each actor takes CPUS and `gpus` GPUs. `room` is the scheduling
+        strategy of one actor at a time."""
         self.ray, self.count, self.given = ray, count, (learner, dict(settings), block_rows)
-        needs = {"num_cpus": CPUS, "num_gpus": gpus, "scheduling_strategy": "SPREAD", "max_restarts": 0}
-        self.kind = ray.remote(RayActor).options(**needs)
+        self.kind, self.room = ray.remote(RayActor), room
+        self.needs = {"num_cpus": CPUS, "num_gpus": gpus, "max_restarts": 0}
         self.actors: list[Actor] = []
         self.jobs: list[Job] = []  # that no actor has yet
         self.notes: list[str] = []
@@ -121,15 +132,10 @@ class RayActors:
     def wait_until_ready(self, count: int = 1) -> None:
         """Until so many actors are ready, before any block is submitted: starting one takes seconds, which are not part
         of a run."""
-        end = time.monotonic() + PATIENCE
-        while self.alive < count:
-            if time.monotonic() > end:
-                free, there = (
-                    resources().get("CPU", 0)
-                    for resources in (self.ray.available_resources, self.ray.cluster_resources)
-                )
-                why = f"{self.alive} of {count} actors were ready after {PATIENCE:g} seconds"
-                raise Error(f"{why}; each needs {CPUS} CPU, and {free:g} of the cluster's {there:g} are free")
+        why = "on a new machine an actor compiles the game first"
+        for _ in waiting(PATIENCE, lambda: f"{self.alive} of {count} actors are ready; {why}"):
+            if self.alive >= count:
+                return
             self.wait(1.0)
 
     # ---- blocks ----
@@ -192,8 +198,10 @@ class RayActors:
     # ---- failures ----
 
     def _start(self) -> None:
-        handle = self.kind.remote(*self.given)
-        self.actors.append(Actor(self.started, handle, handle.place.remote()))
+        reserved = not any(actor.reserved for actor in self.actors)
+        strategy = self.room if reserved else ANYWHERE
+        handle = self.kind.options(scheduling_strategy=strategy, **self.needs).remote(*self.given)
+        self.actors.append(Actor(self.started, handle, handle.place.remote(), reserved))
         self.started += 1
 
     def _replace(self, actor: Actor, error: Exception) -> None:

@@ -7,7 +7,6 @@ import json
 import math
 import socket
 import tempfile
-import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
@@ -17,13 +16,13 @@ from typing import Any
 from plyground.backend import device as devices
 from plyground.cluster.actors import PATIENCE, RayActors, last_line
 from plyground.cluster.config import ClusterConfig
-from plyground.cluster.connect import LOOPBACK, Cluster, NoCluster, connect
+from plyground.cluster.connect import LOOPBACK, Cluster, connect
 from plyground.cluster.learner import ClusterLearner
 from plyground.cluster.parallel import Group, Helper, SharedUpdates
 from plyground.cluster.players import sides_of
-from plyground.cluster.room import Room
+from plyground.cluster.room import Room, waiting
 from plyground.cluster.streams import Sink
-from plyground.errors import Error, shorten
+from plyground.errors import Error, counted, shorten
 
 
 @contextmanager
@@ -36,11 +35,11 @@ def on_cluster(name: str, settings: Any, config: ClusterConfig) -> Generator[Clu
         full = replace(config, **config.resolved(left))
         room = Room(full.actors, _gpus_of_each(cluster, settings, full), full.learners - 1, helper)
         room.check(cluster)
-        room.wait(cluster)
+        *places, first = stack.enter_context(room.reserved(cluster))
         stack.enter_context(_without_dumps())
         plain = json.loads(json.dumps(asdict(settings)))
-        helpers = stack.enter_context(_helpers(cluster, room, name, plain))
-        actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, room.actor_gpus)
+        helpers = stack.enter_context(_helpers(cluster, room, places, name, plain))
+        actors = RayActors(cluster.ray, full.actors, name, plain, full.block_rows, room.actor_gpus, first)
         stack.callback(actors.close)
         learner = ClusterLearner(name, settings, actors, full)
         stack.callback(learner.feed.close)
@@ -79,11 +78,14 @@ def helper_needs(cluster: Cluster, settings: Any) -> dict[str, int]:
 
 
 @contextmanager
-def _helpers(cluster: Cluster, room: Room, name: str, settings: Mapping[str, Any]) -> Generator[list[Any]]:
-    """Further learner processes, ready, while the block runs. They are placed before the actors, which fit anywhere."""
+def _helpers(
+    cluster: Cluster, room: Room, places: Sequence[Any], name: str, settings: Mapping[str, Any]
+) -> Generator[list[Any]]:
+    """Further learner processes, ready, while the block runs; `places` are Ray's scheduling strategies."""
     ray, cpus = cluster.ray, room.helper["CPU"]
-    kind = ray.remote(Helper).options(num_cpus=cpus, num_gpus=room.helper["GPU"], max_restarts=0)
-    found = [kind.remote(name, {**settings, "threads": cpus or settings["threads"]}) for _ in range(room.helpers)]
+    kind, needs = ray.remote(Helper), {"num_cpus": cpus, "num_gpus": room.helper["GPU"], "max_restarts": 0}
+    given = name, {**settings, "threads": cpus or settings["threads"]}
+    found = [kind.options(scheduling_strategy=place, **needs).remote(*given) for place in places]
     try:
         _wait_until_ready(ray, found)
         yield found
@@ -93,10 +95,10 @@ def _helpers(cluster: Cluster, room: Room, name: str, settings: Mapping[str, Any
 
 
 def _wait_until_ready(ray: Any, helpers: Sequence[Any]) -> None:
-    asked, end = [each.ready.remote() for each in helpers], time.monotonic() + PATIENCE
-    while asked:
-        if time.monotonic() > end:
-            raise NoCluster(f"a further learner process was not ready after {PATIENCE:g} seconds")
+    asked = [each.ready.remote() for each in helpers]
+    for _ in waiting(PATIENCE, lambda: f"{counted(len(helpers), 'further learner process')} must be ready first"):
+        if not asked:
+            return
         done, asked = ray.wait(asked, num_returns=1, timeout=1.0)
         try:
             ray.get(done)
