@@ -48,6 +48,11 @@ def test_the_board_is_shown_before_anything_is_compiled(command, monkeypatch: py
     assert ". . ○ ● ● . ." in out
 
 
+def test_a_position_is_drawn_as_in_play(command) -> None:
+    code, out, _ = command("analyse", "--position", "7k/8/8/8/8/8/R7/1R4K1 b - - 0 1", *FEW)
+    assert (code, out.splitlines()[7]) == (0, "1  ·  ♖  ·  ·  ·  ·  ♔  ·"), "a FEN is of chess"
+
+
 def test_moves_that_an_agent_cannot_tell_apart_are_said_to_be_equal(capsys: pytest.CaptureFixture[str]) -> None:
     start = pg.load("connect_four").start()
     found = start.analyse("search:sims=7")
@@ -93,11 +98,35 @@ def test_moves_are_written_as_in_play(command) -> None:
     code, out, _ = command("analyse", "chess", "--moves", "f3 e5 g4 Nc6", "--sims", "2000")
     assert code == 0
     assert "│ g4 " in out
-    assert "better: Qh4\n" in out
+    assert "better: Qh4#\n" in out
+    assert "\n2. g4, blunder: lost" in out
     code, out, _ = command("analyse", "paco_sako", "--sims", "60")
     assert (code, "│ e2>e4 " in out) == (0, True), "whole turns"
     code, out, _ = command("analyse", "paco_sako", "--moves", "e2e4 e7e5 d2d4", "--sims", "60")
     assert (code, "│ 2    │ black │ e7>e5  │" in out, "3 of 3 turns." in out) == (0, True, True), "a row for each turn"
+
+
+LEGAL = """[White "Anna"]
+[Black "Ben"]
+
+1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0
+"""
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_game_of_chess_is_shown_as_chess_players_write_it(command, tmp_path: Path) -> None:
+    file = tmp_path / "game.pgn"
+    file.write_text(f'[White "?"]\n\n1. e4 *\n\n{LEGAL}', encoding="utf-8")
+    code, out, _ = command("analyse", str(file), "--number", "2", "--sims", "1000")
+    assert (code, out.splitlines()[0].rstrip()) == (0, "chess: White Anna against Black Ben")
+    rows = [[cell.strip() for cell in line.split("│")[1:5]] for line in out.splitlines() if line[:1] == "│"]
+    assert rows[-4] == ["5...", "Black", "Bxd1", "win in 2 moves"]
+    assert [row[0] + row[2] for row in rows[-3:]] == ["6.Bxf7+", "6...Ke7", "7.Nd5#"]
+    assert (rows[-2][3], rows[-1][3]) == ("win in 1 move", "win")
+    assert "\n5... Bxd1, blunder: lost" in out
+    assert f"This is game 2 of 2 in {file}: --number N analyses another one." in out
+    code, out, _ = command("analyse", str(file), "--sims", "20")
+    assert (code, out.splitlines()[0].rstrip()) == (0, "chess"), "a player who is not told"
 
 
 def test_without_a_terminal_a_long_search_says_now_and_then_how_far_it_is(
@@ -150,6 +179,15 @@ def test_ctrl_c_shows_what_was_found_so_far(
         (["--position", "1212121"], "an analysis needs a running game; FIRST_WINS in"),
         (["sequence", "--moves", "x"], "the analysis of a whole game is for games without chance in which nothing is"),
         (["--agent", "greedy"], "--agent of an analysis is a tree search, such as search:net=trained, not 'greedy'"),
+        (
+            ["--agent", "uci:stockfish"],
+            "--agent of an analysis is a tree search, such as search:net=trained, not 'uci:",
+        ),
+        (["e4 e5 Nf3"], "'e4 e5 Nf3' is no file; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'"),
+        (["8/8/8/8/8/8/8/K1k5 w - - 0 1"], "is no file; a position: plyground analyse chess --position"),
+        (["nonsense"], "a position: plyground analyse connect_four --position nonsense"),
+        (["--moves", "1. e4 e5 2. Ke3"], "ply 3: 'Ke3' is not legal in 'rnbq"),
+        (["--position", "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "--moves", "Kb2 Kh7"], "ply 1: 'Kb2' is not legal in '7k/8"),
         (["--agent", f"search:run={ROOT}/src/plyground/trained/chess"], "has learned chess, not connect_four"),
         (["--moves", "4", "--file", "x"], "analyse takes --moves or --file, not both"),
         (["--picture", "a.png"], "the picture shows the values of a game: name one by --moves or --file"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core.event import trigger_event
+from rich.console import Console
 
 import plyground as pg
 from conftest import at_once, finish_compiling
@@ -173,14 +176,15 @@ def test_think_shows_what_the_opponent_thinks_of_each_move(typed: Type) -> None:
     shown = typed(pg.load("paco_sako").start(), "think", against="greedy")
     assert re.search(r"It would play b2>b\d\.\n", shown), "a whole turn"
     assert re.search(r"│ e2>e4 +│ \+0.\d\d │", shown)
+    assert "Each is the best of the turns that begin with the same action; type moves for all." in shown
     assert "Values by window, which scores moves:" in typed(pg.load("sequence").start(), "think", against="greedy")
     assert "random does not tell what it thinks of moves" in typed(pg.load("connect_four").start(), "think")
     assert "random does not tell" not in typed(pg.load("connect_four").position("1212121"), "think")
 
 
 def test_a_command_with_more_words_says_how_it_is_typed(typed: Type) -> None:
-    shown = typed(pg.load("connect_four").start(), "think hard", "help me", "hint me", "undo foo")
-    for line in ("think alone, not think hard", "help alone, not help me", "hint alone, not hint me"):
+    shown = typed(pg.load("connect_four").start(), "think hard", "hint me", "undo foo")
+    for line in ("think alone, not think hard", "hint alone, not hint me"):
         assert f"Type {line}." in shown
     assert "Type undo, or undo 3 for three turns, not undo foo." in shown
 
@@ -207,10 +211,56 @@ def test_who_waits_without_a_terminal_is_told_why(capsys: pytest.CaptureFixture[
     assert "compiling, once for this machine" in capsys.readouterr().err
 
 
+def test_what_a_person_waits_for_is_one_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(play, "console", Console(file=shown, force_terminal=True, width=60))
+    assert play.wait(Background({"agent": lambda: time.sleep(0.5) or "made"}), "agent") == "made"
+    assert "compiling, once for this machine: agent, 1 of 1 (0 s;" in shown.getvalue()
+    frames = re.split(r"\r|\n", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.getvalue()))
+    assert not [frame for frame in frames if frame.endswith("minute or two)") or frame.startswith("in all")]
+
+
+@pytest.mark.parametrize(
+    ("against", "line"),
+    [
+        ("level:3", "Compiling in the background, once for this machine; play on."),
+        ("level:9", "once for this machine; play on; level:9 can reply and think only then."),
+    ],
+)
+def test_it_is_said_whether_the_opponent_waits_for_the_compiler(
+    monkeypatch: pytest.MonkeyPatch, against: str, line: str
+) -> None:
+    shown, quits = io.StringIO(), threading.Event()
+    monkeypatch.setattr(play, "console", Console(file=shown, force_terminal=True, width=200))
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+
+    def compiled() -> None:
+        with trigger_event("numba:compile"):
+            quits.wait()
+
+    background = Background({"agent": compiled})
+    play.run(pg.Session(pg.load("sequence").start(), None, against, side=0, seed=1), background)
+    quits.set()
+    background.thread.join()
+    assert line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.getvalue())
+
+
+def test_who_has_everything_compiled_reads_nothing_about_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, quits = io.StringIO(), threading.Event()
+    monkeypatch.setattr(play, "console", Console(file=shown, force_terminal=True, width=200))
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: "quit")
+    background = Background({"agent": quits.wait})  # it only reads from the disk
+    play.run(pg.Session(pg.load("connect_four").start(), None, "greedy", side=0, seed=1), background)
+    quits.set()
+    background.thread.join()
+    assert "1 2 3 4 5 6 7" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.getvalue())
+    assert "ompiling" not in shown.getvalue()
+
+
 def test_help_says_how_to_type_once_more(typed: Type) -> None:
     words = "the square to lift, then the square to place"
     assert typed(pg.load("paco_sako").start()).count(words) == 1
-    for question in ("help", "?", "HELP"):
+    for question in ("help", "?", "HELP", "help hint", "Help me"):
         shown = typed(pg.load("paco_sako").start(), question)
         assert shown.count(words) == 2
         assert "save FILE  write the game so far" in shown
@@ -265,14 +315,17 @@ def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pyte
 
 
 def test_a_word_of_other_programs_is_answered_with_ours(typed: Type) -> None:
-    shown = typed(pg.load("chess").start(), "q", "back", "load my game.txt", "hepl", "exd5")
+    shown = typed(pg.load("chess").start(), "bye", "back", "load my game.txt", "hepl", "exd5")
     assert "Type help, not hepl." in shown
     assert "'exd5' is not legal" in shown
-    assert "Type quit, not q." in shown
+    assert "Type quit, not bye." in shown
     assert "Type undo, not back." in shown
     assert re.search(r"type quit, then:\n  .*plyground play chess --load 'my game.txt' random\n", shown)
     shown = typed(pg.load("chess").position("7k/P7/8/8/8/8/8/K7 w - - 0 1"), "a8", "q")
-    assert "Type quit" not in shown, "it completes the promotion"
+    assert "Good-bye" in shown
+    assert "a8=Q" in shown, "it completes the promotion"
+    shown = typed(pg.load("chess").start(), "q", "e4")
+    assert "random plays" not in shown, "it quits"
 
 
 # ---- files ----

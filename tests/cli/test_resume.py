@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -207,6 +208,12 @@ def test_killed_before_the_first_checkpoint_it_begins_anew(command, tmp_path: Pa
 
 
 def test_runs_are_listed_packed_and_inspected(trained: Path, tmp_path: Path, command) -> None:
+    code, out, _ = command("runs", "--folder", str(trained.parent), "--json")
+    (listed,) = json.loads(out)
+    assert (code, listed["run"], listed["learner"], listed["done"], listed["limit"]) == (0, trained.name, "dqn", 2, 2)
+    assert 0.0 <= listed["scores"]["random"]["score"] <= 1.0
+    code, _, err = command("runs", "inspect", str(trained), "--json")
+    assert (code, "--json is for the list of runs" in err) == (2, True)
     code, out, _ = command("runs", "--folder", str(trained.parent))
     assert code == 0
     assert "short" in out

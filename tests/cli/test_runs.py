@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from conftest import ROOT
 from forged import change_tensors
+from plyground.cli import runs
 from plyground.runs import trust
 from plyground.runs.directory import read_config, read_metrics, steps_of
+from runs_on_disk import add_cycle, new_run
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SHORT = ["--cycles", "2", "--games-per-cycle", "60", "--num-envs", "8", "--eval-games", "4"]
@@ -99,8 +103,8 @@ def test_a_table_in_words(trained: Path, command) -> None:
 
 
 def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path, command) -> None:
-    for runs in ([str(trained)], [str(trained), str(trained)]):
-        code, _, err = command("plot", *runs, "--out", str(tmp_path / "x.png"))
+    for paths in ([str(trained)], [str(trained), str(trained)]):
+        code, _, err = command("plot", *paths, "--out", str(tmp_path / "x.png"))
         assert code == 0, err
         assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
@@ -199,6 +203,47 @@ def test_paths_are_shown_as_they_are(trained: Path, tmp_path: Path, command, nam
     assert code == 0, err
     assert name in out.replace("\n", "")
     assert name in command("runs", "--folder", str(tmp_path / "["))[1]
+
+
+SCORES = ("random 82%", "greedy 14%", "minimax:depth=3 5%")
+
+
+def show_list(folder: Path, width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines of the table of runs in a terminal of that width."""
+    shown = io.StringIO()
+    terminal = Console(file=shown, force_terminal=True, color_system=None, width=width, highlight=False, markup=False)
+    monkeypatch.setattr(runs, "console", terminal)
+    runs.runs(folder=folder)
+    return shown.getvalue().splitlines()
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    """Runs with the long names that seeds have, and one that cannot be read."""
+    for seed in range(2):
+        run = new_run(tmp_path, f"connect_four-ppo-1/seed-{seed}")
+        scores = {each.split()[0]: {"score": int(each.split()[1][:-1]) / 100, "low": 0, "high": 1} for each in SCORES}
+        add_cycle(run, 1)
+        (run / "best.json").write_text(json.dumps({"step": 123_456, "eval_opponents": scores}))
+    (new_run(tmp_path, "damaged") / "best.json").write_text("[]")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [(200, ""), (80, "best step"), (60, "learner, game, best step"), (40, "")],
+)
+def test_the_list_of_runs_fits_the_terminal_and_breaks_no_score(
+    listed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int, left_out: str
+) -> None:
+    lines = show_list(listed, width, monkeypatch)
+    text, below = "\n".join(lines), capsys.readouterr().out
+    assert max(map(len, lines)) <= width, text
+    assert (lines[0].split()[-1] == "scores") == (width >= 60)
+    assert all(text.count(score) == 2 for score in SCORES), text
+    assert "best.json" in text
+    assert all(f"connect_four-ppo-1/seed-{seed}" in text for seed in range(2)), text
+    assert (f"A wider terminal also shows: {left_out}.\n" in below) == bool(left_out), below
 
 
 @pytest.mark.parametrize("words", [["evaluate"], ["resume"], ["table"], ["runs", "inspect"], ["plot"]])

@@ -64,6 +64,10 @@ def test_a_group_is_drawn_and_reported(group: Path, tmp_path: Path, command) -> 
     code, out, _ = command("report", str(group))
     assert code == 0
     assert out.strip() == (group / "report.md").read_text().strip()
+    code, out, _ = command("report", str(group), "--games", "20")
+    assert code == 0
+    assert "measured during the runs, without --games 20" in out
+    assert f"plyground evaluate {group} --games 20" in out
     (group / "seed-3" / "report.md").unlink()
     code, out, err = command("report", str(group / "seed-3"), "--games", "4")
     assert "plyground: measuring the best version: 4 games against each of " in err

@@ -80,6 +80,26 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert steps_of(path)[-1] == step
 
 
+def test_ctrl_c_while_the_run_is_measured_says_that_it_is_saved(tmp_path: Path, command, monkeypatch) -> None:
+    def measure(path: Path) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plyground.cli.running.write_report", measure)
+    path = tmp_path / "run"
+    code, _, err = command(*train_command(path, 1)[3:])
+    assert code == 130
+    assert "stopped; the run is finished and saved" in err
+    assert f"plyground report {path}\n" in err
+    assert f"plyground play {ROW} run:{path}\n" in err
+
+
+def test_a_limit_of_zero_is_said_to_be_none(accept) -> None:
+    code, out, err = accept("train ppo connect_four --seconds 0")
+    assert code == 0, err
+    assert "--seconds 0: no such limit; this run ends after 10 cycles, or by Ctrl-C" in out
+    assert "no such limit" not in accept("train ppo connect_four --seconds 5")[1]
+
+
 @pytest.mark.parametrize("word", ["reinforce", "a2c", "ppo"])
 def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, command) -> None:
     path = str(tmp_path / "run")

@@ -32,17 +32,17 @@ def shown(viewer: Viewer) -> str:
 def test_keys_pause_step_go_back_and_change_the_speed(viewer: Viewer) -> None:
     viewer.press("right")
     assert viewer.paused
-    assert "turn 1: ● 4" in shown(viewer)
+    assert "1. ● 4" in shown(viewer)
     viewer.press("n")
-    assert "turn 2: ○ 4" in shown(viewer)
+    assert "2. ○ 4" in shown(viewer)
     assert ".[○]." in shown(viewer)
     viewer.press("left")
     viewer.press("b")
-    assert "turn 0: the beginning" in shown(viewer)
+    assert "the beginning" in shown(viewer)
     viewer.press("end")
-    assert "turn 2" in shown(viewer)
+    assert "2. ○ 4" in shown(viewer)
     viewer.press("home")
-    assert "turn 0" in shown(viewer)
+    assert "the beginning" in shown(viewer)
     viewer.press(" ")
     viewer.press("+")
     assert "speed 2 " in shown(viewer)
@@ -68,6 +68,15 @@ def test_without_a_terminal_a_game_is_a_line_for_each_turn_and_the_last_board(co
         assert command("watch", *words)[1] == again
     code, _, err = command("watch", "--save", str(file))
     assert (code, "exists already" in err) == (2, True)
+
+
+def test_moves_of_chess_have_their_numbers_and_signs(command, tmp_path: Path) -> None:
+    file = tmp_path / "game.pgn"
+    file.write_text("1. e4 f6 2. d4 g5 3. Qh5#", encoding="utf-8")
+    code, out, _ = command("watch", str(file))
+    assert (code, out.splitlines()[:5]) == (0, ["1. e4", "1... f6", "2. d4", "2... g5", "3. Qh5#"])
+    code, out, _ = command("watch", "greedy", "random", "--position", "7k/8/8/8/8/8/R7/1R4K1 w - - 0 9", "--seed", "1")
+    assert (code, out[:3]) == (0, "9. "), "a FEN is of chess"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
+from plyground.play.saved import SavedGame
 from plyground.position import Position
 from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, name_mistake, solve
 from plyground.report.analysis import analyse_game as analyses_of_game
@@ -40,11 +41,11 @@ WORST = 5  # mistakes that are shown with their positions
 
 def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
     """The search agent of a spec, with the limits of the command line."""
-    name, options = specs.split(spec)
-    if name != "search":
+    if spec.partition(":")[0] != "search":
         raise InvalidValue(
             f"--agent of an analysis is a tree search, such as search:net=trained, not {shorten(spec)!r}"
         )
+    name, options = specs.split(spec)
     if simulations is not None:
         options["sims"] = str(simulations)
     if seconds is not None:
@@ -71,7 +72,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
             now_and_then.say(lambda: _so_far(each, position))
 
     if not as_json:
-        console.print(board(position, position.seat if position.game.rules.hidden else None))
+        console.print(board(position, position.seat if position.game.rules.hidden else 0))
     position.game.compile()
     scores = solve(position)
     with live or nullcontext():
@@ -132,6 +133,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     seconds = f"{found.seconds:.1f}" if found.seconds >= 1 else f"{found.seconds:.3f}"
     line = [f"{counted(found.simulations, 'simulation')} in {seconds} s ({rate:,.0f} a second)"] * bool(rate)
     line += [f"value of the position {found.value:+z.2f}"] * (not rate and "value" not in columns and found.value != 0)
+    line += ["values from -1 to 1"] * ("value" in columns)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
     line += [counted(left, "more move")] * bool(left)
     return Group(table, Text(", ".join(line)), *_equal(shown))
@@ -162,26 +164,24 @@ def check_open(game: Game) -> None:
         )
 
 
-def analyse_game(
-    agent: Any, start: Position, actions: Sequence[int], seed: int, as_json: bool, picture: Path | None
-) -> None:
+def analyse_game(agent: Any, saved: SavedGame, seed: int, as_json: bool, picture: Path | None) -> None:
     """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
-    positions = [start]  # before each ply
-    for action in actions[:-1]:
-        positions.append(positions[-1].play(action))
+    start, actions, positions = saved.start, saved.actions, saved.positions
     with terminal.progress(len(actions), "plies", hide=as_json) as advance:
 
         def show(each: GameAnalysis) -> None:
             last, first = each.plies[-1], _turns(each.plies)[-1][0].ply - 1
             turn = typed.turns_of(positions[first], actions[first : last.ply])[0]
-            advance(last.ply, title=f"{last.side} {turn.text} {last.mistake}".rstrip())
+            advance(last.ply, title=f"{last.number or last.side} {turn.text} {last.mistake}".rstrip())
 
         found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))
     else:
-        show_game(as_written(found, positions, actions), start.game)
+        show_game(as_written(found, positions[: len(actions)], actions), start.game, saved.players)
+        if saved.place:
+            say(f"\nThis is {saved.place}: --number N analyses another one.")
     if picture:
         from plyground.report.pictures import save_values
 
@@ -227,18 +227,21 @@ def _as_one(
     )
 
 
-def show_game(found: GameAnalysis, game: Game) -> None:
+def show_game(found: GameAnalysis, game: Game, players: tuple[str, str]) -> None:
     """All plies, or turns, then the worst mistakes with the command that analyses each."""
     sides, unit = game.rules.SIDES, _unit(game)
     solved = any(each.words for each in found.plies)
-    columns = [unit, "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
-    table = titled(str(game), *columns)
+    named = " against ".join(f"{side} {player}" for side, player in zip(sides, players, strict=True) if player)
+    first = "move" if game.rules.move_number else unit
+    columns = [first, "side", "played", f"value for {sides[0]}", *(["solver"] if solved else []), "lost", "", "better"]
+    table = titled(f"{game}: {named}" if named else str(game), *columns)
     for each in found.plies:
+        value = each.result or f"{each.value:+z.2f}"
         lost = f"{each.lost:.2f}" if each.lost >= 0.005 else ""
         exact = [f"{each.exact:+d}" if each.exact else "" if each.exact is None else "0"] * solved
         better = each.best if each.mistake else ""
         style = "bold" if each.mistake == "blunder" else ""
-        cells = [str(each.ply), each.side, each.played, f"{each.value:+z.2f}", *exact, lost, each.mistake, better]
+        cells = [each.number or str(each.ply), each.side, each.played, value, *exact, lost, each.mistake, better]
         table.add_row(*cells, style=style)
     console.print(table)
     limits = ", ".join(f"{name} from {least:g}" for name, least in reversed(THRESHOLDS.items()))
@@ -257,7 +260,8 @@ def _unit(game: Game) -> str:
 
 def _show_mistake(each: PlyAnalysis, game: Game) -> None:
     exact = f" ({each.words})" if each.words else ""
-    say(f"\n{_unit(game)} {each.ply}: {each.side} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
+    which = each.number or f"{_unit(game)} {each.ply}: {each.side}"
+    say(f"\n{which} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
     say(f"  better: {' '.join(each.line[:SHORT])}")
     say(f"  {command('analyse', game, '--position', each.position)}")
 

@@ -17,7 +17,8 @@ from typing import NoReturn
 import plyground
 from plyground.cli import help as texts
 from plyground.cli.ctrl_c import interruptible, say_stopped, second_ends
-from plyground.cli.guesses import correct, game_files, option
+from plyground.cli.guesses import correct
+from plyground.cli.words import game_files, option
 from plyground.errors import Error, command, naming_extras, shorten, unknown
 
 OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
@@ -153,7 +154,7 @@ def _run(arguments: list[str]) -> None:
         # tyro hides the words that were given already
         defaults = option_defaults(commands[name])
         rest = ["--help"] if for_help else words_first(rest, defaults)
-        if arguments[0] not in (*SAVE_FIRST, "uci") and not for_help:  # the others tell it themselves
+        if arguments[0] not in SAVE_FIRST and not for_help:  # the others tell it themselves
             _check_options(name, rest, defaults)
         registry = ConstructorRegistry()
         registry.primitive_rule(plain_values(rest))  # pyright: ignore[reportUnknownMemberType]

@@ -17,10 +17,11 @@ from typing import Annotated, Any, get_args
 from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from plyground.cli.guesses import NUMBER, game_name, game_of_run, is_game, is_run, is_saved_game, run_path
 from plyground.cli.help import HELP
+from plyground.cli.words import NUMBER, game_of_run, is_game, is_run, is_saved_game, run_path
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
+from plyground.games.spellings import game_name
 from plyground.runs.groups import seed_runs
 
 DEFAULT_GAME = "connect_four"

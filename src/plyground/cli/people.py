@@ -23,7 +23,7 @@ from plyground.cli.grammar import (
     saved_game,
     shown_as,
 )
-from plyground.cli.guesses import is_game, is_saved_game
+from plyground.cli.words import is_game, is_saved_game
 from plyground.errors import InvalidValue, check_installed, command, unknown
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def play(
         spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
         saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
     else:
-        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1)
-        saved = SavedGame(_interpreted(spec).position(position, begun), [], ("", ""))
+        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
+        saved = SavedGame(_interpreted(spec or game_of(position)).position(position, begun), [], ("", ""))
     rules = saved.start.game
     mine = side_of(rules, side) if side else int(saved.players[1] == "you")
     opponent, maker = (rest[0], _maker(rest[0], rules)) if rest else _opponent(saved.players[1 - mine], rules)
@@ -164,7 +164,7 @@ def watch(
         raise InvalidValue(
             f"a saved game is watched by itself: {command('watch', *([spec] if spec else []), files[0])}"
         )
-    rules, begun = _interpreted(spec or DEFAULT_GAME), time.time_ns() if seed is None else seed
+    rules, begun = _interpreted(spec or game_of(position)), time.time_ns() if seed is None else seed
     a, b = rest or [usual(rules)[-1]] * 2
     makers = _maker(a, rules), _maker(b, rules)
     show_agents(rules.position(position, begun), (a, b), makers, begun, speed, step, save)
@@ -187,6 +187,20 @@ def prepare(
     prepare_games([pg.load(each) for each in named])
 
 
+def game_of(position: str, moves: str = "", default: str = DEFAULT_GAME) -> str:
+    """The first game that reads a position, and in which the first of some moves is legal there: chess for a FEN."""
+    from plyground.games import GAMES
+    from plyground.play.saved import NUMBER, read_moves
+
+    for name in GAMES:
+        with suppress(pg.Error):
+            start = _interpreted(name).position(position)
+            if first := NUMBER.sub(" ", moves).split()[:1]:
+                read_moves(start, first[0])
+            return name
+    return default
+
+
 def _interpreted(spec: str | pg.Game) -> pg.Game:
     """A game whose first board waits for no compiler."""
     game = pg.load(spec)
@@ -197,11 +211,13 @@ def _interpreted(spec: str | pg.Game) -> pg.Game:
 def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
     """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
     spec is told at once."""
+    from plyground.agents.agent import stoppable
+
     if _needs_torch(spec, game):
         check_installed("torch")
         return lambda: pg.agent(spec, game)
     agent = pg.agent(spec, game)
-    if not getattr(agent, "interruptible", False):  # else Ctrl-C ends a search: the best move so far is played
+    if not stoppable(agent):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
     return lambda: agent
 
@@ -280,7 +296,7 @@ def analyse(
         json: print one JSON object instead
     """
     from plyground.cli import analyse as display
-    from plyground.play.saved import game_of_file, read_file, read_moves
+    from plyground.play.saved import SavedGame, game_of_file, read_file, read_moves
 
     file, others = saved_game(words, file)
     if moves and file:
@@ -288,26 +304,34 @@ def analyse(
     others.sort(key=is_game, reverse=True)
     spec, rest = game_first(others, game, "analyse [GAME] [FILE]", 0, 1, default="")
     if rest:
-        line, place = (command("analyse", spec or DEFAULT_GAME, how, rest[0]) for how in ("--moves", "--position"))
-        raise InvalidValue(f"{rest[0]!r} is no file; the moves of a game: {line}; a position: {place}")
+        raise InvalidValue(f"{rest[0]!r} is no file; {_meant(spec, rest[0])}")
     check_picture(picture)
-    rules = pg.load(spec or (game_of_file(file) if file else DEFAULT_GAME))
+    rules = pg.load(spec or (game_of_file(file) if file else game_of(position, moves, game_of(position))))
     if not (moves or file):
         rules.interpret()
-    start, actions = rules.position(position), list[int]()
+    start = rules.position(position)
+    saved = SavedGame(start, [], ("", ""))
     if moves or file:
         display.check_open(rules)
     if file:
-        start, actions, *_ = read_file(file, rules, number, openly=True)
+        saved = read_file(file, rules, number, openly=True)
     elif moves:
-        actions = read_moves(start, moves)
+        saved = SavedGame(start, read_moves(start, moves), ("", ""))
     if picture and not (moves or file):
         raise InvalidValue("the picture shows the values of a game: name one by --moves or --file")
     searcher = display.make_searcher(rules, agent, sims, time)
     if moves or file:
-        display.analyse_game(searcher, start, actions, seed, json, picture)
+        display.analyse_game(searcher, saved, seed, json, picture)
     else:
         display.analyse_position(searcher, start, seed, json)
+
+
+def _meant(spec: str, word: str) -> str:
+    """The lines that analyse a word as the moves of a game, as a position, or as both where it is neither."""
+    games = {"--moves": game_of("startpos", word, default=""), "--position": game_of(word, default="")}
+    meanings = {"--moves": "the moves of a game", "--position": "a position"}
+    read = {how: game for how, game in games.items() if game} or dict.fromkeys(games, DEFAULT_GAME)
+    return "; ".join(f"{meanings[how]}: {command('analyse', spec or game, how, word)}" for how, game in read.items())
 
 
 def solve(

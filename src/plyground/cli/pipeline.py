@@ -15,11 +15,12 @@ from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import resume, teach, training
 from plyground.cli.display import Display
 from plyground.cli.grammar import hint
-from plyground.cli.guesses import game_name, is_game, option
 from plyground.cli.running import Verbose
 from plyground.cli.terminal import say, say_command
+from plyground.cli.words import is_game, option
 from plyground.errors import InvalidValue, command
 from plyground.game import load
+from plyground.games.spellings import game_name
 from plyground.learners import LEARNERS
 from plyground.learners.launch import next_free
 from plyground.runs.directory import steps_of

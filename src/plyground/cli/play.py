@@ -12,12 +12,12 @@ from typing import Any
 
 from rich.text import Text
 
-from plyground.agents.agent import Agent, Learning
-from plyground.agents.search import can_be_stopped, can_search_trees
+from plyground.agents.agent import Agent, Learning, stoppable
+from plyground.agents.search import can_search_trees
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
-from plyground.errors import Error, command
+from plyground.errors import Error, command, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import hints, preparation
@@ -29,6 +29,7 @@ from plyground.position import Position
 from plyground.search.analysis import analyse
 
 THOUGHTS = 10  # moves in the answer to `think`
+BEGINS = 0.5  # seconds after which the compiler is at work, where it is needed
 PATIENCE = 4.0  # seconds that a good hint may take; compiled before, it takes less than one
 COMMANDS = "moves, hint, think, undo, resign, new, save FILE, help, quit"
 HELP = """  moves      list the legal moves
@@ -41,13 +42,14 @@ HELP = """  moves      list the legal moves
   quit       leave (also Ctrl-C and Ctrl-D)"""
 
 MEANT = {
-    **dict.fromkeys(("q", ":q", "bye", "stop", "leave"), "quit"),
+    **dict.fromkeys(("bye", "stop", "leave"), "quit"),
     **dict.fromkeys(("back", "takeback"), "undo"),
     **dict.fromkeys(("restart", "reset"), "new"),
     **dict.fromkeys(("legal", "list"), "moves"),
     **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
 }
 """what people type: the command here"""
+SHORT_QUIT = ("q", ":q")
 WORDS = ("moves", "hint", "think", "undo", "resign", "new", "save", "help", "quit")
 
 
@@ -95,14 +97,16 @@ def _finished(session: Session, file: Path | None) -> str:
 def run(session: Session, background: Background, file: Path | None = None) -> None:
     """Read lines and print events until the person quits."""
     _show(session, session.begin(), background)
-    events, files, told = list[Event](), Files(file), False
+    events, files, told, within = list[Event](), Files(file), not console.is_terminal, BEGINS
     while True:
         _show(session, _with_reply(session, events, background), background)
-        if not told and background.progress and console.is_terminal:
-            _say("Compiling in the background, once for this machine; play on.")
+        if not told and background.compiles(within):
+            waits = "" if ready(session, background) else f"; {session.name} can reply and think only then"
+            _say(f"Compiling in the background, once for this machine; play on{waits}.")
             told = True
+        within = 0.0
         typed = _ask(session.prompt)
-        if typed is None:
+        if typed is None or _quits(typed, session):
             return
         events = _answer(typed, session, background)
         for event in events:
@@ -110,6 +114,12 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
                 files = Files()
             elif event.kind == "saved":
                 say(files.write(event))  # a path is not broken
+
+
+def _quits(typed: str, session: Session) -> bool:
+    """Whether a short word for `quit` means that, and neither a move nor the rest of one: a queen."""
+    is_move = session.unclear or (not session.over and candidates(session.position, typed))
+    return typed.lower() in SHORT_QUIT and not is_move
 
 
 def _answer(typed: str, session: Session, background: Background) -> list[Event]:
@@ -127,6 +137,8 @@ def _answer(typed: str, session: Session, background: Background) -> list[Event]
 def _answered(typed: str, session: Session, background: Background) -> bool:
     """Answer what a session cannot: `help`, `think`, a hint while better ones are being compiled, and other programs'
     words for our commands. Returns whether that was all."""
+    if typed.lower().startswith("help ") and not candidates(session.position, typed):
+        typed = "help"  # `help hint`
     meant = _meant(typed, session)
     if meant:
         say(meant)  # a command line is not broken
@@ -152,7 +164,7 @@ def _meant(typed: str, session: Session) -> str:
         return f"To go on with a saved game, type quit, then:\n  {how}"
     if word.lower() == "undo" and rest.strip().isdecimal():
         return ""
-    if word.lower() in ("think", "help", "quit") and rest and not candidates(session.position, typed):
+    if word.lower() in ("think", "quit") and rest and not candidates(session.position, typed):
         return f"Type {word.lower()} alone, not {typed}."
     near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
     meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
@@ -171,21 +183,22 @@ def _with_reply(session: Session, events: list[Event], background: Background) -
     """The events to show when the person is to act again; where the agent is not ready, the first of them are shown
     before."""
     while session.agent_to_move:
-        session.agent = ready(session, background)
-        if session.agent is None:
+        agent = ready(session, background)
+        if agent is None:
             _show(session, events, background)
-            events, session.agent = [], wait(background, "agent")
-        with _thinking(session):
+            events, agent = [], wait(background, "agent")
+        session.agent = agent
+        with _thinking(agent, session.name):
             events = events + session.reply()
     return events
 
 
 @contextmanager
-def _thinking(session: Session) -> Generator[None]:
+def _thinking(agent: Agent, name: str) -> Generator[None]:
     """Say who thinks; Ctrl-C ends the search of an agent that then plays the best move so far."""
     with (
-        interruptible() if can_be_stopped(session.agent) else nullcontext(),
-        console.status(Text(f"{session.name} thinks ...")) if console.is_terminal else nullcontext(),
+        interruptible() if stoppable(agent) else nullcontext(),
+        console.status(Text(f"{name} thinks ...")) if console.is_terminal else nullcontext(),
     ):
         yield
 
@@ -212,6 +225,8 @@ def _think(session: Session) -> None:
         _say(f"Values by {found.values_of}:")
     if found.values_of or not found.rule:
         console.print(moves_table(found.analysis, position, THOUGHTS))
+        if position.game.rules.turn_text is not None:
+            _say("Each is the best of the turns that begin with the same action; type moves for all.")
 
 
 def wait(background: Background, name: str) -> Any:
@@ -223,9 +238,9 @@ def wait(background: Background, name: str) -> Any:
         with interruptible(), console.status("") as status:
             while not background.done(name):
                 waited = time.perf_counter() - begun
-                status.update(
-                    f"compiling, once for this machine: {background.progress} ({waited:.0f} s; in all a minute or two)"
-                )
+                step = f"{background.progress} ({waited:.0f} s; in all a minute or two)"
+                line = f"compiling, once for this machine: {step}"
+                status.update(shorten(line, console.width - len("⠦ ")))  # a line that wraps is not erased
                 time.sleep(0.1)
     return background.futures[name].result()
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from plyground.cli import seeds as several
 from plyground.cli.display import Display
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
-from plyground.cli.guesses import one_run
 from plyground.cli.running import Verbose, begun, check_cluster, limits_reached, progress_of, run_to_end
+from plyground.cli.words import one_run
 from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue
 from plyground.learners import find_learner, training

@@ -66,10 +66,22 @@ def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: boo
     if not finished:
         say_command(f"Stopped and saved at step {learner.state.step}. Continue with:", command("resume", run.path))
         return False
-    show_report(write_report(run.path))
+    with _keeping_the_run(run.path):
+        show_report(write_report(run.path))
     if alone:
         _say_what_next(learner, run)
     return True
+
+
+@contextmanager
+def _keeping_the_run(path: Path) -> Generator[None]:
+    """Ctrl-C while a finished run is measured: say that the run is kept, and what to do with it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        play = command("play", directory.game_of(path), f"run:{path}")
+        kept = f"the run is finished and saved, only its report is missing:\n  {command('report', path)}"
+        raise KeyboardInterrupt(f"{kept}\nPlay against it:\n  {play}") from None
 
 
 def _say_what_next(learner: Learner, run: Run) -> None:

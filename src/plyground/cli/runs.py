@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from tyro.conf import Positional
 
@@ -16,9 +18,9 @@ from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.display import show_report
-from plyground.cli.grammar import NO_WORDS, RunPath, Words, shown_as
-from plyground.cli.guesses import is_game, is_run, newest_run, run_path
+from plyground.cli.grammar import NO_WORDS, RunPath, Words, hint, shown_as
 from plyground.cli.terminal import console, progress, say, say_command, show_match, titled
+from plyground.cli.words import is_game, is_run, newest_run, run_path
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.report import publish as publishing
@@ -27,7 +29,7 @@ from plyground.report import table as table_report
 from plyground.report.compare import compare_runs
 from plyground.report.figures import check_picture
 from plyground.report.inspect import inspect_run
-from plyground.report.run import save_curves, table_of
+from plyground.report.run import BETWEEN_SCORES, records_of, save_curves, table_of
 from plyground.report.seeds import spread_record, spread_table
 from plyground.runs import pack as packing
 from plyground.runs.directory import find_checkpoint, read_config, trust_run
@@ -36,7 +38,10 @@ from plyground.runs.tensorboard import export
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
 ACTIONS_MEANT = dict.fromkeys(("compare", "differ", "difference"), "diff") | dict.fromkeys(("show", "info"), "inspect")
-WIDE, SCORES = 1000, 12  # columns of a table in a file; of scores, at least
+WIDE, SCORES = 1000, 12  # width of a table in a file; of what is wrong with a run, at least
+COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
+LEAST_FIRST = ("best step", "game", "learner", "cycles")  # what a narrow terminal goes without
+PADDING = 2  # of each column
 
 
 def runs(
@@ -45,6 +50,7 @@ def runs(
     without_replay: bool = False,
     license: str = "mit",  # noqa: A002 (the option's name)
     games: int = publishing.GAMES,
+    json: bool = False,
 ) -> None:
     """List the runs; or pack, unpack, publish or inspect one, say what differs between two, or export metrics.
 
@@ -54,23 +60,15 @@ def runs(
         without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
         license: of what is published, for its model card
         games: games against each opponent, for the model card
+        json: print the list as JSON instead
     """
     if not words:
-        _list(folder)
+        print(json_module.dumps(records_of(folder))) if json else _list(folder)
         return
+    if json:
+        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
     action, *names = words
-    wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
-    if action in ACTIONS_MEANT:
-        raise InvalidValue(
-            f"runs has no action {action!r}; here it is: {command('runs', ACTIONS_MEANT[action], *names)}"
-        )
-    if action not in wanted:
-        raise unknown("action of runs", action, wanted)
-    if len(names) != wanted[action]:
-        usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
-        raise InvalidValue(
-            f"runs {action} takes {counted(wanted[action], 'name')}, not {len(names)}: plyground runs {usage}"
-        )
+    _check_action(action, names)
     source, target = (run_path(name) for name in (names[0], names[-1]))
     if action == "pack":
         say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
@@ -87,23 +85,83 @@ def runs(
         say(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}")
 
 
+def _check_action(action: str, names: Sequence[str]) -> None:
+    """Refuse what is no action of `runs`, or has other than its names behind it."""
+    wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
+    if action in ACTIONS_MEANT:
+        raise InvalidValue(
+            f"runs has no action {action!r}; here it is: {command('runs', ACTIONS_MEANT[action], *names)}"
+        )
+    if action not in wanted:
+        raise unknown("action of runs", action, wanted)
+    if len(names) != wanted[action]:
+        usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
+        raise InvalidValue(
+            f"runs {action} takes {counted(wanted[action], 'name')}, not {len(names)}: plyground runs {usage}"
+        )
+
+
 def _list(folder: Path) -> None:
-    """A table of runs; on a narrow screen only the column of scores is folded."""
+    """A table of runs, as wide as the terminal."""
     rows = table_of(folder)
     if not rows:
         say(f"no runs in {folder}")
         return
-    table = Table(box=None)
-    for place, name in enumerate(("run", "learner", "game", "cycles", "best step")):
-        table.add_column(name, no_wrap=True, min_width=max(len(row[place]) for row in rows))
-    table.add_column("scores", min_width=SCORES)
-    for row in rows:
-        table.add_row(*row)
     wide = (
         console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
     )  # a file has room
-    wide.print(table, crop=False)
+    widths = _widths(rows, wide.width)
+    if _total(widths) > wide.width:  # names stay whole, so that they can be copied
+        for name, *_, scores in rows:
+            wide.print(name, soft_wrap=True)
+            wide.print(Padding(_fold_scores(scores, wide.width - PADDING), (0, 0, 0, PADDING)))
+    else:
+        wide.print(_table(rows, widths), crop=False)
+        left_out = [name for name in COLUMNS if name not in widths]
+        if left_out:
+            say(f"A wider terminal also shows: {', '.join(left_out)}.")
     say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
+
+
+def _table(rows: Sequence[Sequence[str]], widths: Mapping[str, int]) -> Table:
+    table = Table(box=None)
+    for name, width in widths.items():
+        table.add_column(name, width=width, overflow="fold")
+    for row in rows:
+        cells = dict(zip(COLUMNS, row, strict=True)) | {"scores": _fold_scores(row[-1], widths["scores"])}
+        table.add_row(*(cells[name] for name in widths))
+    return table
+
+
+def _widths(rows: Sequence[Sequence[str]], most: int) -> dict[str, int]:
+    """The columns that fit, with their widths: first the scores are folded, then columns are left out. Names of runs
+    and single scores are not broken, so that even these two may be wider than `most`."""
+    widths = {
+        name: max(map(cell_len, (name, *texts))) for name, texts in zip(COLUMNS, zip(*rows, strict=True), strict=True)
+    }
+    whole = widths["scores"]
+    scores = [each for row in rows if row[1] != "?" for each in row[-1].split(BETWEEN_SCORES)]  # "?": an error instead
+    widths["scores"] = min(whole, max(SCORES, *map(cell_len, ("scores", *scores))))
+    for name in LEAST_FIRST:
+        if _total(widths) > most:
+            del widths[name]
+    return widths | {"scores": min(whole, widths["scores"] + max(0, most - _total(widths)))}
+
+
+def _total(widths: Mapping[str, int]) -> int:
+    return sum(width + PADDING for width in widths.values())
+
+
+def _fold_scores(text: str, width: int) -> str:
+    """Scores in lines of so many columns, none of them broken within a score where that is possible."""
+    lines = list[str]()
+    for each in text.split(BETWEEN_SCORES):
+        longer = f"{lines[-1]}{BETWEEN_SCORES}{each}" if lines else ""
+        if longer and cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(each)
+    return "\n".join(lines)
 
 
 def _inspect(run: Path) -> None:
@@ -222,7 +280,11 @@ def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Pat
     print(f"wrote {out}", file=sys.stderr)
 
 
-def report(run: Positional[RunPath], games: int = run_report.GAMES, trust: bool = False) -> None:
+def report(
+    run: Positional[RunPath],
+    games: Annotated[int | None, hint("INT", f"{run_report.GAMES}")] = None,
+    trust: bool = False,
+) -> None:
     """Write the report of a run again and print it; of several seeds, their mean, interval and range.
 
     Args:
@@ -232,7 +294,13 @@ def report(run: Positional[RunPath], games: int = run_report.GAMES, trust: bool 
     seeds = runs_of(run)
     for path in seeds if trust else ():
         trust_run(path)
-    show_report(run_report.write_seeds_report(run, seeds) if len(seeds) > 1 else run_report.write_report(run, games))
+    if len(seeds) == 1:
+        show_report(run_report.write_report(run, run_report.GAMES if games is None else games))
+        return
+    show_report(run_report.write_seeds_report(run, seeds))
+    if games is not None:
+        again = command("evaluate", run, "--games", games)
+        say_command(f"These scores were measured during the runs, without --games {games}. To measure them now:", again)
 
 
 def table(

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plyground.cli.guesses import option
+from plyground.cli.words import option
 from plyground.cluster.config import LEARNERS as ON_CLUSTERS
 from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.learners import LEARNERS

@@ -14,14 +14,15 @@ from tyro.conf import arg
 from plyground.cli import seeds as several
 from plyground.cli.display import Display
 from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
-from plyground.cli.guesses import game_name, is_game, option
 from plyground.cli.resume import resume_run
 from plyground.cli.running import HERE, Verbose, begun, check_cluster, run_to_end
 from plyground.cli.terminal import say
+from plyground.cli.words import is_game, option
 from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.game import load
 from plyground.games import GAMES
+from plyground.games.spellings import game_name
 from plyground.learners import LEARNERS, find_learner
 from plyground.learners.config import resolve
 from plyground.learners.launch import new_run, next_free, versions
@@ -70,6 +71,7 @@ def make_train(arguments: Sequence[str]) -> Callable[..., None]:
         others = words[1:] if name in words[:1] else words
         config = _with_game(config, others, entry.config.game, table.get("game"), profile)
         full = resolve(_with_end(config, entry.learner.limits, arguments), say)
+        _say_end_without_limit(full, entry.learner.limits, arguments)
         path = out or next_free(RUNS, f"{load(full.game).label}-{name}")
         if seeds == 1:
             _train_new(name, full, path, tensorboard, cluster=cluster)
@@ -156,6 +158,14 @@ def _with_end(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> A
     """The config with the end that the arguments name: `--seconds` alone leaves the cycles unlimited, or vice versa."""
     named = [name for name in limits if float(option(arguments, f"--{name}") or 0)]
     return replace(config, **{name: 0 for name in limits if name not in named}) if named else config
+
+
+def _say_end_without_limit(config: Any, limits: Sequence[str], arguments: Sequence[str]) -> None:
+    """Say what ends a run to which a limit of 0 was given, which is none."""
+    none = [f"--{name} 0" for name in limits if float(option(arguments, f"--{name}") or 1) == 0]
+    ends = [f"{value:g} {name}" for name in limits if (value := getattr(config, name))]
+    if none:
+        say(f"{' and '.join(none)}: no such limit; this run ends after {' or '.join(ends)}, or by Ctrl-C, which saves.")
 
 
 @contextmanager

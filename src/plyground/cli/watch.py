@@ -13,9 +13,9 @@ from rich.text import Text
 
 from plyground.agents.agent import Agent
 from plyground.cli.ctrl_c import interruptible
-from plyground.cli.guesses import run_path
 from plyground.cli.keys import Keys, listening
 from plyground.cli.terminal import board, console, say
+from plyground.cli.words import run_path
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
@@ -62,7 +62,7 @@ class Viewer:
         state = "paused" if self.paused else f"speed {self.speed:g}"
         last = watch.turn(watch.shown) if watch.shown else "the beginning"
         told = watch.result or (f"compiling {compiling}, once for this machine ..." if compiling else "")
-        parts = [Text(players, style="bold"), Text(f"turn {watch.shown}: {last}")]
+        parts = [Text(players, style="bold"), Text(last)]
         parts += [board(position, None if hidden else 0, watch.before), Text(told, style="bold")]
         return Group(*parts, Text(f"{state} · {HELP}", style="dim"))
 
@@ -148,7 +148,7 @@ def _print(watch: Watch, background: Background) -> None:
     while not watch.over:
         watch.forward()
         if watch.shown and not (watch.over and watch.ended):
-            say(f"{watch.shown}. {watch.turn(watch.shown)}")
+            say(watch.turn(watch.shown))
     hidden = watch.position.game.rules.hidden
     console.print(board(watch.position, None if hidden else 0, watch.before))
     say(watch.result)

@@ -1,0 +1,29 @@
+"""The names of games as people type them: Connect4, paco-sako, tic-tac-toe."""
+
+from __future__ import annotations
+
+import re
+
+from plyground.errors import InvalidValue, command, unknown
+from plyground.games import GAMES
+
+SPELLINGS = {
+    **{name.replace("_", ""): name for name in GAMES},
+    **dict.fromkeys(("connect4", "c4", "4inarow", "fourinarow", "viergewinnt"), "connect_four"),
+    **dict.fromkeys(("paco", "pacoŝako"), "paco_sako"),
+}
+"""a game without spaces, hyphens, underscores and capitals: its name here"""
+THREE_IN_A_ROW = ("tictactoe", "noughtsandcrosses", "threeinarow", "ttt")
+OTHERS = ("go", "checkers", "draughts", "othello", "reversi", "hex", "gomoku", "shogi", "backgammon", "poker", "bridge")
+
+
+def game_name(word: str) -> str:
+    """The name here of a game that is written in another way: Connect4, tic-tac-toe; other words stay as they are."""
+    name, colon, settings = word.partition(":")
+    plain = re.sub(r"[\s_-]", "", name.lower())
+    if plain in THREE_IN_A_ROW:
+        how = command("play", "examples/three_in_a_row.py")
+        raise InvalidValue(f"{word} is the example of a game of your own, in Plyground's folder: {how}")
+    if plain in OTHERS:
+        raise unknown("game", word, (*GAMES, "a path to a game's .py file (docs/adding_a_game.md)"))
+    return f"{SPELLINGS.get(plain, name)}{colon}{settings}"

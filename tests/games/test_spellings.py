@@ -1,0 +1,28 @@
+"""Games in other spellings than ours."""
+
+from __future__ import annotations
+
+import pytest
+
+import plyground as pg
+from plyground.games.spellings import game_name
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        *(("connect4", "connect_four"), ("Connect Four", "connect_four"), ("paco-sako", "paco_sako")),
+        *(("Sequence:seats=4", "sequence:seats=4"), ("my_game.py", "my_game.py"), ("greedy", "greedy")),
+    ],
+)
+def test_a_game_has_one_name_here(typed: str, name: str) -> None:
+    assert game_name(typed) == name
+
+
+def test_python_understands_the_same_spellings() -> None:
+    assert pg.load("connect4") == pg.load("connect_four")
+    assert str(pg.load("Sequence:seats=4")) == "sequence:seats=4"
+    with pytest.raises(pg.InvalidValue, match=r"examples/three_in_a_row\.py"):
+        pg.load("tic-tac-toe")
+    with pytest.raises(pg.UnknownName, match="no game 'Go'; known: connect_four"):
+        pg.load("Go")
