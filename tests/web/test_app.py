@@ -137,6 +137,7 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
                 sent += attack(attacker, rng, victim, quiet)
                 seen += attacker.seen
             move(quiet)
+        quiet.until_mine()  # the agent's answer to the last move counts too
         table = served.house.tables.live[victim].table
         assert table.saved.revision == quiet.table["revision"]
         hidden = hidden_words(table)

@@ -48,6 +48,14 @@ def test_games_and_settings_that_are_not_listed_are_refused(catalogue: Catalogue
             catalogue.load(name, settings)
 
 
+def test_a_text_names_a_game_of_the_list_and_never_a_file(catalogue: Catalogue) -> None:
+    assert catalogue.told('[Event "Club"]\n\n1. e4 *') == ("chess", {})
+    assert catalogue.told("game: sequence:seats=4\n") == ("sequence", {"seats": "4"})
+    assert catalogue.told("game: elsewhere/three_in_a_row.py\n") == ("three_in_a_row", {})
+    for text in ("", "4453", "1. e4 e5", "[x o x]", "game: \n", "game: other.py\n", "game: /etc/passwd\n"):
+        assert catalogue.told(text) is None
+
+
 def test_a_setting_changes_the_seats(catalogue: Catalogue) -> None:
     assert seats_of(catalogue.load("sequence")) == 2
     assert seats_of(catalogue.load("sequence", {"seats": "4"})) == 4

@@ -1,8 +1,9 @@
-"""Hints without a server: how many there are at a time, and how long they last."""
+"""Hints and analyses without a server: how many there are at a time, and how long they last."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from pathlib import Path
 from typing import Any, cast
@@ -38,15 +39,36 @@ class Busy:
             self.working -= 1
 
 
+def at_a_table(folder: Path, workers: Any) -> tuple[House, Page]:
+    """A server whose one page looks at a game of Connect Four between two people."""
+    page, house = Page(), House(Catalogue(), Store(folder), workers, cast(Any, None))
+    saved = Saved(FORMAT, NAME, "connect_four", {}, ["you", "you"], ["You", "You"], 7, "", [])
+    live = Live(Table(saved, pg.load("connect_four")), [None, None])
+    house.tables.live[NAME] = live
+    live.pages.add(page)
+    page.tables.add(NAME)
+    return house, page
+
+
+def test_an_analysis_that_is_replaced_before_it_begins_leaves_nothing_behind(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    async def ask() -> None:
+        house, page = at_a_table(tmp_path, Busy())
+        for number in (1, 2):
+            house.study.analyse(page, requests.Analyse(request=number, table=NAME, ply=0))
+        house.leave(page)
+        await asyncio.sleep(0.01)
+
+    run_async(ask())
+    gc.collect()
+    assert not [each for each in recwarn if "never awaited" in str(each.message)]
+
+
 def test_a_page_has_one_hint_at_a_time_and_none_when_it_is_gone(tmp_path: Path) -> None:
     async def ask() -> tuple[list[int], list[Any]]:
-        workers, page, working = Busy(), Page(), list[int]()
-        house = House(Catalogue(), Store(tmp_path), cast(Any, workers), cast(Any, None))
-        saved = Saved(FORMAT, NAME, "connect_four", {}, ["you", "you"], ["You", "You"], 7, "", [])
-        live = Live(Table(saved, pg.load("connect_four")), [None, None])
-        house.tables.live[NAME] = live
-        live.pages.add(page)
-        page.tables.add(NAME)
+        workers, working = Busy(), list[int]()
+        house, page = at_a_table(tmp_path, workers)
         for number in (1, 2, 3):
             house.study.hint(page, requests.Hint(request=number, table=NAME))
             await asyncio.sleep(0.01)

@@ -74,6 +74,20 @@ def test_an_illegal_action_changes_nothing() -> None:
     assert game.moves == []
 
 
+def test_a_typed_move_that_is_not_legal_is_answered_with_the_closest_legal_ones() -> None:
+    game = table("chess", "you", "random")
+    for text in ("Nf4", "moves", "Nf4 " * 20):
+        with pytest.raises(IllegalAction, match="is not legal here; legal: ") as found:
+            game.say(0, text)
+        assert str(found.value).count(", ") == 11
+        assert str(found.value).endswith(" and 8 more")
+        assert "`moves`" not in str(found.value), "a command of the terminal"
+    with pytest.raises(IllegalAction, match="legal: f4, Nf3, "):
+        game.say(0, "Nf4")
+    with pytest.raises(IllegalAction, match=r"legal: 1, 2, 3, 4, 5, 6, 7$"):
+        table("connect_four", "you", "random").say(0, "9")
+
+
 def test_nobody_plays_for_the_agent() -> None:
     game = table("connect_four", "random", "you")
     with pytest.raises(IllegalAction, match="Random is to move"):

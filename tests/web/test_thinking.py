@@ -25,15 +25,27 @@ def test_a_text_is_a_game_a_position_or_an_error_that_says_both() -> None:
     assert thinking.read_start(CHESS, mate, 1) == thinking.Start(mate, [])
     with pytest.raises(pg.Error, match=r"neither a position .* nor a game"):
         thinking.read_start(CHESS, "hello", 1)
+    with pytest.raises(pg.Error, match=r"^it is a game of chess, not of connect_four$"):
+        thinking.read_start(FOUR, two, 1)
+    with pytest.raises(pg.Error, match=r"neither a position of connect_four \(it is neither a string") as found:
+        thinking.read_start(FOUR, "1. e4 e5 2. Nf3 Nc6 " * 20, 1)
+    assert len(str(found.value)) <= 240
     dealt = thinking.read_start(pg.load("sequence"), pg.load("sequence").start(5).text, 1)
     assert dealt.text, "a deal is kept as it was"
+
+
+def test_the_players_of_a_text_are_told() -> None:
+    tags = '[White "Ada"]\n[Black "?"]\n\n1. e4 *\n'
+    assert thinking.read_start(CHESS, tags, 1).players == ["Ada", ""]
+    assert thinking.read_start(CHESS, tags.replace("Ada", "A" * 99), 1).players == ["A" * 39 + "…", ""]
+    assert thinking.read_start(CHESS, "1. e4 *", 1).players == []
 
 
 def test_a_pasted_text_does_not_name_the_code_that_is_run(tmp_path: Path) -> None:
     evil = tmp_path / "evil.py"
     evil.write_text("from pathlib import Path\nPath(__file__).with_name('executed').touch()\n")
     for told in (evil, f"{evil}:length=5"):
-        with pytest.raises(pg.Error, match="neither a position"):
+        with pytest.raises(pg.Error, match="it is a game of"):
             thinking.read_start(FOUR, f"game: {told}\n\n4\n", 1)
     assert not (tmp_path / "executed").exists()
 
@@ -46,13 +58,13 @@ def test_a_hint_wins_where_it_can() -> None:
 def test_an_analysis_names_lines_that_can_be_played() -> None:
     start = CHESS.position("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4")
     *_, last = thinking.analyse_position(pg.agent("search:sims=300", CHESS), start, True)
-    assert last.moves[0].name == "Qxf7"
+    assert last.moves[0].name == "Qxf7#"
     assert (last.value, last.proven) == (1.0, "win")
     for move in last.moves:
         position = start
         for action in move.actions:
             position = position.play(action)
-    assert [move.clicks for move in last.moves if move.name == "Qxf7"] == [["h5", "f7"]]
+    assert [move.clicks for move in last.moves if move.name == "Qxf7#"] == [["h5", "f7"]]
 
 
 def test_values_are_for_the_first_side() -> None:
@@ -64,7 +76,7 @@ def test_values_are_for_the_first_side() -> None:
 
 def test_a_threat_is_what_the_other_side_would_win_by() -> None:
     threats = thinking.threats_in(CHESS.position("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3"))
-    assert next((each.name, each.text) for each in threats) == ("Qxf7", "wins at once")
+    assert next((each.name, each.text) for each in threats) == ("Qxf7#", "wins at once")
     assert thinking.threats_in(CHESS.start()) == []
     assert thinking.threats_in(pg.load("sequence").start()) == []
 

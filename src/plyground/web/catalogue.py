@@ -15,6 +15,7 @@ from plyground.errors import Error, InvalidValue, command, unknown
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Value
+from plyground.play.saved import game_told
 from plyground.runs.directory import read_config, steps_of
 from plyground.web.messages import GameInfo, Opponent, SettingInfo
 
@@ -56,6 +57,11 @@ class Catalogue:
         if name not in self.words:
             raise unknown("game", name, self.words)
         return _load(self.words[name], tuple(sorted((settings or {}).items())))
+
+    def told(self, text: str) -> tuple[str, dict[str, str]] | None:
+        """The id and the settings of the game of the list that a text says it is of; None: it names none of them."""
+        word, settings = game_told(text)
+        return next(((name, settings) for name, known in self.words.items() if Path(known).name == word), None)
 
     def infos(self) -> list[GameInfo]:
         return [self.info(name) for name in self.words]

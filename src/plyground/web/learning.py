@@ -297,7 +297,7 @@ class Runs:
             raise InvalidValue(f"{name} has saved no game {number} at step {shorten(file)!r}")
         game = self.game_of(name)
         try:
-            start, actions, players, _ = read_run_game(game, *pairs[number - 1])
+            start, actions, players, *_ = read_run_game(game, *pairs[number - 1])
         except InvalidText as error:
             raise InvalidText(f"the game {number} at step {file} of {name} cannot be read: {error}") from None
         return self._game_id(game_of_run(self.folder / name)), game, list(players), start.text, actions

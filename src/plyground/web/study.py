@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
@@ -54,12 +54,13 @@ class Study:
         clicks = position.clicks(found.action)
         page.send(messages.Hinted(request.request, table.id, revision, found.action, clicks, found.text))
 
-    def _replace_task(self, page: Page, work: Coroutine[Any, Any, None], request: int = 0) -> None:
-        """Let a page's analysis take the place of its former one."""
+    def _replace_task(self, page: Page, work: Callable[[], Coroutine[Any, Any, None]], request: int) -> None:
+        """Let a page's analysis take the place of its former one. Its coroutine is made when it begins: of one that is
+        replaced before that nobody would await it."""
 
         async def guarded() -> None:
             try:
-                await work
+                await work()
             except Exception as error:
                 page.refuse(request, sentence(error))
 
@@ -76,7 +77,7 @@ class Study:
         network = request.network and NETWORK in self.catalogue.opponents(table.saved.game, table.game)
         agent = WITH_NETWORK if network and can_search_trees(table.game) else ANALYSIS
         place = place_of(position)
-        self._replace_task(page, self._analyse(page, request, table, place, agent), request.request)
+        self._replace_task(page, lambda: self._analyse(page, request, table, place, agent), request.request)
 
     async def _analyse(
         self, page: Page, request: requests.Analyse, table: Table, place: worker.Place, agent: str
@@ -123,7 +124,7 @@ class Study:
         if live.review is not None and live.review[0] == table.saved.actions:
             page.send(msgspec.structs.replace(live.review[1], request=request.request))
             return
-        self._replace_task(page, self._review(page, request, live), request.request)
+        self._replace_task(page, lambda: self._review(page, request, live), request.request)
 
     async def _review(self, page: Page, request: requests.Review, live: Live) -> None:
         table, actions = live.table, list(live.table.saved.actions)
@@ -151,7 +152,7 @@ class Study:
         if len(choices) < 2:
             raise InvalidValue("a ladder needs at least two different agents")
         agents = {choice.spec(): choice.info for choice in choices.values()}
-        self._replace_task(page, self._climb(page, request, game, agents), request.request)
+        self._replace_task(page, lambda: self._climb(page, request, game, agents), request.request)
 
     async def _climb(
         self, page: Page, request: requests.Ladder, game: Game, agents: dict[str, messages.Opponent]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 import msgspec
 
-from plyground.errors import IllegalAction, InvalidValue, counted
+from plyground.errors import IllegalAction, InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.scene import Scene, changed_cells
@@ -155,7 +156,7 @@ class Table:
         """A person types a move, or all actions of a turn."""
         position = self._at(ply)
         self._check_turn(ply)
-        actions = typed.read(position, text.strip())
+        actions = _read_typed(position, text.strip())
         self._cut(ply, prune)
         for action in actions:
             self._act(action)
@@ -392,6 +393,20 @@ class Table:
         (first, _), (second, _) = self._sides()
         shown = not self.game.rules.hidden
         return write_game(self.positions[0], self.saved.actions, (first, second), self.outcome, shown)
+
+
+def _read_typed(position: Position, text: str) -> list[int]:
+    """The actions that a text means. The error names the legal moves that are closest to it: a page has no command that
+    lists them."""
+    try:
+        return typed.read(position, text)
+    except typed.Ambiguous:
+        raise
+    except IllegalAction:
+        given, legal = shorten(text), typed.legal_turns(position)
+        closest = sorted(legal, key=lambda turn: -SequenceMatcher(None, turn, given).ratio())[: typed.FEW]
+        more = f" and {len(legal) - len(closest)} more" if len(legal) > len(closest) else ""
+        raise IllegalAction(f"{given!r} is not legal here; legal: {', '.join(closest)}{more}") from None
 
 
 def choices_of(position: Position) -> list[messages.Choice]:

@@ -63,10 +63,15 @@ class Tables:
     # ---- beginning, opening, closing ----
 
     async def new_game(self, page: Page, request: requests.NewGame) -> None:
-        game = await self.ready(request.game, request.settings)
-        players = self._check_players(request.game, game, request.players)
+        studied = set(request.players) == {YOU}
+        told = self.catalogue.told(request.text) if studied else None  # which game a list shows does not matter then
+        name, settings = told or (request.game, request.settings)
+        game = await self.ready(name, settings)
+        players = self._check_players(name, game, [YOU] * seats_of(game) if told else request.players)
         start = await self._read(game, request.text, request.number)
-        saved = self.new_saved(request.game, game, players, start.text, start.actions)
+        saved = self.new_saved(name, game, players, start.text, start.actions)
+        if studied and start.players:
+            saved.names = [start.players[seat % 2] or own for seat, own in enumerate(saved.names)]
         if request.clock:
             saved.clock, saved.clocks = request.clock, [request.clock.seconds] * 2
         await self.begin(page, request.request, saved, game)

@@ -15,12 +15,12 @@ from plyground.agents.agent import can_search, make
 from plyground.arena import puzzles
 from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.games.rng import seeds
 from plyground.play import typed
 from plyground.play.hints import hint
-from plyground.play.saved import read_games
+from plyground.play.saved import game_told, read_games
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse
@@ -28,6 +28,7 @@ from plyground.search.minimax import Minimax
 from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
 
 SOLVER_SECONDS = 5.0
+LONGEST_NAME, REASON = 40, 70  # characters of a player's name, and of a reason why a text cannot be read
 EVERY = 0.15  # seconds between two answers of an analysis or a review
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
@@ -41,6 +42,8 @@ class Start(msgspec.Struct, frozen=True):
     """the first position; empty: the usual one"""
     actions: list[int]
     """that were played from there"""
+    players: list[str] = []
+    """for each side, empty where the text does not tell; none: it tells of no player"""
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -92,12 +95,18 @@ def read_start(game: Game, text: str, number: int) -> Start:
     else:
         if not 1 <= number <= len(games):
             raise InvalidValue(f"the text has {counted(len(games), 'game')}: there is no number {number}")
-        start, actions, *_ = games[number - 1]
-        return Start("" if start == game.start() and not game.rules.CHANCE else start.text, actions)
+        start, actions, players, *_ = games[number - 1]
+        usual = start == game.start() and not game.rules.CHANCE
+        named = [shorten(player, LONGEST_NAME) for player in players] if any(players) else []
+        return Start("" if usual else start.text, actions, named)
     try:
         return Start(game.position(text).text, [])
     except Error as error:
-        raise InvalidText(f"this is neither a position ({error}) nor a game ({as_game})") from None
+        if game_told(text)[0]:
+            raise InvalidText(shorten(str(as_game), 3 * REASON)) from None
+        position, moves = (shorten(str(each).replace(repr(shorten(text)), "it"), REASON) for each in (error, as_game))
+        given = repr(shorten(text, 20))
+        raise InvalidText(f"{given} is neither a position of {game} ({position}) nor a game ({moves})") from None
 
 
 # ---- hints ----

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, make
+from plyground.agents.agent import GIVES_UP, Agent, make, why_it_gives_up
 from plyground.errors import Error
 from plyground.game import Game, load
 from plyground.games.rng import seeds
@@ -191,7 +191,7 @@ def _think(job: Think) -> Thought:
     begun = time.perf_counter()
     action = position.ask(agent, job.seed)
     if action == GIVES_UP:
-        raise Error(f"{job.agent} gives up: {getattr(agent, 'faults', ['it gives no reason'])[-1]}")
+        raise Error(f"{job.agent} gives up: {why_it_gives_up(agent)}")
     return Thought(action, time.perf_counter() - begun)
 
 

@@ -34,10 +34,27 @@ def test_a_complete_game_by_the_keyboard_alone(person: Person, name: str) -> Non
 
 def test_a_digit_plays_a_column(person: Person) -> None:
     begin_by_keyboard(person, 0)
-    person.page.locator(".scene .cell").first.focus()
-    person.page.keyboard.press("4")
+    person.page.keyboard.press("4")  # the board has the focus when a game begins
     person.page.locator(".moves .move").first.wait_for()
     assert "4" in person.moves[0]
+
+
+def test_the_board_does_not_take_the_focus_from_a_field(person: Person) -> None:
+    person.new("Connect Four")
+    person.page.evaluate("document.activeElement.closest('.scene') || document.body.append('no focus on the board')")
+    assert not person.page.get_by_text("no focus on the board").count()
+    address = person.page.url
+    person.go()
+    person.page.evaluate(
+        """address => {
+          new MutationObserver(() => document.querySelector('.typed input')?.focus())
+            .observe(document.getElementById('main'), { childList: true });
+          location.href = address;
+        }""",
+        address,
+    )
+    person.page.locator(".scene .cell").first.wait_for()
+    assert person.page.evaluate("document.activeElement.ariaLabel") == "Type a move"
 
 
 def begin_by_keyboard(person: Person, number: int) -> None:

@@ -75,7 +75,7 @@ def test_playing_at_an_earlier_move_asks_before_it_prunes(person: Person) -> Non
     assert person.moves == moves
     person.click("column:2")
     dialog.get_by_role("button", name="Remove them").click()
-    person.page.locator(".moves .move", has_text="2").first.wait_for()
+    person.page.locator(".moves .move").nth(2).wait_for(state="detached")
     person.wait()
     assert person.moves[0] == "2"
     assert len(person.moves) == 2
@@ -90,6 +90,7 @@ def test_a_branch_in_a_copy_leaves_the_game_as_it_is(person: Person) -> None:
     person.click("column:2")
     person.page.locator("dialog").get_by_role("button", name="Keep it").click()
     person.page.wait_for_url(lambda url: url != address)
+    person.page.locator(".moves .move").nth(2).wait_for(state="detached")
     person.wait()
     assert person.moves[0] == "2"
     person.page.goto(address)
@@ -129,7 +130,10 @@ def test_moves_are_typed(person: Person) -> None:
     assert person.moves[0] == "Nf3"
     field.fill("Ke5")
     field.press("Enter")
-    assert "not legal" in person.page.locator(".toast").inner_text()
+    told = person.page.locator(".toast").inner_text()
+    assert "not legal" in told
+    assert "`moves`" not in told, "a command of the terminal"
+    assert "e4" in told
 
 
 def test_the_board_is_flipped(person: Person) -> None:
@@ -161,15 +165,6 @@ def test_texts_are_copied_and_pasted(person: Person) -> None:
     assert (person.moves, person.items()) == (moves, items)
     person.study("chess", fen)
     assert person.items() == items
-
-
-def test_a_text_that_is_no_game_is_answered_by_a_sentence(person: Person) -> None:
-    person.go()
-    form = person.page.locator("form", has_text="Study a position")
-    form.locator("textarea").fill("nonsense")
-    form.get_by_role("button", name="Open").click()
-    person.page.locator(".toast").wait_for()
-    assert "nonsense" in person.page.locator(".toast").inner_text()
 
 
 def test_the_clock_runs_for_the_side_to_move(person: Person) -> None:
@@ -229,6 +224,18 @@ def test_a_thinking_agent_shows_a_sign_and_can_be_stopped(person: Person) -> Non
     person.button("Undo").click()
     person.page.locator(".moves .move").wait_for(state="detached")
     person.wait()
+
+
+@pytest.mark.parametrize("title", ["Connect Four", "Chess", "Paco Ŝako", "Sequence"])
+def test_the_buttons_below_the_board_are_visible_also_with_a_hint(persons: Any, title: str) -> None:
+    person = persons(width=1200, height=768)
+    person.new(title)
+    person.wait()
+    person.button("Hint").click()
+    person.page.locator(".advice:not(:empty)").wait_for()
+    box = person.button("Undo").bounding_box()
+    assert box["y"] + box["height"] <= 768
+    assert person.page.evaluate("scrollY") == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from browsing import Person
 
 FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
@@ -27,6 +29,24 @@ def test_what_is_wanted_is_remembered(person: Person) -> None:
     person.page.locator("table.analysis").wait_for()
     assert person.page.locator(".bar").is_visible()
     assert person.page.get_by_label("Value bar").is_checked()
+
+
+def test_a_hint_stays_on_the_board_while_the_analysis_goes_on(person: Person) -> None:
+    person.new("Chess")
+    wish(person, "Value bar", "Table of moves")
+    person.page.locator("table.analysis").wait_for()
+    person.button("Hint").click()
+    person.page.locator(".advice:not(:empty)").wait_for()
+    rate = person.page.locator(".result > .soft").inner_text()
+    person.page.wait_for_function("old => document.querySelector('.result > .soft').innerText !== old", arg=rate)
+    assert person.page.locator(".arrow.hint").count() == 1
+    person.field("On the board").select_option("visits")
+    person.page.locator(".arrow.move").first.wait_for()
+    assert person.page.locator(".arrow.hint").count() == 1
+    person.click("e2")
+    person.click("e4")
+    person.page.locator(".moves .move").nth(1).wait_for()
+    assert person.page.locator(".arrow.hint").count() == 0
 
 
 def test_the_solver_judges_every_column(person: Person) -> None:
@@ -77,7 +97,7 @@ def test_a_pasted_game_is_reviewed(person: Person) -> None:
     person.page.locator(".mistakes li", has_text="g4").wait_for()
     person.page.get_by_text("Accuracy:").wait_for()
     worst = person.page.locator(".mistakes li").first.inner_text()
-    assert "g4" in worst
+    assert worst.startswith("2. white g4"), "by the number of the row in the list of moves"
     assert "blunder" in worst
     person.page.locator(".chart .sign.blunder").first.wait_for()
     assert any("??" in move for move in person.moves)
@@ -85,6 +105,15 @@ def test_a_pasted_game_is_reviewed(person: Person) -> None:
     person.page.get_by_text("You look at ply 0").wait_for()
     person.button("Next mistake").click()
     person.page.get_by_text("You look at ply").wait_for()
+
+
+def test_a_file_may_be_in_latin_1(person: Person, tmp_path: Path) -> None:
+    file = tmp_path / "game.pgn"
+    file.write_text(f'[White "Müller"]\n\n{FOOLS_MATE}', encoding="latin-1")
+    person.go()
+    person.page.locator("input[type=file]").set_input_files(file)
+    text = person.page.locator("form", has_text="Study a position").locator("textarea").element_handle()
+    person.page.wait_for_function("text => text.value.includes('Müller')", arg=text)
 
 
 def test_one_tries_again_before_a_mistake(person: Person) -> None:

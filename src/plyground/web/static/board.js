@@ -120,7 +120,7 @@ export class Board {
     if (focus !== null && !this.host.contains(document.activeElement)) {
       const again = this.cells().find((cell) => cell.dataset.cell === focus && cell.offsetParent);
       if (again) again.focus({ preventScroll: true });
-      else this.#focusBoard();
+      else this.focus();
     }
   }
 
@@ -157,7 +157,7 @@ export class Board {
       const due = zone.cells.some((cell) => next.has(cell.click));
       element.classList.toggle("due", due);
       const closes = isChooser(zone) && !due && !element.hidden;
-      if (closes && element.contains(document.activeElement)) this.#focusBoard();
+      if (closes && element.contains(document.activeElement)) this.focus();
       element.hidden = isChooser(zone) && !due;
       grid.setAttribute("aria-label", [this.name, zoneLabel(zone)].filter(Boolean).join(", "));
       zone.cells.forEach((cell, number) => {
@@ -238,8 +238,8 @@ export class Board {
     cells[next * zone.columns + column]?.focus();
   }
 
-  /** Back to the cell of the board that had the focus before. */
-  #focusBoard() {
+  /** To the cell of the board that had the focus before, or the first one. */
+  focus() {
     this.zones.get("board")?.element.querySelector('.cell[tabindex="0"]')?.focus({ preventScroll: true });
   }
 

@@ -1,6 +1,12 @@
 // Questions and texts in a window over the page.
 
-import { button, h } from "./dom.js";
+import { button, byId, h } from "./dom.js";
+
+/** Close what stands over the page: questions, texts, sentences. */
+export function closeWindows() {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close("");
+  byId("toasts").replaceChildren();
+}
 
 /**
  * Ask a question.

@@ -1,6 +1,7 @@
 // The page: one connection, one view at a time, chosen by the part of the address after `#`.
 
 import { Connection } from "./connection.js";
+import { closeWindows } from "./dialog.js";
 import { byId, toast } from "./dom.js";
 import { LearnView } from "./learn.js";
 import { PlayView } from "./play.js";
@@ -52,6 +53,7 @@ class Page {
     const [name, id] = location.hash.replace(/^#\/?/, "").split("/");
     const View = VIEWS[name] ?? PlayView;
     this.view?.leave?.();
+    closeWindows();
     const main = byId("main");
     main.replaceChildren();
     this.view = new View(this.app, main, decodeURIComponent(id ?? ""));

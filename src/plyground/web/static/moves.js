@@ -11,17 +11,12 @@ import { h } from "./dom.js";
  */
 export function moveList(moves, current, onpick, mistakes = new Map()) {
   const rows = [];
-  let turn = -1;
-  let cell = null;
+  const numbers = rowNumbers(moves);
   moves.forEach((move, index) => {
-    if (move.turn !== turn) {
-      turn = move.turn;
-      cell = h("span", { class: "turn" });
-      if (move.side === 0 || rows.length === 0) rows.push([null, null]);
-      if (rows[rows.length - 1][move.side]) rows.push([null, null]); // a side that has two turns in a row
-      rows[rows.length - 1][move.side] = cell;
-    }
-    cell.append(moveButton(move, index + 1, current, onpick, mistakes.get(index + 1)));
+    if (numbers[index] > rows.length) rows.push([null, null]);
+    const row = rows[rows.length - 1];
+    row[move.side] ??= h("span", { class: "turn" });
+    row[move.side].append(moveButton(move, index + 1, current, onpick, mistakes.get(index + 1)));
   });
   const items = rows.map(([first, second]) => h("li", {}, first ?? h("span", { class: "turn" }, "…"), second));
   const list = h("ol", { class: "moves", "aria-label": "Moves" }, ...items);
@@ -32,6 +27,17 @@ export function moveList(moves, current, onpick, mistakes = new Map()) {
     onpick(Math.max(0, Math.min(moves.length, current + step)));
   });
   return list;
+}
+
+/** The number of the row in which each move stands. @param {{side: number, turn: number}[]} moves */
+export function rowNumbers(moves) {
+  let row = 0;
+  return moves.map((move, index) => {
+    const before = moves[index - 1];
+    const begins = !before || (move.turn !== before.turn && (move.side === 0 || move.side === before.side));
+    row += begins ? 1 : 0;
+    return row;
+  });
 }
 
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };

@@ -140,7 +140,7 @@ export class PlayView {
     const file = h("input", {
       type: "file",
       onchange: async (event) => {
-        this.text.value = (await event.target.files[0]?.text()) ?? "";
+        this.text.value = await textOf(event.target.files[0] ?? new Blob());
       },
     });
     this.studied = this.game.id;
@@ -168,6 +168,16 @@ export class PlayView {
     const players = Array(game.seats).fill("you");
     const text = this.text.value.trim();
     await open(this.app, "new_game", { game: game.id, players, text, number: Number(this.number.value) || 1 });
+  }
+}
+
+/** The text of a file in UTF-8, otherwise in Latin-1, which is PGN's standard. @param {Blob} file */
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("latin1").decode(bytes);
   }
 }
 

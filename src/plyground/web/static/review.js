@@ -3,6 +3,7 @@
 import { chart } from "./chart.js";
 import { button, h, redraw } from "./dom.js";
 import { sideInWords } from "./drawings.js";
+import { rowNumbers } from "./moves.js";
 import { playable } from "./understand.js";
 
 export class Review {
@@ -125,10 +126,11 @@ export class Review {
   #item(each) {
     const { view } = this;
     const side = sideInWords(view.table.sides[each.side]);
+    const row = rowNumbers(view.table.moves)[each.ply - 1];
     return h(
       "li",
       {},
-      button(`${each.ply}. ${side} ${each.played}`, () => view.go(each.ply), { class: "link" }),
+      button(`${row}. ${side} ${each.played}`, () => view.go(each.ply), { class: "link" }),
       h("span", { class: `mistake ${each.mistake}` }, ` ${each.mistake}, lost ${each.lost.toFixed(2)}`),
       h("div", { class: "line" }, "better: ", ...playable(view, each.ply - 1, [], each.best_line, each.best_actions)),
       each.words ? h("div", { class: "soft" }, each.words) : "",

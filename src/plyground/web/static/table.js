@@ -20,6 +20,7 @@ export class TableView {
     this.shown = null; // the `position` on the board
     this.flipped = false;
     this.thinking = "";
+    this.hinted = []; // the mark of a hint
     this.players = new Players();
     this.#build(main);
     this.#listen();
@@ -148,7 +149,7 @@ export class TableView {
   /** Open the table, at first or after the connection was lost. */
   reconnect() {
     this.connection.send("open", { table: this.id }, (refusal) => {
-      toast(refusal.message);
+      addEventListener("hashchange", () => toast(refusal.message), { once: true }); // on the view that follows
       location.hash = "#/";
     });
   }
@@ -184,11 +185,14 @@ export class TableView {
     const step = this.shown
       ? Math.abs(position.ply + position.line.length - this.shown.ply - this.shown.line.length)
       : 9;
+    const begins = this.shown === null && !this.watched;
     this.shown = position;
+    this.hinted = [];
     this.board.mark([]);
     this.advice.textContent = "";
     const { scene, choices, last } = position;
     this.board.show({ scene, choices, last, sides: this.table.sides, flipped: this.flipped }, { still: step > 2 });
+    if (begins && document.activeElement?.id === "main") this.board.focus(); // keys work at once; no field loses it
     this.#drawPanels();
     this.understand.positionChanged();
     this.review.positionChanged();
@@ -237,7 +241,8 @@ export class TableView {
     try {
       this.go(this.table.moves.length);
       const { clicks, text } = await this.connection.ask("hint", { table: this.id });
-      this.board.mark([{ clicks, share: 1, kind: "hint", text: "hint" }]);
+      this.hinted = [{ clicks, share: 1, kind: "hint", text: "hint" }];
+      this.understand.draw();
       this.advice.textContent = text;
     } catch (error) {
       toast(error.message);

@@ -154,8 +154,7 @@ export class Understand {
 
   #drawBoard() {
     const marks = this.found ? [...this.#moveMarks(), ...this.#threatMarks()] : [];
-    if (this.found || this.drawn) this.view.board.mark(marks);
-    this.drawn = Boolean(this.found);
+    this.view.board.mark([...marks, ...this.view.hinted]);
   }
 
   #moveMarks() {

@@ -1,0 +1,69 @@
+"""Texts that a person pastes, in a real browser: the game that they name, their players, and errors that go away."""
+
+from __future__ import annotations
+
+from browsing import Person
+
+PGN = """[Event "Club"]
+[White "Ada"]
+[Black "Grace"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 0-1
+"""
+SEVERAL = PGN + "\n" + PGN.replace("Ada", "Emmy").replace("Grace", "?")
+LONGEST = 240  # characters of an error about a text
+
+
+def paste(person: Person, text: str, number: int = 1) -> None:
+    """Open a text while the list stands on its first game."""
+    person.go()
+    form = person.page.locator("form", has_text="Study a position")
+    form.locator("textarea").fill(text)
+    person.field("of several games, number").fill(str(number))
+    form.get_by_role("button", name="Open").click()
+
+
+def names(person: Person) -> list[str]:
+    """The players above and below the board."""
+    person.page.locator(".moves .move").first.wait_for()
+    return person.page.locator(".player .names").all_inner_texts()
+
+
+def test_a_text_that_names_its_game_opens_it(person: Person) -> None:
+    paste(person, PGN)
+    assert names(person) == ["Grace", "Ada"]
+    assert person.page.locator("h1").inner_text().startswith("Chess")
+    assert [move.rstrip("#") for move in person.moves] == ["f3", "e5", "g4", "Qh4"]
+
+
+def test_each_of_several_games_has_its_players(person: Person) -> None:
+    paste(person, SEVERAL, 2)
+    assert names(person) == ["You", "Emmy"], "a question mark is no name"
+
+
+def test_a_text_that_is_no_game_is_answered_by_a_short_sentence_that_goes_with_the_view(person: Person) -> None:
+    for text in ("nonsense", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O"):
+        paste(person, text)
+        person.page.locator(".toast").wait_for()
+        told = person.page.locator(".toast").inner_text()
+        assert text.split()[0] in told
+        assert len(told) <= LONGEST
+    person.page.get_by_role("link", name="Watch").click()
+    person.page.get_by_role("heading", name="Watch", exact=True).wait_for()
+    assert person.page.locator(".toast").count() == 0
+
+
+def test_a_window_closes_when_the_view_changes(person: Person) -> None:
+    person.study("connect_four", "44")
+    person.button("Copy text").click()
+    person.page.locator("dialog").wait_for()
+    person.page.evaluate("location.hash = '#/watch'")
+    person.page.get_by_role("heading", name="Watch", exact=True).wait_for()
+    person.page.locator("dialog").wait_for(state="detached", timeout=5_000)
+
+
+def test_the_reason_why_a_game_cannot_be_opened_is_shown_on_the_view_that_follows(person: Person) -> None:
+    person.go("table/0000000000000000")
+    person.page.get_by_role("heading", name="Play", exact=True).wait_for()
+    assert "no game" in person.page.locator(".toast").inner_text()
