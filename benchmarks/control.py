@@ -116,7 +116,7 @@ def main() -> None:
         for learner in chosen.learners if not chosen.measure else ():
             run = run_of(chosen.out, chosen.game, learner, seed)
             if not run.exists():
-                pg.train(learner, run, **settings_of(chosen.game, learner, seed, chosen.seconds, chosen.set))
+                pg.train(learner, out=run, **settings_of(chosen.game, learner, seed, chosen.seconds, chosen.set))
         if not chosen.train:
             for row in measured(pg.load(chosen.game), chosen.out, seed, chosen.sims, chosen.games):
                 print(json.dumps(row), flush=True)

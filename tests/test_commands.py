@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
 import re
 import shlex
 import shutil
@@ -35,10 +36,12 @@ LIMITS = {  # command: its options and what is given for them, in place of what 
 GIVEN = {"--time": "0.2", "--sims": "20", "--depth": "2"}  # where the page gives one
 MIDDLEGAME = "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8"
 PGN = '[Event "a"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n'
+UNFINISHED = '[Event "a"]\n[Result "*"]\n\n1. f3 e5 *\n'
 RUNS = (
     "train dqn connect_four --network 16 --buffer-size 5000 --learning-starts 100 --out runs/connect_four-dqn-1",
     "train alphazero connect_four --network 16+value --simulations 4 --out runs/connect_four-alphazero-1",
     "train tabular sequence --out runs/sequence-tabular-1",
+    "train ppo connect_four --network 16+value --seeds 2 --out runs/other",
     "teach collect chess --games 4 --out data/teacher.ndjson",
     "train imitation chess --data data/teacher.ndjson --out runs/chess-imitation-1",
     "train --profile chess_dqn_imitation_bootstrap --init runs/chess-imitation-1 --out runs/chess-dqn-1",
@@ -68,6 +71,9 @@ def missing(words: list[str]) -> str:
     line = " ".join(words)
     if re.search(r"_gpu\b|--device cuda", line) and problem():
         return "no GPU"
+    actors = re.search(r"--actors (\d+)", line)
+    if actors and int(actors[1]) > len(os.sched_getaffinity(0)):
+        return "too few CPUs"
     if "onnx" in line and importlib.util.find_spec("onnxruntime") is None:
         return "ONNX is not installed"
     if "openspiel" in line and importlib.util.find_spec("pyspiel") is None:
@@ -80,6 +86,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the pages name."""
     folder = tmp_path_factory.mktemp("workshop")
     files = {"my_game.py": "\n\n".join(pieces_of_a_game()), "game.pgn": PGN, "games.pgn": PGN * 2, **files_of(OWN)}
+    files["game.txt"] = UNFINISHED
     files["mine.toml"] = 'learner = "dqn"\ngame = "connect_four"\nnetwork = "16"\n'
     for name, text in files.items():
         (folder / name).write_text(text)

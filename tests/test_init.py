@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ FILES = sorted(path for path in HOME.rglob("*.py") if path.relative_to(HOME).par
 def test_every_public_name_is_there() -> None:
     assert sorted(pg.__all__) == sorted(set(pg.__all__))
     for name in pg.__all__:
-        assert getattr(pg, name).__name__.lower() in (name.lower(), "make", "climb", "play_match")
+        assert getattr(pg, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'Bathc'"):
         _ = pg.Bathc
 
@@ -81,6 +82,17 @@ def test_a_first_guess_is_answered_with_the_right_name() -> None:
         _ = game.start().analyze  # pyright: ignore
     with pytest.raises(AttributeError, match=r"a position has no attribute 'bord'$"):
         _ = game.start().bord  # pyright: ignore
+    with pytest.raises(AttributeError, match=r"no attribute 'games'; here: pg\.load\(NAME\); the names: "):
+        pg.__getattr__("games")
     assert not {*pg._MEANT} & {*pg.__all__}, "a guess is nothing that is there"
     for kind, meant in ((pg.Game, game_module._MEANT), (pg.Position, position_module._MEANT)):
         assert not [name for name in meant if hasattr(kind, name)]
+
+
+def test_a_call_that_lacks_something_is_refused_under_its_public_name() -> None:
+    with pytest.raises(TypeError, match=r"^match\(\) missing 1 required positional argument: 'second'"):
+        pg.match("connect_four", "greedy")  # pyright: ignore
+    with pytest.raises(TypeError, match=r"^agent\(\) missing 1 required positional argument: 'game'"):
+        pg.agent("minimax:depth=3")  # pyright: ignore
+    for name in ("agent", "match"):
+        assert pickle.loads(pickle.dumps(getattr(pg, name))) is getattr(pg, name)  # noqa: S301 (our own)

@@ -78,6 +78,7 @@ ABOUT_MORE: set[str] = {
     "web/browser/test_learn.py",
     "web/browser/test_loading.py",
     "web/browser/test_special_moves.py",
+    "web/browser/test_study.py",
     "web/browser/test_table.py",
     "web/browser/test_understand.py",
     "web/browser/test_watch.py",

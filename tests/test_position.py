@@ -156,6 +156,7 @@ def test_a_scripted_agent_tells_its_move_or_its_scores(connect_four: pg.Game) ->
 
 def test_a_line_is_written_turn_by_turn_as_people_write_it() -> None:
     assert pg.load("chess").start().written(["g1f3", "e7e5"]) == ["Nf3", "e5"]
+    assert pg.load("chess").start().written(["f2f3", "e7e5", "g2g4", "d8h4"]) == ["f3", "e5", "g4", "Qh4#"]
     paco = pg.load("paco_sako").start()
     assert paco.written(["Le2", "Pe4", "Le7", "Pe5", "Ld2"]) == ["e2>e4", "e7>e5"]
     assert paco.written(["Le2"]) == ["e2 ..."]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT, run
 from plyground.checks import laws
-from plyground.cli.guesses import is_game
+from plyground.cli.words import is_game
 from plyground.errors import install
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -144,3 +146,41 @@ def test_the_readme_names_every_file() -> None:
         f"{path.name}/" for path in home.iterdir() if (path / "__init__.py").exists()
     }
     assert listed == there - {"__init__.py"}
+
+
+# ---- make ----
+
+
+def installed_by_make(folder: Path, target: str, *, torch_is_there: bool) -> str:
+    """What `make` prints for a target where pip installs nothing."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, folder)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "lib" / "python3.11" / "site-packages" / ("torch" if torch_is_there else "")).mkdir(
+        parents=True
+    )
+    for program in ("pip", "plyground"):
+        (folder / ".venv" / "bin" / program).write_text("#!/bin/sh\n")
+        (folder / ".venv" / "bin" / program).chmod(0o755)
+    return subprocess.run(
+        [shutil.which("make") or "make", target], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_make_demo_installs_the_page_too_and_names_the_size_of_torch_once(tmp_path: Path) -> None:
+    printed = installed_by_make(tmp_path, "demo", torch_is_there=False)
+    heads = [line for line in printed.splitlines() if line.startswith("Installing Plyground")]
+    assert "[learn] into .venv: PyTorch is most of it" in heads[0]
+    assert heads[1:] == ["Installing Plyground with its extra [web] into .venv"]
+
+
+def test_make_names_no_size_of_torch_that_is_there(tmp_path: Path) -> None:
+    printed = installed_by_make(tmp_path, ".venv/.learn", torch_is_there=True)
+    assert "Installing Plyground with its extra [learn] into .venv\n" in printed
+
+
+def test_pages_say_what_a_line_needs_beyond_the_first_command() -> None:
+    onnx = [line for line in (ROOT / "README.md").read_text().splitlines() if "export onnx" in line]
+    assert onnx
+    assert all("[onnx]" in line for line in onnx)
+    assert "jupyter lab docs/notebooks/" in (ROOT / "docs" / "install.md").read_text()

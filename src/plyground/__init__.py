@@ -57,7 +57,8 @@ _MEANT = {
     ),
     **dict.fromkeys(("analyse", "analyze"), "position.analyse('search')"),
     **dict.fromkeys(("evaluate", "compare", "arena"), "pg.match(game, a, b)"),
-    "learn": "pg.train(LEARNER, game=NAME)",
+    **dict.fromkeys(("games", "list_games"), "pg.load(NAME); the names: from plyground.games import GAMES"),
+    "learn": "pg.train(LEARNER, game)",
 }
 """a first guess: what it is here"""
 
@@ -68,7 +69,10 @@ def __getattr__(name: str) -> Any:
         from plyground.errors import naming_extras
 
         with naming_extras():
-            return getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
+            value = getattr(importlib.import_module(f"plyground.{_MODULES[name]}"), _NAMES_THERE.get(name, name))
+        if name in _NAMES_THERE:  # errors and help(...) name it as people do
+            value.__module__, value.__name__, value.__qualname__ = __name__, name, name
+        return value
     from plyground.errors import no_attribute
 
     raise no_attribute("module 'plyground'", name, _MEANT)

@@ -25,6 +25,7 @@ from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
+from plyground.games.spellings import game_name
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_own_cache
 from plyground.kernels.slots import slots_of
@@ -42,7 +43,7 @@ _MEANT = {
     **dict.fromkeys(("players", "sides"), "rules.SIDES"),
     "name": "str(game)",
     "agent": "pg.agent(SPEC, game)",
-    "train": "pg.train(LEARNER, game=game)",
+    "train": "pg.train(LEARNER, game)",
 }
 """a first guess: what it is here"""
 _LOCK = threading.Lock()  # several threads may load one file; none may see it before it has run
@@ -51,14 +52,14 @@ _LOCK = threading.Lock()  # several threads may load one file; none may see it b
 def load(name: str | os.PathLike[str] | ModuleType | Game, **settings: Value) -> Game:
     """A game: `load("connect_four")`, `load("my_game.py")`, or a module; settings by keyword or in the name.
 
-    `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game. A game is returned as it is, so that
-    names work wherever games do.
+    `load("sequence", seats=4)` and `load("sequence:seats=4")` are the same game; other spellings, such as "connect4",
+    are understood. A game is returned as it is, so that names work wherever games do.
     """
     if isinstance(name, Game):
         return Game(name.word, read(name.rules.module), {**name.settings, **settings}) if settings else name
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
-    word, options = specs.split(os.fspath(name))
+    word, options = specs.split(game_name(os.fspath(name)))
     return Game(word, read(_module(word)), {**options, **settings})
 
 

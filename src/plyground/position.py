@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,7 @@ from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.games.scene import Scene, listed, listed_click, mark_last, status
 
+SQUARES = re.compile(r"([a-h][1-8]){2}[nbrq]?")  # a move as UCI writes it
 _MEANT = {
     **dict.fromkeys(("moves", "legal_moves"), "names(), or legal() for their numbers"),
     **dict.fromkeys(("legal_actions", "actions", "get_legal_moves"), "legal(), or names() for their names"),
@@ -134,6 +136,11 @@ class Position:
         """The name of an action in this position."""
         return self.game.rules.action_name(self.state, action)
 
+    def notation(self, action: int) -> str:
+        """A legal action as people write it: `Nf3`, `e8=Q#`."""
+        rules, written = self.game.rules, self.game.rules.notation(self.state, action, self.legal())
+        return written if rules.sign is None else written + rules.sign(self.play(action).state)
+
     def action(self, move: int | str) -> int:
         """The legal action of that number or name, or `IllegalAction` with those that are legal."""
         legal = self.legal()
@@ -147,7 +154,7 @@ class Position:
         if not found:
             raise IllegalAction(self.refusal(move))
         if len(found) > 1:
-            names = ", ".join(map(self.name, found))
+            names = ", ".join(map(self._writer(move), found))
             raise IllegalAction(f"{shorten(repr(move))} is ambiguous in {self.view!r}; it may mean: {names}")
         return found[0]
 
@@ -156,9 +163,13 @@ class Position:
         legal = self.legal()
         if self.over:
             return f"the game is over ({self.outcome}): {shorten(repr(move))} cannot be played in {self.view!r}"
-        names = shorten(", ".join(map(self.name, legal)), 400)
+        names = shorten(", ".join(map(self._writer(move), legal)), 400)
         numbers = "" if isinstance(move, str) else f" (numbers {shorten(', '.join(map(str, legal)), 400)})"
         return f"{shorten(repr(move))} is not legal in {self.view!r}; legal: {names}{numbers}"
+
+    def _writer(self, move: int | str) -> Callable[[int], str]:
+        """What writes actions as a person did who typed a move: by their names, or as people write them."""
+        return self.notation if isinstance(move, str) and not SQUARES.fullmatch(move.strip()) else self.name
 
     def play(self, move: int | str) -> Position:
         """The position after an action, given by number or name."""
@@ -170,11 +181,10 @@ class Position:
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
-        if isinstance(agent, str):
-            from plyground.agents.agent import make
+        from plyground.agents.agent import checked_actions, make
 
-            agent = make(agent, self.game)
-        return int(agent.act(self.states.copy(), seeds(seed, 1))[0])
+        agent = make(agent, self.game) if isinstance(agent, str) else agent
+        return int(checked_actions(agent, agent.act(self.states.copy(), seeds(seed, 1)), 1)[0])
 
     def evaluate(self) -> float:
         """The game's own evaluation, from -1 (the side to move loses) to 1 (it wins)."""
@@ -205,7 +215,7 @@ class Position:
         for name in line:
             action = here.action(name)
             if write is None:
-                turns.append(self.game.rules.notation(here.state, action, here.legal()))
+                turns.append(here.notation(action))
                 here = here.play(action) if len(turns) < len(line) else here
                 continue
             steps.append((here.state, action))

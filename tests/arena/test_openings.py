@@ -85,6 +85,11 @@ def test_a_fault_is_named_with_its_line(tmp_path: Path, text: str, message: str)
         assert len(str(caught.value)) < 1200
 
 
+def test_a_book_may_be_in_latin_1(tmp_path: Path) -> None:
+    (tmp_path / "book.pgn").write_bytes('[White "Müller"]\n\n1. e4 e5 *\n'.encode("latin-1"))
+    assert len(read_openings(tmp_path / "book.pgn", pg.load("chess"))) == 1
+
+
 def test_a_match_begins_with_the_book_each_opening_from_both_sides(tmp_path: Path, connect_four: pg.Game) -> None:
     (tmp_path / "book.txt").write_text("444\n12\n")
     book = read_openings(tmp_path / "book.txt", connect_four)

@@ -13,13 +13,13 @@ from plyground.learners.tabular import Tabular
 from plyground.runs.directory import read_config
 from small_runs import ROW
 
-SMALL = {"game": ROW, "network": "8+value", "num_envs": 4, "rollout_length": 4, "batch_size": 8, "cycles": 1}
+SMALL = {"network": "8+value", "num_envs": 4, "rollout_length": 4, "batch_size": 8, "cycles": 1}
 SHORT = {**SMALL, "games_per_cycle": 4, "eval_games": 2, "eval_opponents": ("random",), "threads": 1}
 
 
 def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
     events: list[Event] = []
-    agent = pg.train("ppo", tmp_path / "run", events.append, **{**SHORT, "game": pg.load(ROW)})
+    agent = pg.train("ppo", pg.load(ROW), tmp_path / "run", events.append, **SHORT)
     assert read_config(tmp_path / "run")["learner"] == "ppo"
     assert {event["event"] for event in events} >= {"cycle", "evaluation"}
     assert pg.match(ROW, agent, "random", games=4).games == 4
@@ -27,15 +27,24 @@ def test_training_returns_the_agent_of_the_run(tmp_path: Path) -> None:
     assert repr(agent).endswith("% against random>")
 
 
+def test_the_game_comes_second_in_any_spelling(tmp_path: Path) -> None:
+    pg.train("ppo", "Connect4", out=tmp_path / "run", progress=lambda event: None, **SHORT)
+    assert read_config(tmp_path / "run")["game"] == "connect_four"
+
+
 def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(pg.Error, match="num_env"):
-        pg.train("ppo", tmp_path / "a" / "run", num_env=3)
-    with pytest.raises(pg.UnknownName, match="no setting of ppo 'secs'; did you mean 'seconds'"):
-        pg.train("ppo", tmp_path / "a" / "run", secs=1)
+        pg.train("ppo", out=tmp_path / "a" / "run", num_env=3)
+    with pytest.raises(pg.UnknownName, match=r"^no setting 'secs' of ppo; did you mean 'seconds'\?$"):
+        pg.train("ppo", out=tmp_path / "a" / "run", secs=1)
+    with pytest.raises(pg.UnknownName, match=r"^no setting 'lr' of ppo; did you mean 'learning_rate'\?$"):
+        pg.train("ppo", out=tmp_path / "a" / "run", lr=1)
+    with pytest.raises(pg.UnknownName, match=r"^no setting 'xyzzy' of ppo; see plyground train ppo --help$"):
+        pg.train("ppo", out=tmp_path / "a" / "run", xyzzy=1)
     with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
-        pg.train("pppo", tmp_path / "a" / "run")
-    with pytest.raises(pg.InvalidValue, match=r"chess is a game.*: pg\.train\('ppo', game='chess'\)"):
-        pg.train("ppo", "chess")
+        pg.train("pppo", out=tmp_path / "a" / "run")
+    with pytest.raises(pg.UnknownName, match="no game"):
+        pg.train("ppo", str(tmp_path / "a" / "run"))
     assert not (tmp_path / "a").exists()
 
 
@@ -58,11 +67,11 @@ def test_a_run_that_fails_takes_only_its_own_folder_with_it(tmp_path: Path) -> N
 
 
 def test_each_cycle_is_told_unless_events_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pg.train("ppo", tmp_path / "told", **{**SHORT, "cycles": 2})
+    pg.train("ppo", ROW, tmp_path / "told", **{**SHORT, "cycles": 2})
     told = capsys.readouterr().err
     assert f"the run is in {tmp_path / 'told'}; for a report: " in told
     lines = [line for line in told.splitlines() if ": cycle" in line]
     assert [line.partition(": ")[2].partition(": ")[0] for line in lines] == ["cycle 1/2", "cycle 2/2"]
     assert "against random" in lines[0]
-    pg.train("ppo", tmp_path / "quiet", lambda event: None, **SHORT)
+    pg.train("ppo", ROW, tmp_path / "quiet", lambda event: None, **SHORT)
     assert "cycle" not in capsys.readouterr().err

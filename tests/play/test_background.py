@@ -6,6 +6,7 @@ import logging
 import threading
 
 import pytest
+from numba import njit
 
 from plyground.errors import InvalidValue
 from plyground.play.background import Background, compiling
@@ -30,6 +31,26 @@ def test_steps_run_in_their_order_and_tell_how_far_they_are() -> None:
     assert background.progress == ""
     background.thread.join(10)
     assert not compiling()
+
+
+def test_reading_what_was_compiled_before_is_not_compiling() -> None:
+    gate = threading.Event()
+    background = Background({"rules": lambda: gate.wait(10)})
+    assert background.progress
+    assert not background.compiles(0.05)
+    gate.set()
+    background.thread.join(10)
+    assert not background.compiles(10)
+
+
+@pytest.mark.compiled
+def test_compiling_is_told_from_its_beginning_to_the_last_step() -> None:
+    gate = threading.Event()
+    background = Background({"rules": lambda: njit(lambda: 1)(), "hints": lambda: gate.wait(10)})
+    assert background.compiles(10)
+    gate.set()
+    background.thread.join(10)
+    assert not background.compiles()
 
 
 def test_a_failure_is_told_where_the_result_is_needed_and_stops_no_other_step() -> None:

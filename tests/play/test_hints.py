@@ -49,7 +49,7 @@ def test_a_turn_of_several_actions_is_told_whole() -> None:
 def test_a_win_and_a_loss_are_told_with_their_distance() -> None:
     game = pg.load("chess")
     win, lost = game.position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), game.position("7k/R7/8/8/8/8/1R6/4K3 b - - 0 1")
-    assert hint(win).text == "minimax:time=0.5 would play Ra8: it wins in 1 move"
+    assert hint(win).text == "minimax:time=0.5 would play Ra8#: it wins in 1 move"
     assert hint(lost).text == "minimax:time=0.5 would play Kg8: every move loses, this one in 1 move"
 
 
@@ -59,6 +59,7 @@ def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
 
 def test_a_game_of_ones_own_is_searched() -> None:
     assert hint(pg.load(TINY[1]).start()).text.startswith("search:time=0.5 would play ")
+    assert hint(pg.load("sequence").start(1)).text.startswith("search:net=trained,time=0.5 would play ")
 
 
 @pytest.mark.parametrize("word", ["chess", "paco_sako", "sequence"])

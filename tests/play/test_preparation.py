@@ -50,6 +50,7 @@ def test_the_steps_of_a_game_name_all_its_agents_but_programs() -> None:
         ("paco_sako", "level:5"),
         ("sequence", "window"),
         ("sequence", "level:2"),
+        ("sequence", "level:3"),
     ],
 )
 def test_a_simple_opponent_plays_the_same_moves_without_the_compiler(word: str, spec: str) -> None:
@@ -67,5 +68,5 @@ def test_a_simple_opponent_plays_the_same_moves_without_the_compiler(word: str, 
 
 def test_searches_and_games_of_ones_own_wait_for_the_compiler() -> None:
     assert preparation.quick_agent(pg.load("chess"), "level:10") is None
-    assert preparation.quick_agent(pg.load("sequence"), "level:3") is None
+    assert preparation.quick_agent(pg.load("sequence"), "level:4") is None
     assert preparation.quick_agent(pg.load(ROOT / "examples" / "three_in_a_row.py"), "random") is None

@@ -140,6 +140,15 @@ def test_a_game_file_may_have_moved_since_a_game_was_saved(tmp_path: Path) -> No
             read_file(saved, other)
 
 
+def test_a_pgn_may_be_in_latin_1_and_have_no_tags(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    for encoding in ("latin-1", "utf-8", "utf-8-sig"):
+        path.write_text('[White "Müller"]\n[Black "?"]\n\n1. e4 e5 *\n', encoding=encoding)
+        assert read_file(path).players == ("Müller", "")
+    path.write_text("1. e4 e5 2. Nf3", encoding="utf-8")
+    assert len(read_file(path).actions) == 3
+
+
 @pytest.mark.parametrize(
     "told", ["", "none", "connect_four:rules=boxed", "sequence:seats=99", "x" * 10**6, "x.py:", ","]
 )
@@ -162,6 +171,11 @@ def test_files_that_hold_no_game_are_explained(four: pg.Game, tmp_path: Path) ->
     path.write_text(f"game: connect_four\ngenerator: {'9' * 5000}\n\n4\n", encoding="utf-8")
     with pytest.raises(InvalidText, match="the generator of a game is a number of 64 bits, not '9"):
         read_file(path, four)
+    empty = tmp_path / "empty.pgn"
+    empty.touch()
+    for game in (None, pg.load("chess")):
+        with pytest.raises(InvalidText, match=r"empty\.pgn holds no game of chess$"):
+            read_file(empty, game)
     path.write_text("hello", encoding="utf-8")
     with pytest.raises(InvalidText, match=r"game\.txt: ply 1: 'h' is not legal"):
         read_file(path, four)
@@ -223,7 +237,7 @@ def test_games_that_a_run_has_saved_are_read(tmp_path: Path, four: pg.Game) -> N
 def test_a_file_that_does_not_tell_its_game_needs_it(tmp_path: Path) -> None:
     path = tmp_path / "moves.txt"
     path.write_text("4453", encoding="utf-8")
-    with pytest.raises(InvalidText, match="name the game before the file"):
+    with pytest.raises(InvalidText, match=r"holds no saved game that tells of .*: name the game before the file"):
         read_file(path)
     path.write_text(PGN, encoding="utf-8")
     assert str(read_file(path).start.game) == "chess"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.agent import GIVES_UP, make
 from plyground.games.chess import pgn as chess_pgn
 from plyground.play import session as module
 from plyground.play.session import Event, Session
@@ -82,7 +82,7 @@ def test_an_answer_completes_an_ambiguous_input() -> None:
 @pytest.mark.parametrize("piece", ["Q", "q", "=Q", "e8=Q"])
 def test_an_answer_completes_a_promotion(piece: str) -> None:
     session = sit(pg.load("chess").position("7k/4P3/8/8/8/8/8/K7 w - - 0 1"))
-    assert session.submit("e8") == [Event("refused", "e8: e8=Q, e8=N, e8=B or e8=R?")]
+    assert session.submit("e8") == [Event("refused", "e8: e8=Q+, e8=N, e8=B or e8=R+?")]
     (played,) = session.submit(piece)
     assert played.kind == "played"
     assert session.start.name(played.action) == "e7e8q"
@@ -197,7 +197,7 @@ def test_a_hint_names_an_agent_and_its_move() -> None:
     assert message.text == "the solver would play 1: it wins in 1 move"
     (message,) = sit(pg.load("sequence").start(3)).hint()
     assert message.kind == "message"
-    assert "search:time=0.5 would play" in message.text
+    assert "search:net=trained,time=0.5 would play" in message.text
     assert sit(pg.load("connect_four").start()).moves() == [Event("message", "legal: 1, 2, 3, 4, 5, 6, 7")]
 
 
@@ -209,6 +209,20 @@ def test_an_agent_that_fails_loses_and_the_game_is_kept() -> None:
     session = sit(pg.load("connect_four").start(), Broken())
     assert after(session, "1")[-1] == Event("ended", "the engine is gone. You win.", outcome=pg.Outcome.FIRST_WINS)
     assert "result: ● wins\n\n● 1\n" in session.record()
+
+
+@pytest.mark.parametrize(("faults", "reason"), [(["late", "it died"], "it died"), (None, "it gives no reason")])
+def test_an_agent_that_gives_up_loses_and_says_why(faults: list[str] | None, reason: str) -> None:
+    class GivesUp:
+        def act(self, states: Any, rngs: Any) -> Any:
+            return np.full(len(states), GIVES_UP, np.int32)
+
+    agent: Any = GivesUp()
+    if faults:
+        agent.faults = faults
+    session = sit(pg.load("connect_four").start(), agent)
+    said = f"agent gives up: {reason}. You win."
+    assert after(session, "1")[-1] == Event("ended", said, outcome=pg.Outcome.FIRST_WINS)
 
 
 def test_the_view_is_the_persons_until_the_game_is_over() -> None:

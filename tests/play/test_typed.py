@@ -69,6 +69,12 @@ def test_moves_of_chess_are_read_in_both_notations() -> None:
         assert position.name(typed.read(position, text)[0]) == "g1f3"
 
 
+def test_moves_of_chess_are_listed_with_their_signs() -> None:
+    position = pg.load("chess").position("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1")
+    assert {"Ra8+", "Rh2+", "Ra7", "Rb8+"} <= {*typed.legal_turns(position)}
+    assert "Ra8#" in typed.legal_turns(position.play("Rb7").play("Kg8"))
+
+
 def test_a_card_that_is_not_held_and_a_square_that_is_not_its_own_are_named() -> None:
     position = pg.load("sequence").start(3)
     card, cell = position.names()[0].split()[1:3]

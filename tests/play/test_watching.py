@@ -30,7 +30,7 @@ def test_a_game_of_agents_goes_on_and_back_and_is_the_same_again(connect_four: p
     assert watch.shown == 0
     watch.to_end()
     assert watch.position == end
-    assert watch.turn(1) == f"● {connect_four.start().name(watch.actions[0])}"
+    assert watch.turn(1) == f"1. ● {connect_four.start().name(watch.actions[0])}"
 
 
 def test_a_turn_of_several_actions_is_one_step(paco_sako: pg.Game) -> None:
@@ -38,7 +38,7 @@ def test_a_turn_of_several_actions_is_one_step(paco_sako: pg.Game) -> None:
     actions = [start.action("Le2"), start.play("Le2").action("Pe4")]
     watch = Watch(start, ("a", "b"), by_record(actions))
     watch.forward()
-    assert (watch.turn(1), watch.position.to_move) == ("white e2>e4", 1)
+    assert (watch.turn(1), watch.position.to_move) == ("1. white e2>e4", 1)
     assert watch.before == start
     watch.forward()
     assert watch.over
@@ -56,7 +56,7 @@ def test_a_record_of_a_resigned_game_tells_who_has_won(connect_four: pg.Game) ->
 def test_a_record_that_ends_within_a_turn_is_shown_to_its_end(paco_sako: pg.Game) -> None:
     watch = Watch(paco_sako.start(), ("a", "b"), by_record([paco_sako.start().action("Le2")]))
     watch.forward()
-    assert (watch.turn(1), watch.over) == ("white e2", True)
+    assert (watch.turn(1), watch.over) == ("1. white e2", True)
 
 
 def test_an_agent_that_fails_ends_the_game(connect_four: pg.Game) -> None:

@@ -86,6 +86,16 @@ def test_a_game_that_is_over_ends_with_its_result() -> None:
     assert analysed(four.start(), "71212121", 50, leaf="random")[-1].plies[-1].value == -1.0
 
 
+def test_what_is_proven_of_a_position_is_told_for_the_first_side() -> None:
+    """By whoever moves next: the mate that Black has, and the mate that White has."""
+    chess = pg.load("chess")
+    plies = analysed(chess.start(), "f3 e5 g4 Qh4", 2000)[-1].plies
+    assert [(each.number, each.result) for each in plies][2:] == [("2.", "loss in 1 move"), ("2...", "loss")]
+    won = analysed(chess.position("7k/8/8/8/8/8/R7/1R4K1 b - - 0 1"), "Kg8", 5000)[-1].plies[0]
+    assert (won.number, won.result) == ("1...", "win in 2 moves")
+    assert analysed(pg.load("connect_four").position(LATE), "4", 10)[-1].plies[0].number == ""
+
+
 def test_the_plies_so_far_come_one_by_one() -> None:
     found = analysed(pg.load("connect_four").start(), "4453", 50)
     assert [len(each.plies) for each in found] == [1, 2, 3, 4]

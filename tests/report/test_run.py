@@ -167,10 +167,10 @@ def test_only_a_declared_error_is_a_fault_of_the_run_that_is_listed(
     (tmp_path / "one" / "config.toml").write_text("")
 
     def raises(error: Exception) -> None:
-        def row_of(path: Path) -> list[str]:
+        def record_of(path: Path) -> dict[str, Any]:
             raise error
 
-        monkeypatch.setattr(report, "_row_of", row_of)
+        monkeypatch.setattr(report, "_record_of", record_of)
 
     raises(pg.InvalidValue(f"{tmp_path / 'one'}/best.json is odd"))
     assert report.table_of(tmp_path) == [["one", "?", "?", "?", "?", "best.json is odd"]]

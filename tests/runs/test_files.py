@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plyground.errors import Error
+from plyground.errors import Error, InvalidValue
 from plyground.runs import files
 
 
@@ -48,6 +48,15 @@ def test_a_file_is_read_only_if_size_and_checksum_fit(tmp_path: Path) -> None:
         with pytest.raises(files.DamagedFile, match="is missing") as caught:
             files.read_checked(tmp_path / name, 7, "")
         assert len(str(caught.value)) < 400
+
+
+def test_a_text_is_in_utf_8_with_or_without_its_mark_or_in_latin_1(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for encoding in ("utf-8", "utf-8-sig", "latin-1"):
+        path.write_text("Müller", encoding=encoding)
+        assert files.read_text(path, "a game") == "Müller"
+    with pytest.raises(InvalidValue, match="cannot read a game from"):
+        files.read_text(tmp_path, "a game")
 
 
 def test_a_lock_is_held_until_it_is_closed(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ TIMES = re.compile(r'"ts": "[^"]*"|"seconds": [-+.e\d]+|\bin [\d,]+ s\b|^Time by
 WRITTEN = ("*.ndjson", "report.md", "verify.md")
 GROUP = 6  # cases of one process, which takes seconds to start
 SHORT = 60.0  # seconds below which only QUICK is compared, in two variants
+HELD_OUT = 0.5  # of the games that imitation learns from: of a tenth of so few, there would often be none
 QUICK = ("match connect_four", "match sequence", "train tabular 1")
 
 TRAIN = f"train tabular {ROW} --cycles 2 --games-per-cycle 60 --num-envs 16 --eval-games 8 --seed SEED --out FOLDER/run"
@@ -42,9 +43,12 @@ TRAIN_DQN = (
     "--learning-starts 32 --eval-games 8 --threads 1 --seed SEED --out FOLDER/run"
 )
 COLLECT = (
-    "teach collect --game connect_four --games 8 --seed SEED --teacher minimax --depth 1 --out FOLDER/lines.ndjson"
+    "teach collect --game connect_four --games 16 --seed SEED --teacher minimax --depth 1 --out FOLDER/lines.ndjson"
 )
-IMITATE = "train imitation connect_four --data FOLDER/lines.ndjson --network 16 --epochs 1 --threads 1 --out FOLDER/run"
+IMITATE = (
+    "train imitation connect_four --data FOLDER/lines.ndjson --network 16 --epochs 1 --threads 1 "
+    f"--validation-split {HELD_OUT} --out FOLDER/run"
+)
 COMMANDS = {
     "perft connect_four": "perft connect_four --depth 6 --divide",
     "perft chess": "perft chess --depth 3 --divide",
@@ -95,7 +99,13 @@ LEARNERS: dict[str, dict[str, Any]] = {
         "batch_size": 64,
     },
     "tabular": {"epsilon": 0.3},
-    "imitation": {"game": "connect_four", "epochs": 1, "batch_size": 64, "network": "b1c8"},
+    "imitation": {
+        "game": "connect_four",
+        "epochs": 1,
+        "batch_size": 64,
+        "network": "b1c8",
+        "validation_split": HELD_OUT,
+    },
 }
 CASES = (*COMMANDS, *(f"train {name} {threads}" for name in LEARNERS for threads in (1, 2)))
 
@@ -165,7 +175,7 @@ def _learned(case: str, seed: str, folder: Path) -> bytes:
     settings = SETTINGS | {"seed": int(seed), "threads": int(threads)} | LEARNERS[name]
     if name == "imitation":
         settings["data"] = (str(folder / "lines.ndjson"),)
-        source = Collect(game="connect_four", games=8, teacher="minimax", seed=int(seed))
+        source = Collect(game="connect_four", games=16, teacher="minimax", seed=int(seed))
         collect(source, folder / "lines.ndjson", lambda *_: None)
     known = {field.name for field in fields(kind)}
     config = kind(**{key: value for key, value in settings.items() if key in known})

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import Error, InvalidText, InvalidValue, shorten, shown_path
+from plyground.errors import Error, InvalidText, InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
+from plyground.runs.files import read_text
 
 SKIPPED = re.compile(r"\{[^}]*\}?|;[^\n]*|^%[^\n]*|\$\d+|[!?]+|\be\.p\.", re.MULTILINE)
 UNCLOSED = re.compile(r"\{[^}]*")
@@ -25,12 +26,7 @@ RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 def read_openings(path: Path, game: Game, plies: int = 0) -> NDArray[np.void]:
     """[N] the position after each opening of a file, or after its first `plies` plies; all games go on there."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidValue(f"cannot read openings from {shown_path(path)!r}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidValue(f"cannot read openings from {shown_path(path)!r}: {error}") from None
+    text = read_text(path, "openings")
     if path.suffix == ".pgn":
         lines = enumerate(_games(text), start=1)
         found = [_after(game, line, plies, f"game {number} of {path}") for number, line in lines]

@@ -26,13 +26,14 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
@@ -138,6 +139,24 @@ def _name_of(function: Function) -> str:
     raise BrokenGame(
         f"the compiled function {function.__name__} must stand in its module {function.__module__} by name"
     )
+
+
+class _Starts(event.Listener):
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self.tell()
+
+    def on_end(self, event: Any) -> None:
+        """Nobody asks."""
+
+
+@contextlib.contextmanager
+def compilations(tell: Callable[[], None]) -> Generator[None]:
+    """Call `tell` whenever a function begins to be compiled, in any thread: not when it is found on disk."""
+    with event.install_listener("numba:compile", _Starts(tell)):
+        yield
 
 
 # ---- fingerprints ----

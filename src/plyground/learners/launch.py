@@ -1,15 +1,17 @@
-"""New runs: a directory with all settings, and a fresh learner. From Python: `pg.train("ppo", game="connect_four")`."""
+"""New runs: a directory with all settings, and a fresh learner. From Python: `pg.train("ppo", "connect_four")`."""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import itertools
 import logging
 import platform
 import shutil
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,10 @@ import torch
 import plyground
 from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
-from plyground.errors import InvalidValue, command
+from plyground.errors import UnknownName, command, shorten
 from plyground.game import Game
-from plyground.games import GAMES
-from plyground.learners import find_learner, training
+from plyground.games.spellings import game_name
+from plyground.learners import SETTINGS_MEANT, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
 from plyground.learners.short_lines import ShortLines
@@ -38,22 +40,22 @@ SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 
 def train(
     learner: str,
+    game: str | PathLike[str] | Game | None = None,
     out: str | Path | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Any,
 ) -> Agent:
     """Train a learner (`dqn`, `ppo`, ...) and return the best version as an agent.
 
-    Settings are those of the command `train`: `train("ppo", game="connect_four", seconds=60)`. The run is kept in
+    Settings are those of the command `train`: `train("ppo", "connect_four", seconds=60)`. The run is kept in
     `out`, by default a new directory in `runs/`. A notice tells of each cycle; with `progress`, that is called with
     each event, plain data, instead.
     """
-    if str(out).partition(":")[0] in GAMES:  # a name, or a `Game`
-        raise InvalidValue(f"{out} is a game, not the run's directory: pg.train({learner!r}, game={str(out)!r})")
     path = Path(out) if out else next_free(RUNS, learner)
     entry = find_learner(learner)
-    if isinstance(settings.get("game"), Game):
-        settings["game"] = settings["game"].full
+    _check_names(learner, settings, [field.name for field in fields(entry.config)])
+    if game is not None:
+        settings["game"] = game.full if isinstance(game, Game) else game_name(fspath(game))
     config = resolve(build(entry.config, settings, learner))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
         lines = ShortLines(LOG.info)
@@ -62,6 +64,16 @@ def train(
     if progress is None:
         LOG.info("the run is in %s; for a report: %s", path, command("report", path))
     return load_run(str(path), None, "best")
+
+
+def _check_names(learner: str, settings: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a setting that a learner does not have; suggest the one that is meant, not all of them."""
+    for name in settings:
+        near = difflib.get_close_matches(name, known, 1)
+        meant = [each for each in (SETTINGS_MEANT.get(name), *near) if each in known]
+        how = f"did you mean {meant[0]!r}?" if meant else f"see {command('train', learner, '--help')}"
+        if name not in known:
+            raise UnknownName(f"no setting {shorten(name)!r} of {learner}; {how}")
 
 
 def next_free(folder: Path, name: str) -> Path:

@@ -79,7 +79,8 @@ def split(examples: Records, share: float) -> tuple[Rows, Rows]:
     known = np.unique(examples["key"][held])
     learn = ~held & ~np.isin(examples["key"], known)
     if not learn.any() or (share and not held.any()):
-        raise InvalidValue(f"{len(examples)} examples cannot be split so that {share:.0%} of the games are held out")
+        why = f"{len(examples)} examples cannot be split so that {share:.0%} of the games are held out"
+        raise InvalidValue(f"{why}: collect more games, or give another validation_split")
     return np.flatnonzero(learn), np.flatnonzero(held)
 
 

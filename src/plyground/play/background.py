@@ -8,6 +8,7 @@ from concurrent import futures
 from concurrent.futures import Future
 from typing import Any
 
+from plyground.kernels.cache import compilations
 from plyground.play.preparation import Steps
 
 LOG = logging.getLogger("plyground")
@@ -22,11 +23,17 @@ class Background:
 
     def __init__(self, steps: Steps) -> None:
         self.steps, self.ended = steps, False
+        self._known = threading.Event()  # whether anything must be compiled: it has begun, or all steps are done
         self.futures: dict[str, Future[Any]] = {name: Future() for name in steps}
         self.thread = threading.Thread(target=self._run, name=NAME, daemon=True)
         self.thread.start()
 
     def _run(self) -> None:
+        with compilations(self._known.set):
+            self._run_steps()
+        self._known.set()
+
+    def _run_steps(self) -> None:
         LOG.addFilter(self._is_not_ours)
         for name, step in self.steps.items():
             if self.ended:
@@ -46,6 +53,11 @@ class Background:
         names = list(self.futures)
         left = [name for name in names if not self.futures[name].done()]
         return f"{left[0]}, {names.index(left[0]) + 1} of {len(names)}" if left and not self.ended else ""
+
+    def compiles(self, within: float = 0.0) -> bool:
+        """Whether steps go on and something had to be compiled, now or within so many seconds; what an earlier process
+        has compiled is only read."""
+        return self._known.wait(within) and bool(self.progress)
 
     def done(self, name: str, within: float = 0.0) -> bool:
         """Whether a step is done, now or within so many seconds."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from plyground.agents.agent import can_search, make
-from plyground.agents.levels import strongest
+from plyground.agents.agent import can_search
+from plyground.agents.levels import strongest, strongest_without_network
 from plyground.errors import counted
+from plyground.game import Game
 from plyground.games import GAMES
 from plyground.play import typed
 from plyground.position import Position
@@ -34,12 +35,19 @@ class Hint(NamedTuple):
 
 
 def hint(position: Position) -> Hint:
-    """The game's own advice, and the best turn by its solver or, where there is none, by its strongest agent."""
+    """The game's own advice, and the best turn by its solver or, where there is none, by its adviser."""
     game = position.game
     own = [advice] if game.rules.advise is not None and (advice := game.rules.advise(position)) else []
     scores = solve(position)
-    found = _by_solver(position, scores) if scores else _by_agent(position, make(strongest(game), game))
+    found = _by_solver(position, scores) if scores else _by_agent(position, adviser(game))
     return Hint(found.actions, ". ".join([*own, found.text]))
+
+
+def adviser(game: Game) -> str:
+    """The spec of the agent that gives hints: alpha-beta where that plays, since it tells whole turns; otherwise the
+    strongest."""
+    plain = strongest_without_network(game)
+    return plain if plain.startswith("minimax") else strongest(game)
 
 
 def early_hint(position: Position) -> Hint | None:
@@ -49,7 +57,7 @@ def early_hint(position: Position) -> Hint | None:
     simple = "minimax:nodes=300" if can_search(game) else next(iter(game.rules.SCORERS), "")
     if game.word not in GAMES or not simple:
         return None
-    found = _by_agent(Position(game, position.states, rngs=position.rngs), make(simple, game))
+    found = _by_agent(Position(game, position.states, rngs=position.rngs), simple)
     return Hint(found.actions, f"{found.text} (at first sight: the better adviser is being compiled)")
 
 
@@ -66,7 +74,7 @@ def _by_solver(position: Position, scores: Scores) -> Hint:
     return Hint([best], f"the solver would play {typed.notation(position, best)}: {why}")
 
 
-def _by_agent(position: Position, agent: Any) -> Hint:
+def _by_agent(position: Position, agent: str) -> Hint:
     found: Analysis = position.analyse(agent)
     turns = typed.turns_of(position, typed.actions_of(position, found.moves[0].line))
     why = _why(position, found, [turn.text for turn in turns])

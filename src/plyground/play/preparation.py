@@ -16,9 +16,9 @@ from plyground.play import hints
 from plyground.position import Position
 from plyground.search.analysis import analyse
 
-QUICK = ("random", "greedy", "minimax:depth=1", "minimax:depth=2", "minimax:depth=3", "level:1", "level:2")
-QUICK_BY_ALPHA_BETA = ("level:3", "level:4", "level:5", "level:6")
-"""agents that search so little that the interpreter needs a second or so for a move of theirs"""
+QUICK = ("random", "greedy", "minimax:depth=1", "minimax:depth=2", "minimax:depth=3", "level:1", "level:2", "level:3")
+QUICK_BY_ALPHA_BETA = ("level:4", "level:5", "level:6")
+"""agents that search so little, or so seldom, that the interpreter needs a second or so for most moves of theirs"""
 EXTERNAL = "uci:"  # begins the specs of programs, which need no compiler
 Steps = dict[str, Callable[[], Any]]
 """a step's name, as people read it: what it does"""

@@ -11,16 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from plyground import specs
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, shown_path, unknown
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, unknown
 from plyground.game import Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
 from plyground.play import typed
 from plyground.position import Position
 from plyground.runs.directory import game_of
+from plyground.runs.files import read_text
 from plyground.runs.trust import seal, unseal
 
 NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
+TAG = re.compile(r'[\ufeff\s]*\[\w+\s+"')  # `[White "Ada"]`; a position of some game may begin with a bracket too
 RUN_HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
 RUN_OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
 MOST_TOLD = 4096  # characters of a game that is told: no path is longer
@@ -36,6 +38,8 @@ class SavedGame(NamedTuple):
     """for each side; empty where the file does not tell"""
     outcome: Outcome = Outcome.RUNNING
     """as the file tells it: a game may end before the rules end it, by resignation"""
+    place: str = ""
+    """which of the games of its file it is, where there are several"""
 
     @property
     def positions(self) -> list[Position]:
@@ -52,30 +56,39 @@ class SavedGame(NamedTuple):
 def read_file(path: Path, game: Game | None = None, number: int = 1, openly: bool = False) -> SavedGame:
     """A game in a file; of several games, that of a number. Without a game, the file tells of which game it is.
     `openly`: everything will be shown, so that a game is refused whose hidden cards are not told yet."""
-    text, game = _read(path), game or game_of_file(path)
+    text, game = read_text(path, "a game"), game or game_of_file(path)
     try:
         games = read_games(text, game, openly)
     except Error as error:
         raise InvalidText(f"{path}: {error}") from None
+    if not games:
+        raise InvalidText(f"{path} holds no game of {game}")
     if not 1 <= number <= len(games):
         raise InvalidValue(f"{path} has {counted(len(games), 'game')} of {game}: there is no number {number}")
-    return games[number - 1]
+    place = f"game {number} of {len(games)} in {path}" if len(games) > 1 else ""
+    return games[number - 1]._replace(place=place)
 
 
 def game_of_file(path: Path) -> Game:
     """The game that a file of saved games is of."""
-    text = _read(path)
+    text = read_text(path, "a game")
     if text.startswith("# from "):
         return game_of(path.resolve().parent.parent)  # the games of a run are in a folder of its directory
-    name = _game_told(text)
+    name = _game_told(text) or (_game_with_records() if path.suffix.lower() == ".pgn" else "")
     if not name:
-        raise InvalidText(f"{path} does not tell of which game it is: name the game before the file")
+        raise InvalidText(f"{path} holds no saved game that tells of which game it is: name the game before the file")
     word = _word_and_settings(name)[0]
     if word.endswith(".py"):  # code, which only the person who starts it may name
         raise InvalidValue(f"{path} is of the game file {shorten(name)!r}: name that file before it, if you trust it")
     if word not in GAMES:
         raise unknown("game", word, GAMES)
     return load(name)
+
+
+def game_told(text: str) -> tuple[str, dict[str, str]]:
+    """The name and the settings of the game that a text says it is of, as `_word_and_settings` writes them; an empty
+    name: it is not told."""
+    return _word_and_settings(_game_told(text))
 
 
 def _word_and_settings(told: str) -> tuple[str, dict[str, str]]:
@@ -90,17 +103,12 @@ def _game_told(text: str) -> str:
     told."""
     if text.startswith("game: "):
         return text.partition("\n")[0].removeprefix("game: ")
-    with_records = (name for name in GAMES if load(name).rules.read_records is not None)
-    return next(with_records, "") if text.lstrip("\ufeff \n").startswith("[") else ""
+    return _game_with_records() if TAG.match(text) else ""
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidValue(f"cannot read a game from {shown_path(path)!r}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidValue(f"cannot read a game from {shown_path(path)!r}: {error}") from None
+def _game_with_records() -> str:
+    """The game that has a file format of its own: chess, with PGN."""
+    return next((name for name in GAMES if load(name).rules.read_records is not None), "")
 
 
 def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
@@ -113,9 +121,7 @@ def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
     if told and _word_and_settings(told)[0] != _word_and_settings(game.word)[0]:
         raise InvalidText(f"it is a game of {shorten(told, 300)}, not of {game}")
     if game.rules.read_records is not None:
-        found = game.rules.read_records(text, game)
-        players = _players(text, game) if len(found) == 1 else ("", "")
-        return [SavedGame(start, actions, players, outcome) for start, actions, outcome in found]
+        return [SavedGame(*each) for each in game.rules.read_records(text, game)]
     if text.startswith("game: "):
         return [_read_record(text, game, openly)]
     return [SavedGame(game.start(), read_moves(game.start(), text), ("", ""))]
@@ -191,11 +197,8 @@ def _outcome(told: str, game: Game) -> Outcome:
 
 
 def _players(text: str, game: Game) -> tuple[str, str]:
-    """The players that a record names: `white: you`, or the tag `[White "you"]`."""
-    found = [
-        re.search(rf'^\[?{re.escape(side)}:? "?(.*?)"?\]?$', text, re.MULTILINE | re.IGNORECASE)
-        for side in game.rules.SIDES
-    ]
+    """The players that a record names: `white: you`."""
+    found = [re.search(rf"^{re.escape(side)}: (.*)$", text, re.MULTILINE) for side in game.rules.SIDES]
     first, second = (each[1] if each else "" for each in found)
     return first, second
 

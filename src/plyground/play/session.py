@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell, why_it_gives_up
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
@@ -173,7 +173,7 @@ class Session:
         try:
             action = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
             if action == GIVES_UP:
-                raise Error(f"{self.name} gives up: {getattr(self.agent, 'faults', ['it gives no reason'])[-1]}")
+                raise Error(f"{self.name} gives up: {why_it_gives_up(self.agent)}")
         except Error as error:
             self.outcome = WINS[self.side]
             return [self._ended(f"{error}. You win.")]

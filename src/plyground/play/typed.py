@@ -164,7 +164,7 @@ def question(text: str, names: Sequence[str]) -> str:
 
 def notation(position: Position, action: int) -> str:
     """An action as people write it."""
-    return position.game.rules.notation(position.state, action, position.legal())
+    return position.notation(action)
 
 
 def named(position: Position, action: int) -> str:
@@ -241,8 +241,7 @@ def _turns_of_two(position: Position) -> list[Turn]:
 
 def words_of_moves(position: Position) -> list[list[str]]:
     """Every legal action as people write it, split into words."""
-    legal = position.legal()
-    return [position.game.rules.notation(position.state, action, legal).split() for action in legal]
+    return [position.notation(action).split() for action in position.legal()]
 
 
 def grouped(names: list[list[str]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plyground.agents.agent import GIVES_UP, Agent, ask
+from plyground.agents.agent import GIVES_UP, Agent, ask, why_it_gives_up
 from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
@@ -85,10 +85,12 @@ class Watch:
             self.turns.append(len(self.actions))
 
     def turn(self, number: int) -> str:
-        """A turn with its side, as people write it: `white e2>e4`."""
+        """A turn with its number, as people write it: `1. white e2>e4`, `1... e5`."""
         first, last = self.turns[number - 1], self.turns[number]
-        side = self.positions[first].game.rules.SIDES[self.positions[first].to_move]
-        return f"{side} {turn_text(self.positions[first:last], self.actions[first:last])}"
+        before, rules = self.positions[first], self.positions[first].game.rules
+        counted = f"{number}. {rules.SIDES[before.to_move]}"
+        label = rules.move_number(before.state) if rules.move_number else counted
+        return f"{label} {turn_text(self.positions[first:last], self.actions[first:last])}"
 
     @property
     def outcome(self) -> Outcome:
@@ -118,7 +120,7 @@ def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:
         agent = agents()[position.to_move]
         action = int(ask(agent, THIS_GAME, position.states.copy(), rngs)[0])
         if action == GIVES_UP:
-            raise Error(f"it gives up: {getattr(agent, 'faults', ['it gives no reason'])[-1]}")
+            raise Error(f"it gives up: {why_it_gives_up(agent)}")
         return action
 
     return choose

@@ -19,6 +19,7 @@ from plyground.search.analysis import Analysis, Growing, MoveAnalysis, analyse
 SOLVER_SECONDS = 20.0  # for one position; where they are not enough, the search counts
 THRESHOLDS = {"blunder": 0.3, "mistake": 0.2, "inaccuracy": 0.1}
 """names of moves that lose at least so much of the value"""
+OPPOSITES = {"win": "loss", "loss": "win"}
 
 Scores = Mapping[int, tuple[int, str]]  # action: the solver's score for the side to move, in words
 
@@ -47,6 +48,10 @@ class PlyAnalysis:
     """the solver's words on the move and on the best one"""
     position: str
     """before the move"""
+    number: str = ""
+    """before the move, as people write it: `5...`; empty where plies are counted"""
+    result: str = ""
+    """what is proven of the position after the move, for the first side: `win in 2 moves`; empty: nothing"""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,7 @@ def _judge(
     exact = _sign(played.exact)
     if exact is not None:
         lost = float((_sign(best.exact) or 0) - exact)
+    number = position.game.rules.move_number
     words = f"{played.name} {played.words}" + (f", {best.name} {best.words}" if best.action != action else "")
     return PlyAnalysis(
         ply=ply,
@@ -131,6 +137,8 @@ def _judge(
         mistake=name_mistake(lost),
         words=words if exact is not None else "",
         position=position.text,
+        number=number(position.state) if number else "",
+        result=_result(after, after_found),
     )
 
 
@@ -147,6 +155,16 @@ def _value(position: Position, found: Analysis | None, side: int) -> float:
     if found is None:
         return float(value_for(int(position.outcome), side))
     return found.value if position.to_move == side else -found.value
+
+
+def _result(position: Position, found: Analysis | None) -> str:
+    """What is proven of a position, for the first side; where nothing was searched, the game is over."""
+    if found is None:
+        return {0.0: "draw", 1.0: "win", -1.0: "loss"}[_value(position, None, 0)]
+    best = found.moves[0]
+    told = best.judgement if found.proven and best.proven == found.proven else found.proven
+    first, _, rest = told.partition(" ")
+    return told if position.to_move == 0 else f"{OPPOSITES.get(first, first)} {rest}".strip()
 
 
 def _sign(score: int | None) -> int | None:

@@ -28,6 +28,7 @@ from plyground.runs.groups import runs_of
 
 LOG = logging.getLogger("plyground")
 GAMES = 400
+BETWEEN_SCORES = " · "  # in a row of `table_of`
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
 
 
@@ -220,21 +221,40 @@ def _curves(path: Path, name: str, drawn: Sequence[str] = DRAWN) -> Generator[Cu
 
 def table_of(folder: Path) -> list[list[str]]:
     """One row for each run in a folder: name, learner, game, progress, best, scores; or what is wrong with it."""
-    rows: list[list[str]] = []
+    return [_row_of(record) for record in records_of(folder)]
+
+
+def _row_of(record: Mapping[str, Any]) -> list[str]:
+    if "error" in record:
+        return [record["run"], "?", "?", "?", "?", record["error"]]
+    words = BETWEEN_SCORES.join(f"{spec} {score['score']:.0%}" for spec, score in record["scores"].items())
+    done, best = f"{record['done']}/{record['limit']}" if record["limit"] else str(record["done"]), record["best_step"]
+    return [record["run"], record["learner"], record["game"], done, "" if best is None else str(best), words]
+
+
+def records_of(folder: Path) -> list[dict[str, Any]]:
+    """The runs in a folder as plain data: `done` cycles, or epochs, of `limit`, and the scores of the best step when it
+    was chosen; of a run that cannot be read, `run` and `error`."""
+    records: list[dict[str, Any]] = []
     for path in (run for each in sorted(folder.glob("*")) for run in runs_of(each) if is_file(run / "config.toml")):
         name = str(path.relative_to(folder))
         try:
-            rows.append([name, *_row_of(path)])
+            records.append({"run": name, **_record_of(path)})
         except Error as error:  # whatever one run holds, the others are listed
-            rows.append([name, "?", "?", "?", "?", str(error).removeprefix(f"{path}/")])
-    return rows
+            records.append({"run": name, "error": str(error).removeprefix(f"{path}/")})
+    return records
 
 
-def _row_of(path: Path) -> list[str]:
+def _record_of(path: Path) -> dict[str, Any]:
     config, records = read_config(path), read_metrics(path)
     unit = "epoch" if "cycles" not in config else "cycle"
     done = events(records, unit)
-    count, limit = done[-1][unit] if done else 0, config.get(f"{unit}s")
-    words = " · ".join(f"{spec} {score['score']:.0%}" for spec, score in scores_of_best(path, records).items())
-    game, best = Path(config.get("game", "?")).name, str(best_of(path).get("step", ""))
-    return [config.get("learner", "?"), game, f"{count}/{limit}" if limit else str(count), best, words]
+    return {
+        "learner": config.get("learner", "?"),
+        "game": Path(config.get("game", "?")).name,
+        "unit": unit,
+        "done": done[-1][unit] if done else 0,
+        "limit": config.get(f"{unit}s") or None,
+        "best_step": best_of(path).get("step"),
+        "scores": scores_of_best(path, records),
+    }

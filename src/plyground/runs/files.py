@@ -6,10 +6,11 @@ import hashlib
 import os
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from plyground.errors import Error, InvalidValue, plain_os_errors, shorten
+from plyground.errors import Error, InvalidValue, plain_os_errors, shorten, shown_path
 
 
 class DamagedFile(Error):
@@ -77,6 +78,16 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DamagedFile(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file in UTF-8, with or without its mark, otherwise in Latin-1, which is PGN's standard."""
+    try:
+        with suppress(UnicodeDecodeError):
+            return path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise InvalidValue(f"cannot read {what} from {shown_path(path)!r}: {error.strerror}") from None
 
 
 def read_checked(path: Path, size: int, sha256: str) -> bytes:

@@ -68,7 +68,7 @@ def test_a_game_may_begin_elsewhere() -> None:
         ("1. e4 <b>", "cannot read '<b>'"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n*', "game 1 of the PGN begins from an impossible position: .*0 kings"),
         ("1. f3 e5 2. g4 Qh4# 3. a3", "game 1 of the PGN, move 3. a3: the game is over"),
-        ("1. d3 a6 2. Nf3 a5 3. Nd2", "move 3. Nd2: 'Nd2' is ambiguous in .*; it may mean: b1d2, f3d2"),
+        ("1. d3 a6 2. Nf3 a5 3. Nd2", "move 3. Nd2: 'Nd2' is ambiguous in .*; it may mean: Nbd2, Nfd2"),
     ],
 )
 def test_what_is_wrong_is_said_with_move_and_position(text: str, message: str) -> None:

@@ -14,6 +14,6 @@ def test_a_resigned_game_keeps_its_result_players_and_moves() -> None:
     written = game.rules.write_record(start, actions, ("you", "greedy"), pg.Outcome.SECOND_WINS)
     (record,) = pgn.read(written)
     assert game.rules.read_records is not None
-    assert game.rules.read_records(written, game) == [(start, actions, pg.Outcome.SECOND_WINS)]
+    assert game.rules.read_records(written, game) == [(start, actions, ("you", "greedy"), pg.Outcome.SECOND_WINS)]
     assert (record.actions, record.result) == (actions, "0-1")
     assert (record.tags["White"], record.tags["Black"]) == ("you", "greedy")

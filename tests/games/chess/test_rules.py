@@ -15,7 +15,6 @@ import pytest
 import plyground as pg
 from conftest import JIT
 from plyground.checks import laws
-from plyground.games.chess.pgn import san
 from plyground.games.chess.text import text
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -73,7 +72,7 @@ def compare(position: pg.Position, board: chess.Board) -> None:
 
 def compare_san(position: pg.Position, board: chess.Board) -> None:
     for action, name in zip(position.legal(), position.names(), strict=True):
-        written = san(position, action)
+        written = position.notation(action)
         assert written == board.san(chess.Move.from_uci(name))
         assert position.action(written) == action
         assert position.action(written.rstrip("+#")) == action

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import plyground as pg
 from conftest import JIT
+from plyground.games.chess import text as writing
 
 START = chess.STARTING_FEN
 EXAMPLES = 200 if JIT else 40
@@ -138,15 +139,16 @@ def test_san_and_its_variants_are_read(rules: pg.Game) -> None:
 @pytest.mark.parametrize(
     ("fen", "move", "message"),
     [
-        (START, "Nd4", "'Nd4' is not legal in .*; legal: b1a3"),
+        (START, "Nd4", "'Nd4' is not legal in .*; legal: Na3, Nc3, Nf3"),
+        (START, "e2e5", "'e2e5' is not legal in .*; legal: b1a3"),
         (START, "e5", "'e5' is not legal"),
         (START, "O-O", "'O-O' is not legal"),
         (START, "", "'' is not legal"),
         (START, "e2e4q", "'e2e4q' is not legal"),
         ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "O-O", "'O-O' is not legal"),
-        ("4k3/8/8/1N3N2/8/8/8/4K3 w - - 0 1", "Nd6", "'Nd6' is ambiguous in .*; it may mean: b5d6, f5d6"),
-        ("4k3/8/8/1N3N2/8/1N3N2/8/4K3 w - - 0 1", "Nfd4", "'Nfd4' is ambiguous in .*; it may mean: f3d4, f5d4"),
-        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a8", "'a8' is ambiguous in .*; it may mean: a7a8q, a7a8n, a7a8b, a7a8r"),
+        ("4k3/8/8/1N3N2/8/8/8/4K3 w - - 0 1", "Nd6", "'Nd6' is ambiguous in .*; it may mean: Nbd6[+], Nfd6[+]"),
+        ("4k3/8/8/1N3N2/8/1N3N2/8/4K3 w - - 0 1", "Nfd4", "'Nfd4' is ambiguous in .*; it may mean: Nf3d4, Nf5d4"),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a8", "'a8' is ambiguous in .*; it may mean: a8=Q[+], a8=N, a8=B, a8=R[+]"),
         ("4k3/8/8/8/3p4/4P3/8/4K3 w - - 0 1", "d4", "'d4' is not legal"),  # only exd4
         ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", "Kg8", "the game is over"),
     ],
@@ -159,6 +161,11 @@ def test_moves_that_are_illegal_or_ambiguous_are_refused_and_nothing_changes(
         position.play(move)
     assert position.text == fen
     assert "\n" not in str(caught.value)
+
+
+def test_moves_are_numbered_as_in_a_pgn(rules: pg.Game) -> None:
+    position = rules.position("7k/8/8/8/8/8/R7/1R4K1 w - - 0 12")
+    assert [writing.move_number(each.state) for each in (position, position.play("Ra7"))] == ["12.", "12..."]
 
 
 # ---- any text ----

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plyground.errors import IllegalAction, InvalidText, shorten
 from plyground.game import Game, load
-from plyground.games.chess.text import notation
+from plyground.games.chess.text import move_number
 from plyground.games.interface import Outcome
 from plyground.position import Position
 
@@ -48,13 +48,6 @@ class Record:
         for action in self.actions:
             position = position.play(action)
             yield position
-
-
-def san(position: Position, action: int) -> str:
-    """A legal action in algebraic notation: Nf3, exd6, O-O, e8=Q#."""
-    after = position.play(action)
-    sign = "#" if after.reason == "checkmate" else "+" if after.state["checkers"] else ""
-    return notation(position.state, action, position.legal()) + sign
 
 
 # ---- reading ----
@@ -121,7 +114,7 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
         raise InvalidText(f"game {number} of the PGN begins from an impossible position: {error}") from error
     record, position = Record(start, [], tags, _result(result, tags)), start
     for place, move in enumerate(moves):
-        turn = f"{int(position.state['move_number'])}{('.', '...')[position.to_move]} {shorten(move)}"
+        turn = f"{move_number(position.state)} {shorten(move)}"
         if position.outcome == Outcome.DRAW and position.reason != "stalemate":
             left_out = "one move" if place + 1 == len(moves) else f"{len(moves) - place} moves"
             record.note = f"a draw ({position.reason}) before {turn}: {left_out} from there on left out"
@@ -149,8 +142,8 @@ def write(record: Record) -> str:
     position, words = record.start, list[str]()
     for action in record.actions:
         if position.to_move == 0 or not words:
-            words.append(f"{int(position.state['move_number'])}{('.', '...')[position.to_move]}")
-        words.append(san(position, action))
+            words.append(move_number(position.state))
+        words.append(position.notation(action))
         position = position.play(action)
     result = RESULTS[position.outcome] if position.over else record.result
     tags = _tags(record, result)

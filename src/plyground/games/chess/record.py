@@ -17,9 +17,16 @@ def write_record(start: Position, actions: Sequence[int], players: tuple[str, st
     return pgn.write(pgn.Record(start, list(actions), tags, pgn.RESULTS[outcome]))
 
 
-def read_records(text: str, game: Game) -> list[tuple[Position, list[int], Outcome]]:
-    """The games of a PGN: first positions, actions and results."""
+def read_records(text: str, game: Game) -> list[tuple[Position, list[int], tuple[str, str], Outcome]]:
+    """The games of a PGN: first positions, actions, players and results."""
     outcomes = {result: outcome for outcome, result in pgn.RESULTS.items()}
     return [
-        (record.start, record.actions, outcomes.get(record.result, Outcome.RUNNING)) for record in pgn.read(text, game)
+        (each.start, each.actions, _players(each), outcomes.get(each.result, Outcome.RUNNING))
+        for each in pgn.read(text, game)
     ]
+
+
+def _players(record: pgn.Record) -> tuple[str, str]:
+    """The names of White and Black; `?` stands for none."""
+    white, black = (record.tags.get(side, "").removeprefix("?") for side in ("White", "Black"))
+    return white, black

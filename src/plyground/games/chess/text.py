@@ -223,6 +223,16 @@ def notation(state: State, action: int, legal: Sequence[int]) -> str:
     return f"{letter}{came_from}{captures}{SQUARES[end]}"
 
 
+def sign(state: State) -> str:
+    """What stands behind the move that led here: `#` for mate, `+` for check."""
+    return "#" if reason(state) == "checkmate" else "+" if state["checkers"] else ""
+
+
+def move_number(state: State) -> str:
+    """The number before the next move: `5.` for White, `5...` for Black."""
+    return f"{state['move_number']}{('.', '...')[int(state['to_move'])]}"
+
+
 def read_action(state: State, source: str, legal: Sequence[int]) -> list[int]:
     """The legal moves that a text in algebraic notation may mean: Nf3, exd6, O-O, e8=Q+, also Ng1-f3 and 0-0."""
     cells, castling, written = letters(state), CASTLING.fullmatch(source), SAN.fullmatch(source)
