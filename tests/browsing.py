@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import plyground as pg
+from plyground.play.typed import part
 
 PATIENCE = 300_000  # milliseconds until a test gives an answer up: a search may be compiled first, on a busy machine
 READY = ".scene.yours:not(.pending), .status.ended"  # the person is to act, or the game is over
@@ -137,7 +138,8 @@ def as_agent(game: str, agent: str) -> Callable[[list[str]], Iterator[str]]:
 
     def choose(moves: list[str]) -> Iterator[str]:
         for name in moves[len(positions) - 1 :]:
-            positions.append(positions[-1].play(name))
+            before = positions[-1]
+            positions.append(before.play(next(each for each in before.legal() if part(before, each) == name)))
         yield from positions[-1].clicks(positions[-1].ask(player))
 
     return choose

@@ -14,6 +14,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.agents import search as agents_search
 from plyground.cli import analyse as display
 from plyground.cli import terminal
 from plyground.games.rng import seeds
@@ -140,6 +141,23 @@ def test_without_a_terminal_a_long_search_says_now_and_then_how_far_it_is(
     assert "○ 4: 2 of 3\n" in err
 
 
+def test_alpha_beta_analyses_chess_unless_simulations_are_named(command) -> None:
+    mate = ("chess", "--position", "7k/5ppp/8/8/8/8/8/KR6 w - - 0 1", "--json")
+    by_default, by_tree = (json.loads(command("analyse", *mate, *more)[1]) for more in ((), ("--sims", "50")))
+    assert by_default["agent"] == "minimax:nodes=2000000"
+    assert by_default["nodes"] > 0 == by_default["simulations"] == by_tree["nodes"]
+    assert by_tree["simulations"] > 0
+    for found in (by_default, by_tree):
+        assert (found["moves"][0]["name"], found["moves"][0]["proven"], found["moves"][0]["distance"]) == (
+            "b1b8",
+            "win",
+            1,
+        )
+    _, out, _ = command("analyse", "chess", "--agent", "minimax:nodes=3000")
+    assert re.search(r"3,000 nodes to depth \d in .* s \(", out)
+    assert "15 more moves" in " ".join(out.split())
+
+
 def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     file.write_text("1122337", encoding="utf-8")
@@ -155,17 +173,16 @@ def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:
 def test_ctrl_c_shows_what_was_found_so_far(
     command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
-    def interrupted(name: str) -> None:
-        whole = getattr(display, name)
+    def interrupted(module: Any, name: str) -> None:
+        whole = getattr(module, name)
 
         def search(*given: Any) -> Iterator[Any]:
             yield next(iter(whole(*given)))
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(display, name, search)
+        monkeypatch.setattr(module, name, search)
 
-    interrupted("analyse")
-    interrupted("analyses_of_game")
+    interrupted(agents_search, "analyse") if "--position" in arguments else interrupted(display, "analyses_of_game")
     code, out, err = command("analyse", *arguments, "--json", *FEW)
     assert (code, json.loads(out)["stopped"]) == (130, True)
     assert "stopped; this is what was found so far" in err
@@ -178,10 +195,18 @@ def test_ctrl_c_shows_what_was_found_so_far(
         (["--time", "-1"], "time of the agent search is a number of seconds above 0, not -1"),
         (["--position", "1212121"], "an analysis needs a running game; FIRST_WINS in"),
         (["sequence", "--moves", "x"], "the analysis of a whole game is for games without chance in which nothing is"),
-        (["--agent", "greedy"], "--agent of an analysis is a tree search, such as search:net=trained, not 'greedy'"),
+        (
+            ["--agent", "greedy"],
+            "--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not 'greedy'",
+        ),
         (
             ["--agent", "uci:stockfish"],
-            "--agent of an analysis is a tree search, such as search:net=trained, not 'uci:",
+            "--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not 'uci:",
+        ),
+        (["chess", "--agent", "minimax", "--sims", "9"], "--sims is for tree searches; minimax takes --time, or nodes"),
+        (
+            ["chess", "--agent", "minimax:depth=2"],
+            "such as search:net=trained or minimax:time=1, not 'minimax:depth=2'",
         ),
         (["e4 e5 Nf3"], "'e4 e5 Nf3' is no file; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'"),
         (["8/8/8/8/8/8/8/K1k5 w - - 0 1"], "is no file; a position: plyground analyse chess --position"),

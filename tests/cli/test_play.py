@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import plyground as pg
 from conftest import at_once, finish_compiling
 from plyground.agents.agent import Agent, make
 from plyground.cli import play, terminal
+from plyground.cli.analyse import Explainer
 from plyground.games.sequence.text import known_hand
 from plyground.play import hints
 from plyground.play.background import Background
@@ -191,13 +192,7 @@ def test_a_command_with_more_words_says_how_it_is_typed(typed: Type) -> None:
 
 def test_analyses_before_moves_are_compiled_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = list[pg.Position]()
-
-    def once(growing: Any, position: pg.Position, rngs: Any) -> Iterator[str]:
-        searched.append(position)
-        yield "the first answer"
-        raise AssertionError("nobody needs the others")
-
-    monkeypatch.setattr(play, "analyse", once)
+    monkeypatch.setattr(Explainer, "find", lambda _, position: searched.append(position))
     start = pg.load("connect_four").start()
     play._explainer(start)
     assert searched == [start]

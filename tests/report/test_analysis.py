@@ -9,11 +9,12 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
+from plyground.agents.search import SearchAgent
 from plyground.errors import Error, InvalidValue
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.play.saved import read_moves
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, analyse_game, name_mistake, solve
-from plyground.search.analysis import GrowingTree
+from plyground.search.timed import TimedMinimax
 from plyground.search.tree_config import SearchConfig
 
 pytestmark = pytest.mark.compiled
@@ -22,8 +23,8 @@ LATE = "152371534726617233"  # 18 plies: the solver needs milliseconds
 
 
 def analysed(start: pg.Position, moves: str, simulations: int = 300, **settings: Any) -> list[GameAnalysis]:
-    growing = GrowingTree(start.game, SearchConfig(simulations, **settings))
-    return list(analyse_game(growing, start, read_moves(start, moves)))
+    analyst = SearchAgent(start.game, SearchConfig(simulations, **settings)).analyst()
+    return list(analyse_game(analyst, start, read_moves(start, moves)))
 
 
 def ply(number: int, lost: float) -> PlyAnalysis:
@@ -96,6 +97,17 @@ def test_what_is_proven_of_a_position_is_told_for_the_first_side() -> None:
     assert analysed(pg.load("connect_four").position(LATE), "4", 10)[-1].plies[0].number == ""
 
 
+def test_alpha_beta_names_the_moves_that_allow_a_mate() -> None:
+    start = pg.load("chess").start()
+    moves = read_moves(start, "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7#")
+    *_, found = analyse_game(TimedMinimax(start.game, nodes=50_000).analyst(), start, moves)
+    (worst,) = [each for each in found.plies if each.mistake == "blunder"]
+    assert (worst.number, worst.played, worst.result) == ("3...", "g8f6", "win in 1 move")
+    assert worst.best in ("g7g6", "d8e7", "d8f6")
+    assert worst.line[0] == worst.best
+    assert found.plies[-1].lost == 0.0
+
+
 def test_the_plies_so_far_come_one_by_one() -> None:
     found = analysed(pg.load("connect_four").start(), "4453", 50)
     assert [len(each.plies) for each in found] == [1, 2, 3, 4]
@@ -105,7 +117,7 @@ def test_the_plies_so_far_come_one_by_one() -> None:
 def test_a_game_without_moves_is_refused() -> None:
     four = pg.load("connect_four")
     with pytest.raises(InvalidValue, match="a game needs at least one move"):
-        list(analyse_game(GrowingTree(four, SearchConfig(10)), four.start(), []))
+        list(analyse_game(SearchAgent(four, SearchConfig(10)).analyst(), four.start(), []))
 
 
 def test_a_solver_without_enough_time_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

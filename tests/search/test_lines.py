@@ -9,7 +9,8 @@ import pytest
 
 import plyground as pg
 from plyground.errors import InvalidValue
-from plyground.search.lines import Lines, LineSearch
+from plyground.games.rng import seeds
+from plyground.search.lines import LINES, Lines, LineSearch, lines_analyst
 from plyground.search.timed import TimedMinimax
 
 pytestmark = pytest.mark.compiled
@@ -111,3 +112,25 @@ def test_a_game_that_is_over_is_refused(search: LineSearch) -> None:
     over = search.game.position("R5k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1")
     with pytest.raises(InvalidValue, match="needs a running game"):
         next(search.deepen(over.states))
+
+
+def test_an_analysis_of_so_many_nodes_is_the_same_every_time_and_grows(search: LineSearch) -> None:
+    position, analyst = search.game.start(), lines_analyst(search.game, 1e6, 20_000)
+    first, again = (list(analyst(position, seeds(0, 1), 0.0)) for _ in range(2))
+    assert [(each.nodes, each.depth, each.moves) for each in first] == [
+        (each.nodes, each.depth, each.moves) for each in again
+    ]
+    assert len(first) > 3
+    assert all(one.nodes <= other.nodes and one.depth <= other.depth for one, other in itertools.pairwise(first))
+    assert first[-1].nodes == 20_000
+    assert sum(move.value is not None for move in first[-1].moves) == LINES
+    assert first[-1].moves == position.analyse("minimax:nodes=20000").moves
+
+
+def test_an_analysis_by_time_ends_in_time_and_describes_whole_turns() -> None:
+    start = pg.load("paco_sako").start()
+    start.analyse("minimax:nodes=100")  # compiles
+    found = start.analyse("minimax:time=0.1")
+    assert 0.05 < found.seconds < 5.0
+    assert (found.simulations, found.nodes > 100, found.depth > 0) == (0, True, True)
+    assert str(found).splitlines()[1].split()[0].count(">") == 1

@@ -101,6 +101,15 @@ def test_a_typed_turn_is_played_whole() -> None:
     assert game.position_message(1).last == ["e4", "e2"]
 
 
+def test_the_plies_of_a_turn_are_written_as_parts_of_the_turn() -> None:
+    game = table("paco_sako", "you", "you")
+    game.say(0, "e2>e4")
+    assert [move.name for move in game.moves] == ["e2", ">e4"]
+    assert [move.turn for move in game.moves] == [1, 1]
+    game.say(2, "Ng8>f6")
+    assert "".join(move.name for move in game.moves[2:]) == "Ng8>f6"
+
+
 def test_resigning_ends_the_game_and_can_be_taken_back() -> None:
     game = table("chess", "you", "random")
     play(game, "e2e4", "e7e5")

@@ -67,6 +67,17 @@ def test_an_analysis_names_lines_that_can_be_played() -> None:
     assert [move.clicks for move in last.moves if move.name == "Qxf7#"] == [["h5", "f7"]]
 
 
+def test_alpha_beta_names_whole_turns_and_how_far_it_has_searched() -> None:
+    start = pg.load("paco_sako").start()
+    *_, last = thinking.analyse_position(pg.agent("minimax:nodes=3000", start.game), start, False)
+    assert last.effort.startswith("3,000 nodes")
+    best = last.moves[0]
+    assert (best.name, best.visits) == ("".join(best.line[:2]), 0)
+    assert best.line[1][0] == ">"
+    assert best.value is not None
+    assert last.moves[-1].value is None
+
+
 def test_values_are_for_the_first_side() -> None:
     lost = FOUR.position("41513")  # the second side is to move, the first has three in a row with both ends open
     *_, last = thinking.analyse_position(pg.agent("search:sims=200", FOUR), lost, False)

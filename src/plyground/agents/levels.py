@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents.agent import can_search, has_network, independent, make, stoppable
+from plyground.agents.search import thorough
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
@@ -40,6 +41,7 @@ OFTEN = 0.4  # a share of moves chosen at a glance
 FEW = 100  # simulations
 DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, which are in [-1, 1]
 STEPS = 1 << 30  # of random numbers
+ANALYSED_NODES, ANALYSED_WITH_NETWORK = 2_000_000, 400  # nodes and simulations for each position of an analysis
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,23 @@ def strongest(game: Game) -> str:
 def strongest_without_network(game: Game) -> str:
     """The spec of the strongest agent without a network."""
     return game.rules.STRONGEST or "search:time=0.5"
+
+
+def analysis_spec(game: Game, seconds: float = 0.0) -> str:
+    """The spec of the agent that analyses positions, each for so many seconds (0: about half a second's work, the same
+    every time): alpha-beta where that is the strongest without a network, otherwise tree search."""
+    name = "minimax" if strongest_without_network(game).startswith("minimax") else "search"
+    return with_limit(game, name, {"time": f"{seconds:g}"} if seconds else {})
+
+
+def with_limit(game: Game, name: str, options: Mapping[str, str]) -> str:
+    """The spec of `minimax` or `search` for analyses; without a limit it gets the usual one."""
+    if name == "minimax" and not {"depth", "quiescence", "time", "nodes"} & options.keys():
+        options = {**options, "nodes": str(ANALYSED_NODES)}
+    elif name == "search" and not {"sims", "time"} & options.keys():
+        sims = ANALYSED_WITH_NETWORK if {"net", "run"} & options.keys() else thorough(game)
+        options = {**options, "sims": str(sims)}
+    return specs.join(name, options)
 
 
 def levels_of(game: Game) -> Mapping[int, Level]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
-from plyground.search.analysis import Analysis, Growing, GrowingTree, last_analysis
+from plyground.search.analysis import Analysis, Analyst, Growing, GrowingTree, analyse, last_analysis
 from plyground.search.circles import Turns
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
@@ -85,7 +86,11 @@ class SearchAgent:
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
         """Each move's visits, value and line after a search with the agent's limits."""
-        return last_analysis(self.growing(), position, rngs)
+        return last_analysis(self.analyst(), position, rngs)
+
+    def analyst(self) -> Analyst:
+        """The same while it is searched; the memory of the tree is kept from one position to the next."""
+        return partial(analyse, self.growing())
 
 
 class ReusingSearchAgent(SearchAgent):
@@ -144,7 +149,11 @@ class NetworkSearchAgent:
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
         """Each move's prior, visits, value and line after a search with the agent's limits."""
-        return last_analysis(self.growing(), position, rngs)
+        return last_analysis(self.analyst(), position, rngs)
+
+    def analyst(self) -> Analyst:
+        """The same while it is searched; the memory of the tree is kept from one position to the next."""
+        return partial(analyse, self.growing())
 
 
 class ReusingNetworkSearchAgent(NetworkSearchAgent):

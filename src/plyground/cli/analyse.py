@@ -17,7 +17,8 @@ from rich.text import Text
 
 from plyground import specs
 from plyground.agents.agent import make
-from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
+from plyground.agents.levels import analysis_spec, with_limit
+from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.terminal import board, console, say, titled
@@ -29,30 +30,38 @@ from plyground.play.saved import SavedGame
 from plyground.position import Position
 from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, name_mistake, solve
 from plyground.report.analysis import analyse_game as analyses_of_game
-from plyground.search.analysis import Analysis, MoveAnalysis, analyse
+from plyground.search.analysis import EVERY, Analysis, MoveAnalysis, last_analysis
 
 Answer = TypeVar("Answer")
-WITH_NETWORK = 400  # simulations for each position
 SHORT = 8  # plies of a principal variation in a table
 EXPLAINED = 5  # moves in the table of `play --explain`
 LIVE_ROWS = 12  # moves in the live table
 WORST = 5  # mistakes that are shown with their positions
 
 
-def make_searcher(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
-    """The search agent of a spec, with the limits of the command line."""
-    if spec.partition(":")[0] != "search":
-        raise InvalidValue(
-            f"--agent of an analysis is a tree search, such as search:net=trained, not {shorten(spec)!r}"
-        )
-    name, options = specs.split(spec)
+def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
+    """The agent of a spec that analyses, with the limits of the command line; empty: the game's usual one."""
+    usual = "search" if simulations is not None else analysis_spec(game).partition(":")[0]
+    if (spec or usual).partition(":")[0] not in ("minimax", "search"):
+        raise _no_analyst(spec)
+    name, options = specs.split(spec or usual)
+    if name == "minimax" and simulations is not None:
+        raise InvalidValue("--sims is for tree searches; minimax takes --time, or nodes: --agent minimax:nodes=1000000")
     if simulations is not None:
         options["sims"] = str(simulations)
     if seconds is not None:
+        options.pop("nodes", None)
         options["time"] = f"{seconds:g}"
-    if not {"sims", "time"} & options.keys():
-        options["sims"] = str(WITH_NETWORK if {"net", "run"} & options.keys() else thorough(game))
-    return make(specs.join(name, options), game)
+    agent: Any = make(with_limit(game, name, options), game)
+    if not hasattr(agent, "analyst"):  # minimax by depth
+        raise _no_analyst(spec)
+    return agent
+
+
+def _no_analyst(spec: str) -> InvalidValue:
+    return InvalidValue(
+        f"--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not {shorten(spec)!r}"
+    )
 
 
 # ---- one position ----
@@ -76,7 +85,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     position.game.compile()
     scores = solve(position)
     with live or nullcontext():
-        last, stopped = _last(analyse(agent.growing(), position, seeds(seed, 1)), show)
+        last, stopped = _last(agent.analyst()(position, seeds(seed, 1), EVERY), show)
     found = add_scores(last, scores)
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
@@ -89,19 +98,20 @@ def _so_far(found: Analysis, position: Position) -> str:
     """A line while a search goes on: `40,000 simulations in 6 s, best so far e2>e4 (+0.03)`."""
     best = found.moves[0]
     turn = typed.written(position, best.line)[0]
-    done = f"{counted(found.simulations, 'simulation')} in {found.seconds:.0f} s"
-    return f"{done}, best so far {turn} ({best.judgement})"
+    return f"{found.effort} in {found.seconds:.0f} s, best so far {turn} ({best.judgement})"
 
 
 class Explainer:
     """The best moves of a position with what a search says of them, for `play --explain`."""
 
     def __init__(self, game: Game) -> None:
-        self.growing = make_searcher(game, "search", None, None).growing()
+        self.analyst = make_analyst(game, "", None, None).analyst()
+
+    def find(self, position: Position) -> Analysis:
+        return add_scores(last_analysis(self.analyst, position, seeds(0, 1)), solve(position))
 
     def show(self, position: Position) -> None:
-        *_, last = analyse(self.growing, position, seeds(0, 1))
-        console.print(moves_table(add_scores(last, solve(position)), position, EXPLAINED))
+        console.print(moves_table(self.find(position), position, EXPLAINED))
 
 
 def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
@@ -129,9 +139,9 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     for number, move in enumerate(shown):
         table.add_row(*(cell(move) for cell in columns.values()), style="" if number else "bold")
     left = len(found.moves) - len(shown)
-    rate = found.simulations / max(found.seconds, 1e-9)
+    rate = (found.simulations or found.nodes) / max(found.seconds, 1e-9)
     seconds = f"{found.seconds:.1f}" if found.seconds >= 1 else f"{found.seconds:.3f}"
-    line = [f"{counted(found.simulations, 'simulation')} in {seconds} s ({rate:,.0f} a second)"] * bool(rate)
+    line = [f"{found.effort} in {seconds} s ({rate:,.0f} a second)"] * bool(rate)
     line += [f"value of the position {found.value:+z.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += ["values from -1 to 1"] * ("value" in columns)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
@@ -174,7 +184,7 @@ def analyse_game(agent: Any, saved: SavedGame, seed: int, as_json: bool, picture
             turn = typed.turns_of(positions[first], actions[first : last.ply])[0]
             advance(last.ply, title=f"{last.number or last.side} {turn.text} {last.mistake}".rstrip())
 
-        found, stopped = _last(analyses_of_game(agent.growing(), start, actions, seed), show)
+        found, stopped = _last(analyses_of_game(agent.analyst(), start, actions, seed), show)
     if as_json:
         worst = [each.ply for each in found.worst()]
         print(json.dumps({"agent": str(agent), "stopped": stopped, "worst": worst, **asdict(found)}))

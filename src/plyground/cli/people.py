@@ -273,14 +273,14 @@ def analyse(
     moves: Annotated[str, hint("MOVES", "none")] = "",
     file: Annotated[Path | None, hint("FILE", "none")] = None,
     number: int = 1,
-    agent: Annotated[str, hint("SEARCH", "search")] = "search",
-    sims: Annotated[int | None, hint("INT", "100000 by evaluate, else 10000; 400 with a network")] = None,
+    agent: Annotated[str, hint("SEARCH", "minimax in chess and paco_sako, else search")] = "",
+    sims: Annotated[int | None, hint("INT", "by game; 400 with a network")] = None,
     time: Annotated[float | None, hint("FLOAT", "no limit")] = None,
     seed: int = 0,
     picture: NoPath = None,
     json: bool = False,
 ) -> None:
-    """Analyse a position, or each move of a game (--moves, --file), by tree search.
+    """Analyse a position, or each move of a game (--moves, --file), by a search.
 
     Args:
         words: see `plyground games`; a file may tell its game itself
@@ -288,10 +288,10 @@ def analyse(
         moves: a game as its moves: 4453, or 'e4 e5 Nf3'
         file: a game from a file: a PGN, or what `save FILE` has written in play
         number: which game of that file
-        agent: the search: search:net=trained, search:run=DIR, search:leaf=random, ...
-        sims: simulations for each position
+        agent: the search: minimax, search, search:net=trained, search:run=DIR, ...
+        sims: simulations of a tree search for each position
         time: seconds for each position
-        seed: the same seed gives the same analysis, unless time limits it
+        seed: the same seed gives the same analysis by tree search, unless time limits it
         picture: write the value over the plies of the game to this file (.png, .svg)
         json: print one JSON object instead
     """
@@ -319,7 +319,7 @@ def analyse(
         saved = SavedGame(start, read_moves(start, moves), ("", ""))
     if picture and not (moves or file):
         raise InvalidValue("the picture shows the values of a game: name one by --moves or --file")
-    searcher = display.make_searcher(rules, agent, sims, time)
+    searcher = display.make_analyst(rules, agent, sims, time)
     if moves or file:
         display.analyse_game(searcher, saved, seed, json, picture)
     else:

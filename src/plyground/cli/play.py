@@ -19,14 +19,12 @@ from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error, command, shorten
 from plyground.game import Game
-from plyground.games.rng import seeds
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
 from plyground.play.thoughts import think
 from plyground.play.typed import candidates, turn_text
 from plyground.position import Position
-from plyground.search.analysis import analyse
 
 THOUGHTS = 10  # moves in the answer to `think`
 BEGINS = 0.5  # seconds after which the compiler is at work, where it is needed
@@ -81,7 +79,7 @@ def _explainer(start: Position) -> Explainer:
     """The analyses before each move, compiled: the first one compiles what it needs."""
     made = Explainer(start.game)
     if not start.over:
-        next(analyse(made.growing, start, seeds(0, 1)))
+        made.find(start)
     return made
 
 

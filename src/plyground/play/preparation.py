@@ -7,14 +7,13 @@ from functools import partial
 from typing import Any
 
 from plyground.agents.agent import Agent, known, make
-from plyground.agents.levels import ALPHA_BETA, levels_of
+from plyground.agents.levels import ALPHA_BETA, analysis_spec, levels_of
 from plyground.batch import Batch
 from plyground.game import Game
 from plyground.games import GAMES
 from plyground.games.rng import seeds
 from plyground.play import hints
 from plyground.position import Position
-from plyground.search.analysis import analyse
 
 QUICK = ("random", "greedy", "minimax:depth=1", "minimax:depth=2", "minimax:depth=3", "level:1", "level:2", "level:3")
 QUICK_BY_ALPHA_BETA = ("level:4", "level:5", "level:6")
@@ -71,6 +70,5 @@ def _ask(game: Game, spec: str) -> None:
 
 
 def _analyse(game: Game) -> None:
-    searcher: Any = make("search:sims=16", game)
-    for _ in analyse(searcher.growing(), game.start(), seeds(0, 1)):
-        pass
+    for spec in {"search:sims=16", analysis_spec(game)}:
+        game.start().analyse(spec)

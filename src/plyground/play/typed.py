@@ -167,6 +167,11 @@ def notation(position: Position, action: int) -> str:
     return position.notation(action)
 
 
+def part(position: Position, action: int) -> str:
+    """An action as people write it or, where a turn has several, as a part of the turn: `e2`, then `>e4`."""
+    return turn_text([position], [action])
+
+
 def named(position: Position, action: int) -> str:
     """An action with its side: `white Le2`."""
     return f"{position.game.rules.SIDES[position.to_move]} {position.name(action)}"

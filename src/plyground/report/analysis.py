@@ -14,7 +14,7 @@ from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
 from plyground.games.rng import seeds
 from plyground.position import Position
-from plyground.search.analysis import Analysis, Growing, MoveAnalysis, analyse
+from plyground.search.analysis import Analysis, Analyst, MoveAnalysis, last_analysis
 
 SOLVER_SECONDS = 20.0  # for one position; where they are not enough, the search counts
 THRESHOLDS = {"blunder": 0.3, "mistake": 0.2, "inaccuracy": 0.1}
@@ -92,24 +92,23 @@ def add_scores(analysis: Analysis, scores: Scores) -> Analysis:
     return replace(analysis, moves=moves)
 
 
-def analyse_game(growing: Growing, start: Position, actions: Sequence[int], seed: int = 0) -> Iterator[GameAnalysis]:
+def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed: int = 0) -> Iterator[GameAnalysis]:
     """The analysis of the plies so far, after each position that was searched."""
     if not actions:
         raise InvalidValue(f"a game needs at least one move to be analysed; there is none after {start.text!r}")
-    found, plies, name = _search(growing, start, seed), list[PlyAnalysis](), str(start.game)
+    found, plies, name = _search(analyst, start, seed), list[PlyAnalysis](), str(start.game)
     position = start
     for number, action in enumerate(actions, start=1):
         after = position.play(action)
-        next_found = None if after.over else _search(growing, after, seed)
+        next_found = None if after.over else _search(analyst, after, seed)
         plies.append(_judge(number, position, action, found, after, next_found))
         yield GameAnalysis(name, list(plies), len(actions))
         if next_found is not None:
             position, found = after, next_found
 
 
-def _search(growing: Growing, position: Position, seed: int) -> Analysis:
-    *_, last = analyse(growing, position, seeds(seed, 1))
-    return add_scores(last, solve(position))
+def _search(analyst: Analyst, position: Position, seed: int) -> Analysis:
+    return add_scores(last_analysis(analyst, position, seeds(seed, 1)), solve(position))
 
 
 def _judge(

@@ -77,6 +77,10 @@ class Analysis:
     simulations: int
     seconds: float
     moves: list[MoveAnalysis]
+    nodes: int = 0
+    """of alpha-beta, which has no simulations"""
+    depth: int = 0
+    """of alpha-beta: plies, or turns where a turn has several, that it has searched, and captures beyond them"""
 
     @staticmethod
     def _write(line: Sequence[str]) -> list[str]:
@@ -91,10 +95,11 @@ class Analysis:
 
     def __str__(self) -> str:
         """The best moves, each with its value (a solver's words), its prior where these differ, and its line."""
-        shown = self.moves[:SHOWN]
+        valued = [move for move in self.moves if move.judgement != "-" or move.words]
+        shown = (valued if self.nodes else self.moves)[:SHOWN]  # alpha-beta looks for values of the best alone
         lines = [self._write(move.line) for move in shown]
         columns = [[line[0] for line in lines]]
-        if any(move.value is not None or move.proven or move.words for move in self.moves):
+        if valued:
             columns.append([f"{move.words or move.judgement:>6}" for move in shown])
         if len({move.prior for move in self.moves}) > 1:
             columns.append([f"{move.prior:>6.1%}" for move in shown])
@@ -117,8 +122,19 @@ class Analysis:
 
     @property
     def _head(self) -> str:
-        effort = f" after {counted(self.simulations, 'simulation')}" if self.simulations else ""
+        effort = f" after {self.effort}" if self.effort else ""
         return f"{self.side} to move, value {self.value:+z.2f}{effort}:"
+
+    @property
+    def effort(self) -> str:
+        """`1,000 simulations`, or `1,000,000 nodes to depth 11`; empty: nothing was searched."""
+        if self.nodes:
+            return counted(self.nodes, "node") + (f" to depth {self.depth}" if self.depth else "")
+        return counted(self.simulations, "simulation") if self.simulations else ""
+
+
+Analyst = Callable[[Position, Rngs, float], Iterator[Analysis]]
+"""the analysis so far of a position, every so many seconds, and at last that of the whole search"""
 
 
 class Tree(NamedTuple):
@@ -275,9 +291,9 @@ def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVE
     yield describe(growing, position, found, time.perf_counter() - begun)
 
 
-def last_analysis(growing: Growing, position: Position, rngs: Rngs) -> Analysis:
+def last_analysis(analyst: Analyst, position: Position, rngs: Rngs) -> Analysis:
     """The analysis of the whole search."""
-    *_, last = analyse(growing, position, rngs)
+    *_, last = analyst(position, rngs, math.inf)
     return last
 
 

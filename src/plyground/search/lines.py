@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.position import Position
-from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.arrays import WIN, Records
+from plyground.search.analysis import EVERY, Analysis, Analyst, check_running, scored
+from plyground.search.arrays import WIN, Records, Words
 from plyground.search.deepening_arrays import Limits
 from plyground.search.minimax import check_searchable
 from plyground.search.timed import (
@@ -177,22 +177,34 @@ class LineSearch:
                 thread.join()
 
 
-def analyse_lines(game: Game, position: Position, seconds: float | None, nodes: int = MOST_NODES) -> Analysis:
-    """The LINES best moves of a position after so many seconds or nodes, each with its value and line."""
-    check_running(position)
-    begun, search = time.perf_counter(), LineSearch(game)
+def lines_analyst(game: Game, seconds: float, nodes: int, count: int = LINES) -> Analyst:
+    """Analyses of positions: the `count` best moves, each with its value and line, after each iteration. Searched for
+    so many seconds or, if `nodes` is not 0, for so many nodes from an empty table."""
+    search = LineSearch(game)
 
-    def stop() -> bool:
-        return seconds is not None and time.perf_counter() - begun > seconds
+    def analyse(position: Position, rngs: Words, every: float = EVERY) -> Iterator[Analysis]:
+        check_running(position)
+        next(search.deepen(position.states, depth=1))  # compiles: the clock counts no compiling
+        if nodes:
+            search.forget()
+        begun = time.perf_counter()
+        due, last = begun, None
 
-    lines: list[Found] = []
-    for found in search.deepen(position.states, LINES, nodes=nodes, stop=stop):
-        lines = found.lines
-    values = {line.action: line.value for line in lines}
-    return scored(
-        position,
-        values,
-        time.perf_counter() - begun,
-        lines={line.action: line.line for line in lines},
-        turns=True,
-    )
+        def stop() -> bool:
+            return not nodes and time.perf_counter() - begun > seconds
+
+        for found in search.deepen(position.states, count, nodes=nodes or MOST_NODES, stop=stop):
+            last, now = found, time.perf_counter()
+            if now >= due:
+                due = now + every
+                yield _describe(position, found, now - begun)
+        if last is not None:
+            yield _describe(position, last, time.perf_counter() - begun)
+
+    return analyse
+
+
+def _describe(position: Position, found: Lines, seconds: float) -> Analysis:
+    values, lines = {line.action: line.value for line in found.lines}, {line.action: line.line for line in found.lines}
+    analysis = scored(position, values, seconds, lines=lines, turns=True)
+    return replace(analysis, nodes=found.nodes, depth=found.depth if found.complete else found.depth - 1)

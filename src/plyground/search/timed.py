@@ -16,7 +16,7 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
-from plyground.search.analysis import Analysis
+from plyground.search.analysis import Analysis, Analyst, last_analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
 from plyground.search.circles import Turns
 from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
@@ -136,10 +136,13 @@ class TimedMinimax:
 
     def analyse(self, position: Position, rngs: Words) -> Analysis:
         """The best moves, each with its value and line."""
-        from plyground.search.lines import analyse_lines  # which imports this file
+        return last_analysis(self.analyst(), position, rngs)
 
-        seconds = None if self.nodes else self.seconds
-        return analyse_lines(self.game, position, seconds, self.nodes or MOST_NODES)
+    def analyst(self) -> Analyst:
+        """The same while it is searched."""
+        from plyground.search.lines import lines_analyst  # which imports this file
+
+        return lines_analyst(self.game, self.seconds, self.nodes)
 
     def deepen(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True

@@ -154,7 +154,7 @@ class Move(msgspec.Struct, frozen=True, gc=False):
     """One ply of the line."""
 
     name: str
-    """in the game's notation: `Nf3`"""
+    """in the game's notation: `Nf3`; where a turn has several plies, as a part of it: `e2`, then `>e4`"""
     side: int
     seat: int
     turn: int
@@ -307,10 +307,11 @@ class Analysis(Sent, frozen=True):
     value: float
     """for the first side, -1 to 1"""
     proven: str
-    simulations: int
+    effort: str
+    """`1,000 simulations`, or `1,000,000 nodes to depth 11`"""
     seconds: float
     moves: list[MoveInfo]
-    """what the search would play first, then by visits"""
+    """what the search would play first, then by visits or by value"""
     threats: list[Threat]
     done: bool
 

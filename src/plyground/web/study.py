@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from plyground.agents.search import TREE_GAMES, can_search_trees, thorough
+from plyground.agents.levels import analysis_spec
+from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.game import Game
 from plyground.web import messages, requests, thinking, worker
@@ -21,7 +22,7 @@ from plyground.web.tasks import Tasks, sentence
 from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
-ANALYSIS, WITH_NETWORK = "search:time=8", "search:net=trained,time=8"
+SECONDS, WITH_NETWORK = 8.0, "search:net=trained,time=8"  # of an analysis
 
 
 class Study:
@@ -75,7 +76,7 @@ class Study:
         if position.over:
             raise InvalidValue("the game is over here: go back a move")
         network = request.network and NETWORK in self.catalogue.opponents(table.saved.game, table.game)
-        agent = WITH_NETWORK if network and can_search_trees(table.game) else ANALYSIS
+        agent = WITH_NETWORK if network and can_search_trees(table.game) else analysis_spec(table.game, SECONDS)
         place = place_of(position)
         self._replace_task(page, lambda: self._analyse(page, request, table, place, agent), request.request)
 
@@ -95,7 +96,7 @@ class Study:
                     side=found.side,
                     value=found.value,
                     proven=found.proven,
-                    simulations=found.simulations,
+                    effort=found.effort,
                     seconds=found.seconds,
                     moves=found.moves,
                     threats=found.threats,
@@ -129,7 +130,7 @@ class Study:
     async def _review(self, page: Page, request: requests.Review, live: Live) -> None:
         table, actions = live.table, list(live.table.saved.actions)
         revision, place = table.saved.revision, place_of(live.table.positions[0])
-        agent = f"search:sims={thorough(table.game)}"
+        agent = analysis_spec(table.game)
         answers = self.workers.stream(
             lambda number: worker.Review(number=number, place=place, agent=agent, actions=actions), thinking.Reviewed
         )

@@ -251,7 +251,7 @@ class Table:
         ply = len(self.moves)
         turn = 1 if not ply else self.moves[-1].turn + self._begins_turn(ply)
         after = position.play(action)
-        self.moves.append(messages.Move(typed.notation(position, action), seat % 2, seat, turn))
+        self.moves.append(messages.Move(typed.part(position, action), seat % 2, seat, turn))
         self.saved.actions.append(action)
         self.positions.append(after)
         self.seats.append(after.seat)

@@ -23,7 +23,7 @@ from plyground.play.hints import hint
 from plyground.play.saved import game_told, read_games
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
-from plyground.search.analysis import Analysis, MoveAnalysis, analyse
+from plyground.search.analysis import Analysis, MoveAnalysis
 from plyground.search.minimax import Minimax
 from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
 
@@ -57,7 +57,8 @@ class Found(msgspec.Struct, frozen=True):
     side: int
     value: float
     proven: str
-    simulations: int
+    effort: str
+    """`1,000 simulations`, or `1,000,000 nodes to depth 11`"""
     seconds: float
     moves: list[MoveInfo]
     threats: list[Threat]
@@ -126,11 +127,13 @@ def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iter
     scores = solve(position, SOLVER_SECONDS)
     threats = threats_in(position) if with_threats else []
     last: Found | None = None
-    for each in analyse(agent.growing(), position, seeds(0, 1), EVERY):
+    told = False
+    for each in agent.analyst()(position, seeds(0, 1), EVERY):
         last = _found(position, add_scores(each, scores), threats)
-        if each.simulations >= len(each.moves):  # before that, the value is that of chance
+        told = bool(each.nodes) or each.simulations >= len(each.moves)  # before that, the value is that of chance
+        if told:
             yield last
-    if last is not None and last.simulations < len(last.moves):
+    if last is not None and not told:
         yield last
 
 
@@ -141,14 +144,14 @@ def _found(position: Position, found: Analysis, threats: list[Threat]) -> Found:
     exact = [move.exact for move in found.moves if move.exact is not None]
     if exact:
         value = float(np.sign(max(exact))) * (1 if side == 0 else -1)
-    return Found(side, value, found.proven, found.simulations, found.seconds, moves, threats)
+    return Found(side, value, found.proven, found.effort, found.seconds, moves, threats)
 
 
 def _move_info(position: Position, move: MoveAnalysis) -> MoveInfo:
     actions, names = _line(position, move.line)
     return MoveInfo(
         action=move.action,
-        name=names[0],
+        name=_turn(position, actions),
         clicks=position.clicks(move.action),
         prior=move.prior,
         visits=move.visits,
@@ -173,9 +176,14 @@ def _line(position: Position, line: Sequence[str]) -> tuple[list[int], list[str]
         except IllegalAction:
             break
         actions.append(action)
-        names.append(typed.notation(position, action))
+        names.append(typed.part(position, action))
         position = position.play(action)
     return actions, names
+
+
+def _turn(position: Position, actions: Sequence[int]) -> str:
+    """The first turn of a line as people write it: `Nf3`, `e2>e4`."""
+    return typed.turns_of(position, actions)[0].text
 
 
 def threats_in(position: Position) -> list[Threat]:
@@ -197,7 +205,7 @@ def threats_in(position: Position) -> list[Threat]:
         action, wins, gain = int(actions[k]), bool(scores[k] > WON), float(values[k]) - usual
         if wins or gain >= GAIN:
             words = "wins at once" if wins else f"gains {gain:.2f}"
-            found.append(Threat(typed.notation(other, action), other.clicks(action), words))
+            found.append(Threat(typed.part(other, action), other.clicks(action), words))
     return found
 
 
@@ -209,7 +217,7 @@ def review_game(agent: Any, start: Position, actions: Sequence[int]) -> Iterator
     positions, due = [start], 0.0
     for action in actions:
         positions.append(positions[-1].play(action))
-    for found in analyse_game(agent.growing(), start, actions):
+    for found in analyse_game(agent.analyst(), start, actions):
         if time.monotonic() >= due or len(found.plies) == found.length:
             due = time.monotonic() + EVERY
             yield _reviewed(found, positions)
@@ -226,8 +234,8 @@ def _ply_review(each: PlyAnalysis, before: Position) -> PlyReview:
     return PlyReview(
         ply=each.ply,
         side=before.to_move,
-        played=typed.notation(before, before.action(each.played)),
-        best=typed.notation(before, before.action(each.best)),
+        played=typed.part(before, before.action(each.played)),
+        best=typed.part(before, before.action(each.best)),
         best_line=names,
         best_actions=actions,
         value=each.value if each.exact is None else float(each.exact),

@@ -65,5 +65,5 @@ def test_a_window_closes_when_the_view_changes(person: Person) -> None:
 
 def test_the_reason_why_a_game_cannot_be_opened_is_shown_on_the_view_that_follows(person: Person) -> None:
     person.go("table/0000000000000000")
+    assert "no game" in person.page.locator(".toast").inner_text()  # first: it goes away by itself
     person.page.get_by_role("heading", name="Play", exact=True).wait_for()
-    assert "no game" in person.page.locator(".toast").inner_text()

@@ -6,6 +6,7 @@ import { remember, remembered } from "./preferences.js";
 
 const MOST_ARROWS = 6;
 const LEAST_SHARE = 0.02;
+const TEMPERATURE = 0.05; // of the shares of moves that have values alone
 const SEARCHING = "Searching … The first search of a game compiles it, which takes some seconds.";
 const SHOWN_PLIES = 8; // of a principal variation
 const SHOWN_MOVES = 8;
@@ -77,7 +78,7 @@ export class Understand {
     const looks = [
       ["off", "nothing"],
       ["policy", "policy"],
-      ["visits", "visits"],
+      ["visits", "the best moves"],
     ];
     if (game.solved) looks.push(["solver", "the solver's verdict"]);
     const board = looks.some(([value]) => value === this.wishes.board) ? this.wishes.board : "off";
@@ -162,11 +163,7 @@ export class Understand {
     const { moves } = this.found;
     if (board === "solver") return moves.filter((move) => move.exact !== null).map(verdict);
     if (board === "off") return [];
-    const total = Math.max(
-      1,
-      moves.reduce((sum, move) => sum + move.visits, 0),
-    );
-    const shares = moves.map((move) => ({ move, share: board === "policy" ? move.prior : move.visits / total }));
+    const shares = board === "policy" ? moves.map((move) => ({ move, share: move.prior })) : preferred(moves);
     const best = shares.filter(({ share }) => share >= LEAST_SHARE).sort((a, b) => b.share - a.share);
     return best.slice(0, MOST_ARROWS).map(({ move, share }) => ({ clicks: move.clicks, share, kind: "move" }));
   }
@@ -184,8 +181,7 @@ export class Understand {
       return this.result.replaceChildren(
         h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."),
       );
-    const count = found.simulations.toLocaleString("en");
-    const rate = `${count} simulations, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
+    const rate = `${found.effort}, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
     const proven = found.proven ? `, proven: a ${found.proven}` : "";
     const parts = [];
     if (wishes.threats) parts.push(threatList(found.threats));
@@ -196,9 +192,11 @@ export class Understand {
   #table() {
     const { moves } = this.found;
     const solved = moves.some((move) => move.exact !== null);
-    const heads = ["Move", "Prior", "Visits", "Value", ...(solved ? ["Solver"] : [])];
-    const shown = moves.slice(0, SHOWN_MOVES);
-    const rows = shown.flatMap((move) => this.#rows(move, solved, heads.length));
+    const visited = moves.some((move) => move.visits > 0); // by a tree search
+    const heads = ["Move", ...(visited ? ["Prior", "Visits"] : []), "Value", ...(solved ? ["Solver"] : [])];
+    const known = visited || solved ? moves : moves.filter((move) => move.value !== null);
+    const shown = known.slice(0, SHOWN_MOVES);
+    const rows = shown.flatMap((move) => this.#rows(move, visited, solved, heads.length));
     const left = moves.length - shown.length;
     return h(
       "div",
@@ -214,14 +212,14 @@ export class Understand {
   }
 
   /** A move, and below it its line. */
-  #rows(move, solved, columns) {
+  #rows(move, visited, solved, columns) {
     const { ply, line } = this.found;
     const numbers = h(
       "tr",
       {},
       h("th", { scope: "row" }, move.name),
-      h("td", {}, `${(100 * move.prior).toFixed(1)}%`),
-      h("td", {}, move.visits.toLocaleString("en")),
+      visited && h("td", {}, `${(100 * move.prior).toFixed(1)}%`),
+      visited && h("td", {}, move.visits.toLocaleString("en")),
       h("td", {}, valueInWords(move)),
       solved && h("td", {}, move.words),
     );
@@ -229,6 +227,15 @@ export class Understand {
     if (buttons.length < 2) return [numbers];
     return [numbers, h("tr", { class: "line-row" }, h("td", { colspan: columns }, ...buttons))];
   }
+}
+
+/** How much a search prefers each move: by its visits or, where alpha-beta has none, by its values. */
+function preferred(moves) {
+  const best = Math.max(...moves.map((move) => move.value ?? -1));
+  const byValue = (move) => (move.value === null ? 0 : Math.exp((move.value - best) / TEMPERATURE));
+  const weights = moves.map(moves.some((move) => move.visits > 0) ? (move) => move.visits : byValue);
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+  return moves.map((move, k) => ({ move, share: weights[k] / total }));
 }
 
 function verdict(move) {
