@@ -9,7 +9,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.games import GAMES
-from plyground.games.scene import Cell, Item, Scene, Zone, row
+from plyground.games.scene import Cell, Item, Scene, Zone, listed, row
 from plyground.games.svg import COLOURS, MARK, PIECES, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,6 +43,25 @@ def test_words_are_escaped_and_unknown_kinds_are_named() -> None:
     scene = Scene((Zone("board", 1, 1, (Cell("a", (Item("<dragon>", 1),)),)),), "a < b & c")
     root = ElementTree.fromstring(to_svg(scene))  # noqa: S314
     assert {"<dragon>", "a < b & c"} <= set(root.itertext())
+
+
+def test_a_game_without_scenes_is_its_drawing_line_by_line_and_a_list_of_actions() -> None:
+    actions = [f"a{number}" for number in range(20)]
+    root = ElementTree.fromstring(to_svg(listed("2 . |\n  a b", actions, "x to move")))  # noqa: S314
+    first, second, name, *names, status = root.iter(f"{SVG}text")
+    assert [first.text, second.text, name.text, status.text] == ["2 . |", "  a b", "actions", "x to move"]
+    assert {each.get("font-family") for each in (first, second, *names)} == {"monospace"}
+    heights = [float(each.attrib["y"]) for each in root.iter(f"{SVG}text")]
+    assert heights == sorted(set(heights)), "each line below the one before"
+    assert " ".join(str(each.text) for each in names) == ", ".join(actions)
+    assert len(names) < 4
+    assert not list(root.iter(f"{SVG}circle"))
+
+
+def test_a_wide_drawing_and_many_actions_stay_in_the_picture() -> None:
+    root = ElementTree.fromstring(to_svg(listed("#" * 90, map(str, range(2000)), "")))  # noqa: S314
+    assert float(root.attrib["width"]) > 90 * 8
+    assert float(root.attrib["height"]) < 400
 
 
 def test_hidden_cards_are_not_in_the_picture() -> None:

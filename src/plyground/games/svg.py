@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
 
-from plyground.games.scene import Item, Scene, Zone
+from plyground.errors import shorten
+from plyground.games.scene import Item, Scene, Zone, listed_click
 
 CELL, EDGE, LINE = 44, 26, 22  # pixels of a cell, of the margin, of a line of words
+LETTER, ROW, WRAP, MOST = 8.5, 18, 36, 400  # pixels of a fixed-width character; characters of a line, of all actions
 FRAME, EMPTY, INK, RED, MARK = "#c3d1e3", "#ffffff", "#222222", "#c0392b", "#e0a800"
 COLOURS = {"last": "#f3e3a8", "check": "#e58d85"}  # of marks; any other is MARK
 GREY = "#7a8594"  # belongs to nobody
@@ -17,7 +20,8 @@ SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 
 def to_svg(scene: Scene) -> str:
     """The zones below each other, and the status."""
-    width = 2 * EDGE + CELL * max(6, *(zone.columns for zone in scene.zones))
+    longest = max((len(line) for zone in scene.zones for line in _lines(zone)), default=0)
+    width = 2 * EDGE + max(CELL * max(6, *(zone.columns for zone in scene.zones)), round(LETTER * longest))
     parts, top = list[str](), 4
     for zone in scene.zones:
         drawn, top = _zone(zone, top)
@@ -31,11 +35,13 @@ def to_svg(scene: Scene) -> str:
 
 def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
     """Its elements, and where the next one begins."""
-    parts, height = list[str](), CELL * zone.rows
+    parts, height, lines = list[str](), CELL * zone.rows, _lines(zone)
     discs = zone.rows > 1 and all(item.kind == "disc" for cell in zone.cells for item in cell.items)
-    if zone.name != "board":
+    if zone.name not in ("board", "picture"):
         parts.append(_text(EDGE, top + LINE / 2, zone.name, 11, anchor="start"))
         top += LINE
+    if lines:
+        return parts + [_fixed(top + ROW * (k + 0.5), line) for k, line in enumerate(lines)], top + ROW * len(lines) + 6
     for place, cell in enumerate(zone.cells):
         row, column = divmod(place, zone.columns)
         x, y = EDGE + CELL * (column + 0.5), top + CELL * (row + 0.5)  # its middle
@@ -52,6 +58,16 @@ def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
     below = top + height + LINE / 2
     parts += [_text(EDGE + CELL * (x + 0.5), below, name, 11) for x, name in enumerate(zone.column_labels)]
     return parts, top + height + (LINE if zone.column_labels else 6)
+
+
+def _lines(zone: Zone) -> list[str]:
+    """The lines of a zone of words, such as a picture of characters or a list of actions; none: it is a grid."""
+    kinds = [item.kind for cell in zone.cells for item in cell.items]
+    if len(zone.cells) == 1 and kinds[:1] and kinds[0].startswith("text:"):
+        return kinds[0].removeprefix("text:").splitlines()
+    if zone.cells and all(cell.click.startswith(listed_click("")) for cell in zone.cells):
+        return textwrap.wrap(shorten(", ".join(kinds), MOST), WRAP)
+    return []
 
 
 def _item(x: float, y: float, item: Item, number: int, count: int) -> list[str]:
@@ -88,3 +104,10 @@ def _circle(x: float, y: float, radius: float, colour: str) -> str:
 def _text(x: float, y: float, words: str, size: int, colour: str = INK, anchor: str = "middle") -> str:
     place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}" dominant-baseline="central"'
     return f'<text {place} font-size="{size}" fill="{colour}">{escape(words)}</text>'
+
+
+def _fixed(y: float, line: str) -> str:
+    """A line of characters of one width, with all its spaces."""
+    return _text(EDGE, y, line, 14, anchor="start").replace(
+        "<text", '<text font-family="monospace" xml:space="preserve"'
+    )
