@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,10 @@ def test_no_game_file_is_run_but_the_one_that_the_person_names(
         ["play", one, "--load", file],
     ):
         assert command(*words)[0] == 2
+    for words in (["play", "--load", file], ["watch", file], ["analyse", file]):
+        _, _, err = command(*words)
+        line = shlex.join([words[0], f"{evil}{settings}", *words[1:]])
+        assert err.strip().endswith(f"if you trust it: plyground {line}")
     assert not (tmp_path / "executed").exists()
 
 

@@ -78,7 +78,7 @@ def play(
     begun = time.time_ns() if seed is None else seed
     if load:
         spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
-        saved = read_file(load, _interpreted(spec or game_of_file(load)), number)
+        saved = read_file(load, _interpreted(spec or game_of_file(load, "play", "--load")), number)
     else:
         spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
         saved = SavedGame(_interpreted(spec or game_of(position)).position(position, begun), [], ("", ""))
@@ -158,7 +158,7 @@ def watch(
         if not path.exists() and not is_saved_game(rest[0]):
             how = command("watch", spec or DEFAULT_GAME, rest[0], "random")
             raise InvalidValue(f"{rest[0]} is no file; to watch agents, name two: {how}")
-        show_file(path, _interpreted(spec or game_of_file(path)), number, speed, step, save)
+        show_file(path, _interpreted(spec or game_of_file(path, "watch")), number, speed, step, save)
         return
     if files := [word for word in rest if is_saved_game(word)]:
         raise InvalidValue(
@@ -306,7 +306,7 @@ def analyse(
     if rest:
         raise InvalidValue(f"{rest[0]!r} is no file; {_meant(spec, rest[0])}")
     check_picture(picture)
-    rules = pg.load(spec or (game_of_file(file) if file else game_of(position, moves, game_of(position))))
+    rules = pg.load(spec or (game_of_file(file, "analyse") if file else game_of(position, moves, game_of(position))))
     if not (moves or file):
         rules.interpret()
     start = rules.position(position)

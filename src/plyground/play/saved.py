@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from plyground import specs
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten, unknown
-from plyground.game import Game, load
+from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, command, counted, shorten, unknown
+from plyground.game import MOST_SHOWN, Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
 from plyground.play import typed
@@ -69,8 +69,8 @@ def read_file(path: Path, game: Game | None = None, number: int = 1, openly: boo
     return games[number - 1]._replace(place=place)
 
 
-def game_of_file(path: Path) -> Game:
-    """The game that a file of saved games is of."""
+def game_of_file(path: Path, *line: str) -> Game:
+    """The game that a file of saved games is of; `line`: the command, and its option, that read such a file."""
     text = read_text(path, "a game")
     if text.startswith("# from "):
         return game_of(path.resolve().parent.parent)  # the games of a run are in a folder of its directory
@@ -79,7 +79,9 @@ def game_of_file(path: Path) -> Game:
         raise InvalidText(f"{path} holds no saved game that tells of which game it is: name the game before the file")
     word = _word_and_settings(name)[0]
     if word.endswith(".py"):  # code, which only the person who starts it may name
-        raise InvalidValue(f"{path} is of the game file {shorten(name)!r}: name that file before it, if you trust it")
+        how = f": {command(line[0], shorten(name, MOST_SHOWN), *line[1:], path)}" if line else ""
+        fault = f"{path} is of the game file {shorten(name)!r}"
+        raise InvalidValue(f"{fault}: name that file before it, if you trust it{how}")
     if word not in GAMES:
         raise unknown("game", word, GAMES)
     return load(name)
