@@ -11,6 +11,7 @@ import pytest
 import plyground as pg
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import Outcome
+from plyground.play.saved import read_moves
 from plyground.web import messages
 from plyground.web.requests import Clock
 from plyground.web.table import FORMAT, Pruning, Saved, Table
@@ -133,6 +134,19 @@ def test_the_end_is_said_from_the_persons_side() -> None:
     assert won.ending == "You win (four in a row)!"
     assert lost.ending == "You lose (four in a row)."
     assert watched.ending == "●, X, wins (four in a row)."
+
+
+def test_the_list_of_games_shows_the_result_of_a_game_that_was_pasted() -> None:
+    actions = read_moves(pg.load("chess").start(), "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#")
+    names = ["Ada", "You"]
+    saved = Saved(FORMAT, "0" * 16, "chess", {}, ["you", "you"], names, 7, "", actions)
+    info = Table(saved, pg.load("chess")).info()
+    assert (info.plies, info.status, info.over) == (7, "White wins (checkmate).", True)
+    assert info.title == "Chess: Ada against ?, a study"
+    assert (saved.status, saved.over) == (info.status, True), "the list is the same after a restart"
+    half = msgspec.structs.replace(saved, actions=actions[:3], names=["You", "You"])
+    info = Table(half, pg.load("chess")).info()
+    assert (info.status, info.over, info.title) == ("Black to move", False, "Chess: a study")
 
 
 def test_a_table_is_the_same_after_a_reload() -> None:

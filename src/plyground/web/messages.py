@@ -79,10 +79,10 @@ class TableInfo(msgspec.Struct, frozen=True):
     game: str
     """the game's id"""
     title: str
-    """`Chess: you against Level 3`"""
+    """`Chess: you against Level 3`, `Chess: a study`, `Chess: Ada against Grace, a study`"""
     plies: int
     status: str
-    """the scene's line of words, or who has resigned"""
+    """the scene's line of words, or the result"""
     over: bool
     changed: float
     """seconds since 1970"""

@@ -29,6 +29,7 @@ FEW = 3  # scenes that are kept
 MOST_PLIES = 2_000  # of a line
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
+YOUR_NAME = "You"  # that of a person whom no text names
 
 
 class Saved(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,6 +84,7 @@ class Table:
             if action not in self.position.legal():  # the error of `Position` would name the cards of whoever acts
                 raise InvalidValue(f"ply {len(self.moves) + 1} is not legal: the rules of {game} have changed since")
             self._append(action)
+        self._note_status()
 
     # ---- what there is ----
 
@@ -115,12 +117,13 @@ class Table:
 
     @property
     def title(self) -> str:
-        people = len(self.people)
-        names = [name if player != YOU else "you" for name, player in self._sides()]
-        if people == len(self.saved.players):
-            return f"{title_of(self.saved.game)}: a study"
+        game, sides = title_of(self.saved.game), self._sides()
+        if len(self.people) == len(self.saved.players):
+            told = ["?" if name == YOUR_NAME else name for name, _ in sides]  # by the text that is studied
+            return f"{game}: a study" if set(told) == {"?"} else f"{game}: {' against '.join(told)}, a study"
+        names = [name if player != YOU else "you" for name, player in sides]
         names.sort(key=lambda name: name != "you")
-        return f"{title_of(self.saved.game)}: {' against '.join(names)}"
+        return f"{game}: {' against '.join(names)}"
 
     def _sides(self) -> list[tuple[str, str]]:
         """(name, id) of a player for each side: a person, if there is one."""
@@ -259,8 +262,12 @@ class Table:
     def _changed(self, event: str) -> None:
         self.event = event
         self.saved.revision += 1
-        self.saved.changed, self.saved.over = time.time(), self.over
-        self.saved.status = self.ending or self.scene(len(self.moves)).status
+        self.saved.changed = time.time()
+        self._note_status()
+
+    def _note_status(self) -> None:
+        """What the list of games says of this one, also while it is on disk alone."""
+        self.saved.over, self.saved.status = self.over, self.ending or self.scene(len(self.moves)).status
 
     # ---- the clock ----
 
@@ -315,8 +322,8 @@ class Table:
 
     def info(self) -> messages.TableInfo:
         saved = self.saved
-        plies, status = len(self.moves), saved.status or self.scene(0).status
-        return messages.TableInfo(saved.id, saved.game, self.title, plies, status, self.over, saved.changed)
+        plies = len(self.moves)
+        return messages.TableInfo(saved.id, saved.game, self.title, plies, saved.status, saved.over, saved.changed)
 
     def message(self) -> messages.Table:
         saved, seat = self.saved, self.seats[-1]

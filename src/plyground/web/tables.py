@@ -19,7 +19,7 @@ from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.table import FORMAT, WINS, Saved, Table
+from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table
 from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import Workers
 
@@ -123,7 +123,9 @@ class Tables:
         return list(players)
 
     def _names(self, name: str, game: Game, players: Sequence[str]) -> list[str]:
-        return ["You" if player == YOU else self.catalogue.choice(name, game, player).info.name for player in players]
+        return [
+            YOUR_NAME if player == YOU else self.catalogue.choice(name, game, player).info.name for player in players
+        ]
 
     async def begin(self, page: Page, request: int, saved: Saved, game: Game) -> None:
         """A new table, which the page opens."""
