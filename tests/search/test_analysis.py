@@ -54,6 +54,15 @@ def test_moves_are_sorted_by_what_the_search_would_play_and_then_by_visits(conne
     assert visits == sorted(visits, reverse=True)
 
 
+def test_of_proven_losses_the_longer_ones_come_first(connect_four: pg.Game) -> None:
+    moves = analysed(connect_four.position("7271454344121541645627121"), simulations=3000)[-1].moves
+    distances = [move.distance or 0 for move in moves if move.proven == "loss"]
+    assert len(set(distances)) > 2
+    assert distances == sorted(distances, reverse=True)
+    lost = [move.visits for move in moves if move.proven == "loss"]
+    assert lost != sorted(lost, reverse=True), "the order is not that of the visits"
+
+
 def test_a_principal_variation_is_legal_play_that_begins_with_its_move(connect_four: pg.Game) -> None:
     position = connect_four.position("4453")
     for move in analysed(position, simulations=3000)[-1].moves:

@@ -65,7 +65,8 @@ class MoveAnalysis:
 
 @dataclass(frozen=True, repr=False)
 class Analysis:
-    """A position, and its moves: what the search would play first, then by visits. `print` shows the best of them."""
+    """A position, and its moves: what the search would play first, then by visits, proven losses last. `print` shows
+    the best of them."""
 
     position: str
     """as the seat to move may see it"""
@@ -303,7 +304,7 @@ def describe(growing: Growing, position: Position, found: Result, seconds: float
     count, first = int((found.actions[0] >= 0).sum()), int(tree.nodes[0]["first"])
     moves = [_describe_move(growing.game, tree, found, k, first + k) for k in range(count)]
     chosen = int(found.chosen[0])
-    moves.sort(key=lambda move: (move.action != chosen, move.proven == "loss", -move.visits, -(move.value or 0.0)))
+    moves.sort(key=lambda move: (move.action != chosen, *_rank_of_loss(move), -move.visits, -(move.value or 0.0)))
     best = moves[0].value
     proven = int(found.proven[0])
     return Analysis(
@@ -315,6 +316,12 @@ def describe(growing: Growing, position: Position, found: Result, seconds: float
         seconds=seconds,
         moves=moves,
     )
+
+
+def _rank_of_loss(move: MoveAnalysis) -> tuple[bool, int, int]:
+    """Proven losses come last, the quickest at the very end."""
+    lost = move.proven == "loss"
+    return lost, -(move.distance or 0) if lost else 0, -(move.plies or 0) if lost else 0
 
 
 def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> MoveAnalysis:
