@@ -86,10 +86,14 @@ def test_play_takes_game_and_agent_in_any_part(command, monkeypatch: pytest.Monk
         ("--sprt 0 20 a b", "a b --sprt 0 20"),
         ("--games=4 a --seed 1 b -v", "a b --games=4 --seed 1 -v"),
         ("--several a b --games 2 c", "c --several a b --games 2"),
+        ("--text --|-/x a b", "a b --text=--|-/x"),  # a position may begin with "-"
+        ("--text -o- a --text b -o-", "a --text=-o- --text b -o-"),
+        ("--text --json a", "a --text --json"),
+        ("--text=x -o- a", "a --text=x -o-"),
     ],
 )
 def test_words_may_stand_behind_options(given: str, ordered: str) -> None:
-    defaults = {**option_defaults(match), "several": ()}
+    defaults = {**option_defaults(match), "several": (), "text": "startpos"}
     assert words_first(given.split(), defaults) == ordered.split()
 
 
@@ -140,6 +144,13 @@ def test_a_misspelt_option_is_answered_with_the_nearest(command) -> None:
     code, out, err = command("train", "dqn", "chess", "--doubel-dqn")
     assert code == 2
     assert "--double-dqn" in out + err
+
+
+def test_a_position_may_begin_with_a_hyphen(command, tmp_path: Path) -> None:
+    path = tmp_path / "hyphens.py"
+    path.write_text(Path(ROW).read_text().replace('".xo"', '"-xo"').replace('"."', '"-"'))
+    code, out, err = command("perft", str(path), "--depth", "1", "--position", "-x--o----")
+    assert (code, out) == (0, "depth 1: 7\n"), err
 
 
 def test_a_folder_of_several_seeds_is_answered_with_one_of_them(

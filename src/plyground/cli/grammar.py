@@ -8,6 +8,7 @@ import difflib
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from operator import itemgetter
@@ -25,6 +26,7 @@ from plyground.games.spellings import game_name
 from plyground.runs.groups import seed_runs
 
 DEFAULT_GAME = "connect_four"
+OPTION = re.compile(r"--[A-Za-z][\w-]*(=.*)?|-[A-Za-z]")
 
 
 def hint(metavar: str, default: str) -> object:
@@ -99,18 +101,23 @@ def option_defaults(function: Callable[..., None]) -> dict[str, Any]:
 def words_first(given: Sequence[str], defaults: Mapping[str, Any]) -> list[str]:
     """The command line with its positional words before all options: tyro reads them in one place only.
 
-    A switch takes no value, an option of several words all that follow, every other one word and further numbers.
+    A switch takes no value, an option of several words all that follow, every other one word and further numbers. The
+    word that an option of text takes may begin with "-", unless it looks like an option: a position may.
     """
     words, options, values = list[str](), list[str](), 0.0  # `values` that the last option may still take
+    text = False  # whether the last option takes one text, which is still to come
     for each in given:
-        if each.startswith("-") and not NUMBER.fullmatch(each):
+        if text and each.startswith("-") and not OPTION.fullmatch(each):
+            options[-1], values, text = f"{options[-1]}={each}", 0, False
+        elif each.startswith("-") and not NUMBER.fullmatch(each):
             name, equals, _ = each.removeprefix("--").replace("-", "_").partition("=")
             default = defaults.get(name, name.startswith(("no_", "_")) or None)  # --no-x and -x are switches
             values = 0 if equals or isinstance(default, bool) else math.inf if isinstance(default, tuple) else 1
+            text = isinstance(default, str) and not equals
             options.append(each)
         elif values > 0 or (options and NUMBER.fullmatch(each)):
             options.append(each)
-            values -= 1
+            values, text = values - 1, False
         else:
             words.append(each)
     return [*words, *options]
