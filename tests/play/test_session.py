@@ -99,6 +99,12 @@ def test_yes_answers_a_question_with_one_answer(answer: str) -> None:
     assert session.submit("y")[0].kind == "refused", "two answers are possible"
 
 
+def test_an_answer_completes_a_numbered_move_and_a_piece_alone() -> None:
+    session = sit(pg.load("chess").start())
+    assert session.submit("1. N") == [Event("refused", "N: Na3, Nc3, Nf3 or Nh3?")]
+    assert session.submit("f3")[0].text == "Nf3"
+
+
 @pytest.mark.parametrize("answer", ["y", "3", "Nf3", "Ng1>f3"])
 def test_a_question_about_a_whole_turn_is_answered_too(answer: str) -> None:
     session = sit(pg.load("paco_sako").start())

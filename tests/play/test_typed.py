@@ -106,7 +106,18 @@ def test_an_incomplete_move_is_asked_about_and_not_played() -> None:
     chess = pg.load("chess").start()
     assert refusal(chess, "Nf") == "Nf: Nf3?"
     assert refusal(chess, "g1") == "g1: Nf3 or Nh3?"
-    assert refusal(chess, "N") == "'N' is not legal here; `moves` lists the legal moves"
+    assert refusal(chess, "N") == "N: Na3, Nc3, Nf3 or Nh3?"
+    assert refusal(chess, "n") == "'n' is not legal here; `moves` lists the legal moves"
+    assert refusal(chess, "Q") == "'Q' is not legal here; `moves` lists the legal moves"
+
+
+@pytest.mark.parametrize("text", ["1. Nf3", "1.Nf3", "12...Nf3", "1... Nf3"])
+@pytest.mark.parametrize("word", ["chess", "paco_sako"])
+def test_the_number_of_a_move_is_left_out(word: str, text: str) -> None:
+    position = pg.load(word).start()
+    assert typed.read(position, text) == typed.read(position, "Nf3")
+    assert refusal(position, "1. Nf") == refusal(position, "Nf")
+    assert "'1.' is not legal here" in refusal(position, "1.")
 
 
 def test_in_paco_sako_too_a_piece_and_its_square_are_enough(paco_sako: pg.Game) -> None:
@@ -114,12 +125,42 @@ def test_in_paco_sako_too_a_piece_and_its_square_are_enough(paco_sako: pg.Game) 
     for text in ("Nf3", "nf3", "N>f3"):
         assert [start.action("Lg1"), start.play("Lg1").action("Pf3")] == typed.read(start, text)
     assert refusal(start, "Nf") == "Nf: Ng1>f3?"
+    assert refusal(start, "N") == "N: Nb1>a3, Nb1>c3, Ng1>f3 or Ng1>h3?"
     assert "is not legal here" in refusal(start, "Ne5")
     assert "is not legal here" in refusal(start, "Bf3")
     two = paco_sako.position("4k3/8/8/8/8/5N2/8/1N2K3 w 0 - - -")
     assert refusal(two, "Nd2") == "Nd2: Nb1>d2 or Nf3>d2?"
     chain = paco_sako.position("8/5c2/8/5k2/2B5/8/8/8 w 0 - - -")
     assert [chain.action("Lc4"), chain.play("Lc4").action("Pf7")] == typed.read(chain, "Bf7"), "the turn goes on"
+
+
+@pytest.mark.parametrize(
+    ("fen", "text", "names"),
+    [
+        ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w 0 AHah - -", "d4", ["Ld2", "Pd4"]),
+        ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w 0 AHah - -", "exd5", ["Le4", "Pd5"]),
+        ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w 0 AHah - -", "ed5", ["Le4", "Pd5"]),
+        ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w 0 AHah - -", "e4", ["Le4"]),
+        ("4k3/8/8/8/8/2p5/1P1B4/4K3 w 0 - - -", "bxc3", ["Lb2", "Pc3"]),
+        ("4k3/8/8/8/8/2p5/1P1B4/4K3 w 0 - - -", "Bxc3", ["Ld2", "Pc3"]),
+        ("4k3/P7/8/8/8/8/8/4K3 w 0 - - -", "a8", ["La7", "Pa8"]),
+        ("4k3/P7/8/8/8/8/8/4K3 w 0 - - -", "a8=R", ["La7", "Pa8", "=R"]),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQK2R w 0 AHah - -", "O-O", ["Le1", "Pg1"]),
+    ],
+)
+def test_in_paco_sako_moves_of_chess_are_read(fen: str, text: str, names: list[str], paco_sako: pg.Game) -> None:
+    position, found = paco_sako.position(fen), list[str]()
+    for action in typed.read(position, text):
+        found.append(position.name(action))
+        position = position.play(action)
+    assert found == names
+
+
+def test_in_paco_sako_a_pawn_move_that_is_not_there_is_refused(paco_sako: pg.Game) -> None:
+    position = paco_sako.position("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w 0 AHah - -")
+    for text in ("d5", "cxd5", "exf5", "d4=Q"):
+        assert "is not legal here" in refusal(position, text)
+    assert "is not legal here" in refusal(position.play("Ld2"), "exd5"), "in the middle of a turn"
 
 
 def test_a_turn_is_written_as_people_write_it() -> None:

@@ -149,6 +149,7 @@ class Session:
         if self.unclear and text.casefold() in YES:
             only = typed.asked(self.position, self.unclear)
             text = only[0] if len(only) == 1 else text
+        text = typed.without_number(self.position, text)
         joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
         found = (typed.candidates, typed.completions, typed.short_turns)
         whole = next((each for read in found for each in joined if read(self.position, each)), text)

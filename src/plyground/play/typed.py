@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from plyground.errors import IllegalAction, InvalidText, shorten
 from plyground.position import Position
 
 FEW = 12  # moves that fit into one sentence
+MOVE_NUMBER = re.compile(r"\d+\.+\s*(?=\S)")  # `1. e4`, `12...Nf6`
+PAWN_MOVE = re.compile(r"(?:([a-h])[x>-]?)?([a-h][1-8])(?:=?([RNBQ]))?")  # of chess: `d4`, `exd5`, `a8=Q`
 
 
 class Turn(NamedTuple):
@@ -34,11 +37,12 @@ class Ambiguous(IllegalAction):
 
 def read(position: Position, text: str) -> list[int]:
     """The actions that a text means: one action by its name or a part of it, or all actions of one turn."""
+    text = without_number(position, text)
     found = candidates(position, text)
     longer = [] if found else completions(position, text)
     if len(found) > 1 or longer:
         raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
-    moves = found or _one_by_one(position, text.split()) or whole_turn(position, text)
+    moves = found or _one_by_one(position, text.split()) or whole_turn(position, text) or pawn_turn(position, text)
     short = [] if moves else short_turns(position, text)
     exact = [turn.actions for turn in short if _goes_to(turn) == _target(text)]
     if short and len(exact) != 1:
@@ -68,6 +72,12 @@ def _strange(text: str, names: Sequence[Sequence[str]]) -> str:
     return f": no legal move has {shorten(strange[0])}" if strange and any(len(name) > 1 for name in names) else ""
 
 
+def without_number(position: Position, text: str) -> str:
+    """A text without the number of a move before it, unless the number belongs to the name of a move."""
+    number = MOVE_NUMBER.match(text)
+    return text[number.end() :] if number and not candidates(position, text) else text
+
+
 def candidates(position: Position, text: str) -> list[int]:
     """The legal actions that a text may mean: by name, by the game's `read_action`, or by the closest name."""
     legal, rules = position.legal(), position.game.rules
@@ -79,10 +89,17 @@ def candidates(position: Position, text: str) -> list[int]:
 
 
 def completions(position: Position, text: str) -> list[int]:
-    """The legal actions whose names begin with a text, which is not complete: `Nf`."""
+    """The legal actions whose names begin with a text, which is not complete: `Nf`, `N`."""
     legal, rules, low = position.legal(), position.game.rules, text.casefold()
     names = {action: (position.name(action), rules.notation(position.state, action, legal)) for action in legal}
+    if is_piece(text):
+        return [action for action, (_, written) in names.items() if written.startswith(text)]
     return [a for a, both in names.items() if len(low) > 1 and any(name.casefold().startswith(low) for name in both)]
+
+
+def is_piece(text: str) -> bool:
+    """Whether a text may be a piece without its square: one capital letter."""
+    return len(text) == 1 and text.isupper()
 
 
 def _distance(text: str, name: str) -> float:
@@ -105,10 +122,23 @@ def whole_turn(position: Position, text: str) -> list[int]:
         return []
 
 
+def pawn_turn(position: Position, text: str) -> list[int]:
+    """Where a turn has several actions: those of the pawn's move that a text means in chess: `d4`, `exd5`, `a8=Q`."""
+    found = PAWN_MOVE.fullmatch(text)
+    if position.game.rules.turn_text is None or not found:
+        return []
+    file, target, becomes = found.groups()
+    begins = re.compile(rf"(P[PRNBQK])?{file or target[0]}[1-8][x>]")  # also of a union
+    turns = [
+        _complete(turn) for turn in _turns_of_two(position) if begins.match(turn.text) and _goes_to(turn) == target
+    ]
+    return whole_turn(position, turns[0] + (f"={becomes}" if becomes else "")) if len(turns) == 1 else []
+
+
 def short_turns(position: Position, text: str) -> list[Turn]:
     """Where a turn has several actions: those that a piece and the square where it goes may mean, or the beginning of
-    that square: `Nf3`, `Nf`."""
-    if position.game.rules.turn_text is None or not _target(text) or not text[0].isalpha():
+    that square, or a piece alone: `Nf3`, `Nf`, `N`."""
+    if position.game.rules.turn_text is None or not text[:1].isalpha() or not (_target(text) or is_piece(text)):
         return []
     piece = text[0].upper()
     turns = [turn for turn in _turns_of_two(position) if turn.text.startswith(piece)]

@@ -417,8 +417,9 @@ def read_turn(written: str, side: int) -> list[str]:
 
 
 def typed_turn(written: str, side: int) -> list[str]:
-    """`read_turn` for people, who also type `e2e4` and `Ng1-f3`."""
-    return read_turn(re.sub(r"(?<=[a-h][1-8])-?(?=[PRNBQK]?[a-h][1-8])", ">", written), side)
+    """`read_turn` for people, who also type `e2e4`, `Ng1-f3` and `O-O`."""
+    castled = re.sub(r"\b[Oo]\b", "0", written)
+    return read_turn(re.sub(r"(?<=[a-h][1-8])-?(?=[PRNBQK]?[a-h][1-8])", ">", castled), side)
 
 
 def _unless_pawn(kind: int) -> str:
