@@ -108,6 +108,7 @@ def test_check_runs_the_laws(command, steady_path: Path) -> None:
         (["grade"], "grade takes [GAME] AGENT; nothing was given"),
         (["solve", "chess"], "there is no solver for chess"),
         (["check"], "check needs a game"),
+        (["check", "connect_four", "--games", "0"], "--games is the number of random games, at least 1, not 0"),
         (["match", "random", "nobody"], "no agent for connect_four 'nobody'"),
         (["match", "random", "random", "--games", "5"], "an even number of games"),
         (["match", "random", "random", "--games", "0"], "at least 2, not 0"),
@@ -131,6 +132,13 @@ def test_bad_input_is_one_clear_error(command, arguments: list[str], message: st
     assert message in err
     assert "Traceback" not in err
     assert len(err.splitlines()) < 25
+
+
+def test_help_names_no_default_game_where_a_game_is_needed(command) -> None:
+    assert "connect_four)" in command("match", "--help")[1]
+    out = command("check", "--help")[1]
+    assert "--game" in out
+    assert "connect_four" not in out
 
 
 def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Path) -> None:

@@ -246,18 +246,24 @@ def bench(
 
 
 def check(
-    words: Annotated[Words, shown_as("GAME")] = NO_WORDS, game: GameOption = "", games: int = 64, seed: int = 0
+    words: Annotated[Words, shown_as("GAME")] = NO_WORDS,
+    game: Annotated[str, hint("GAME", "none")] = "",
+    games: int = 64,
+    seed: int = 0,
 ) -> None:
     """Check that a game keeps the laws of the contract: for people who add their own.
 
     Args:
         words: a name, or a path to your .py file
+        game: the game, if not given first
         games: random games to check it on
         seed: seed of these games
     """
     spec, _ = game_first(words, game, "check GAME")
     if not words and not game:
         raise InvalidValue(f"check needs a game: {command('check', 'my_game.py')}")
+    if games < 1:
+        raise InvalidValue(f"--games is the number of random games, at least 1, not {games}")
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.allocations import allocations
