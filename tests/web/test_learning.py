@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plyground.errors import Error, InvalidText
+from plyground.report.run import records_of
 from plyground.web.catalogue import Catalogue
-from plyground.web.learning import Metrics, Runs
+from plyground.web.learning import Metrics, Runs, later_end
 from plyground.web.messages import Curves
 from plyground.web.page import Page
 from served import run_async, serving, wait_until
@@ -58,9 +61,36 @@ def test_runs_are_listed_and_a_damaged_one_says_why(runs: Runs) -> None:
     found = {info.id: info for info in runs.infos()}
     one = found["one"]
     assert (one.game, one.learner, one.cycles, one.seconds) == ("connect_four", "dqn", 2, 5.0)
-    assert one.scores == {"random": 0.75, "greedy": 0.25, "best": 0.75}
+    assert one.scores == {"random": 0.75, "greedy": 0.25}
     assert one.opponent == "run:one"
     assert found["damaged"].message
+
+
+def test_the_scores_of_a_run_are_those_that_the_terminal_lists(runs: Runs) -> None:
+    def listed() -> dict[str, float]:
+        record = next(each for each in records_of(runs.folder) if each["run"] == "one")
+        return {name: score["score"] for name, score in record["scores"].items()}
+
+    assert runs.info("one").scores == listed()
+    best = {"step": 1, "eval_opponents": {"random": {**SCORE, "score": 0.95}}}
+    (runs.folder / "one" / "best.json").write_text(json.dumps(best))
+    assert runs.info("one").scores == listed() == {"random": 0.95}
+
+
+@pytest.mark.parametrize(
+    ("limits", "words", "options"),
+    [
+        ({"seconds": 120.0}, "Resume", []),
+        ({"seconds": 5.0}, "Train 2 more minutes", ["--seconds", "125"]),
+        ({"cycles": 2, "seconds": 0.0}, "Train 2 more cycles", ["--cycles", "4"]),
+        ({"cycles": 3, "seconds": 60.0}, "Resume", []),
+        ({"epochs": 1}, "Train 1 more epoch", ["--epochs", "3"]),
+    ],
+)
+def test_a_button_says_for_how_long_a_finished_run_is_trained_on(
+    limits: dict[str, float], words: str, options: list[str]
+) -> None:
+    assert later_end(limits, 2, 5.0) == (words, options)
 
 
 def test_metrics_are_points_with_numbers_and_scores(runs: Runs) -> None:
@@ -148,9 +178,45 @@ class Endless:
 
     stderr = None
 
+    def __init__(self) -> None:
+        self.signals, self.end = list[int](), asyncio.Event()
+
+    def send_signal(self, number: int) -> None:
+        self.signals.append(number)
+
     async def wait(self) -> int:
-        await asyncio.sleep(60.0)
+        await self.end.wait()
         return 0
+
+
+def test_a_run_is_stopping_at_once_and_can_be_resumed_as_soon_as_its_process_has_ended(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[Endless]()
+
+    async def start(*command: str, **settings: Any) -> Endless:
+        started.append(Endless())
+        return started[-1]
+
+    def state() -> tuple[bool, bool, str]:
+        info = runs.info("one")
+        return info.alive, info.stopping, info.resume
+
+    async def ask() -> list[tuple[bool, bool, str]]:
+        runs.ended["one"] = time.time() + 1.0  # its metrics were written just now, by nobody
+        found = [state()]
+        await runs.resume("one")
+        found.append(state())
+        runs.stop("one")
+        found.append(state())
+        started[0].end.set()
+        await asyncio.gather(*runs.watchers)
+        return [*found, state()]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    stopped, learning = (False, False, "Resume"), (True, False, "")
+    assert run_async(ask()) == [stopped, learning, (True, True, ""), stopped]
+    assert started[0].signals == [signal.SIGINT]
 
 
 def test_of_several_pages_that_start_a_run_at_once_one_succeeds(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from plyground import specs
 from plyground.agents.agent import Entry, entries, known
@@ -175,13 +176,18 @@ def seats_of(game: Game) -> int:
 
 
 def game_of_run(path: Path) -> str:
-    """The spec of the game that a run has learned, from its config; read again after a change."""
-    return _read_game(path, (path / "config.toml").stat().st_mtime_ns)
+    """The spec of the game that a run has learned."""
+    return config_of_run(path).get("game", "")
+
+
+def config_of_run(path: Path) -> dict[str, Any]:
+    """A run's config; read again after a change."""
+    return _read_config(path, (path / "config.toml").stat().st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=1024)
-def _read_game(path: Path, changed: int) -> str:
-    return read_config(path).get("game", "")
+def _read_config(path: Path, changed: int) -> dict[str, Any]:
+    return read_config(path)
 
 
 def run_opponent(run: str) -> str:

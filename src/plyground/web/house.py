@@ -145,6 +145,7 @@ class House:
 
     def stop_run(self, page: Page, request: requests.StopRun) -> None:
         self.runs.stop(request.run)
+        self.tell_runs()
 
     async def resume_run(self, page: Page, request: requests.ResumeRun) -> None:
         await self.runs.resume(request.run)

@@ -14,20 +14,22 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import Error, InvalidText, InvalidValue, check_installed, command, shorten, unknown
+from plyground.errors import Error, InvalidText, InvalidValue, check_installed, command, counted, shorten, unknown
 from plyground.game import Game
 from plyground.play.saved import RUN_HEAD, RUN_OUTCOME, read_run_game
-from plyground.runs.directory import read_config, steps_of
+from plyground.runs.directory import best_of, steps_of
 from plyground.runs.records import RECORDS, Record, parse_json
 from plyground.web import child
-from plyground.web.catalogue import Catalogue, game_of_run, run_opponent
+from plyground.web.catalogue import Catalogue, config_of_run, game_of_run, run_opponent
 from plyground.web.messages import Curve, Curves, Point, RunInfo, SavedGame, Score
 from plyground.web.page import Page
 
-DEMO, DEMO_NAME, DEMO_SECONDS = "connect_four_demo", "connect_four-demo", 120
+DEMO, DEMO_NAME = "connect_four_demo", "connect_four-demo"
+MORE_SECONDS = 120  # for which a finished run is trained on
 LIVELY = 20.0  # seconds since the last line of metrics of a run that somebody else works on
 STOPPING = 20.0  # seconds in which a run saves a checkpoint
 NUMBERS = ("loss", "td_error", "entropy", "value_error", "kl", "q", "truncated", "distinct", "match@1")
+BEST = "best"  # in curves: the best checkpoint before, an opponent of each evaluation
 MOST_RUNS, MOST_FILES = 100, 50
 
 
@@ -87,15 +89,36 @@ class Metrics:
         self.points.append(Point(seconds, plies, numbers, []))
 
     @property
+    def cycles(self) -> int:
+        """Cycles, or epochs, so far."""
+        return sum(not point.scores for point in self.points)
+
+    @property
     def scores(self) -> dict[str, float]:
-        """The newest score against each opponent."""
-        return {each.opponent: each.score for point in self.points for each in point.scores}
+        """The scores of the best step when it was chosen; where that is unknown, of the newest evaluation."""
+        if best := _best_scores(self.path):
+            return best
+        newest = next((point.scores for point in reversed(self.points) if point.scores), list[Score]())
+        return {each.opponent: each.score for each in newest if each.opponent != BEST}
+
+
+def _best_scores(path: Path) -> dict[str, float]:
+    """What a run's best.json says; read again after a change."""
+    try:
+        return _read_best(path, (path / "best.json").stat().st_mtime_ns)
+    except FileNotFoundError:
+        return {}
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_best(path: Path, changed: int) -> dict[str, float]:
+    return {name: score["score"] for name, score in best_of(path).get("eval_opponents", {}).items()}
 
 
 def _scores(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, float]]]:
     against: Mapping[str, Mapping[str, float]] = record["eval_opponents"]
     best: Mapping[str, float] | None = record.get("against_best")
-    return [*against.items(), *([("best", best)] if best else [])]
+    return [*against.items(), *([(BEST, best)] if best else [])]
 
 
 def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
@@ -110,6 +133,8 @@ class Runs:
         self.metrics: dict[str, Metrics] = {}
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.starting = asyncio.Lock()  # one process at a time: starting it takes a moment, in which others may ask
+        self.stopping: dict[str, float] = {}  # when each of them was asked to stop
+        self.ended: dict[str, float] = {}  # when processes of this server have ended, in seconds since 1970
         self.failures: dict[str, str] = {}
         self.watchers: set[asyncio.Task[None]] = set()
 
@@ -133,28 +158,32 @@ class Runs:
     def info(self, name: str) -> RunInfo:
         path = self.folder / name
         metrics = self._metrics(name)
-        game, learner, message = "", "?", self.failures.get(name, "")
+        game, learner, resume, message = "", "?", "", self.failures.get(name, "")
+        scores = dict[str, float]()
+        cycles, seconds = metrics.cycles, metrics.points[-1].seconds if metrics.points else 0.0
         try:
-            spec, learner = game_of_run(path), _learner_of(path)
-            game = self._game_id(spec)
+            config, spec = config_of_run(path), game_of_run(path)
+            learner, game, scores = config.get("learner", "?"), self._game_id(spec), metrics.scores
+            resume, _ = later_end(config, cycles, seconds)
             if not game:
                 how = command("serve", "--game", shorten(spec))
                 message = message or f"this server does not know its game, so nobody can play it here: {how}"
         except (Error, OSError) as error:
             message = message or str(error)
         started, steps = name in self.processes, steps_of(path)
-        last = metrics.points[-1] if metrics.points else Point(0.0, 0, {}, [])
-        alive = started or time.time() - metrics.changed < LIVELY
+        alive = started or metrics.changed > max(self.ended.get(name, 0.0), time.time() - LIVELY)
+        asked = self.stopping.get(name)
         return RunInfo(
             id=name,
             game=game,
             learner=learner,
-            cycles=sum(not point.scores for point in metrics.points),
-            seconds=last.seconds,
-            scores=metrics.scores,
+            cycles=cycles,
+            seconds=seconds,
+            scores=scores,
             alive=alive,
             started_here=started,
-            resumable=bool(steps) and not alive,
+            stopping=asked is not None and time.monotonic() - asked < STOPPING,  # else it has not heard it: ask again
+            resume=resume if steps and not alive else "",
             opponent=run_opponent(name) if steps and game else "",
             message=message,
         )
@@ -212,15 +241,14 @@ class Runs:
             await self._start(name, "train", "--profile", DEMO, "--out", str(self.folder / name))
 
     async def resume(self, name: str) -> None:
-        """Continue a run; a finished one for two minutes more."""
+        """Continue a run; a finished one to a later end."""
         self.check([name])
         async with self.starting:
             self._check_free()
-            info, config = self.info(name), read_config(self.folder / name)
-            if not info.resumable:
+            info = self.info(name)
+            if not info.resume:
                 raise InvalidValue(f"{name} cannot be resumed now: a process works on it, or it has no checkpoint")
-            end = float(config.get("seconds", 0.0))
-            later = ["--seconds", f"{info.seconds + DEMO_SECONDS:g}"] if 0 < end <= info.seconds + 1 else []
+            _, later = later_end(config_of_run(self.folder / name), info.cycles, info.seconds)
             await self._start(name, "resume", str(self.folder / name), *later)
 
     def _check_free(self) -> None:
@@ -249,6 +277,8 @@ class Runs:
         code = await process.wait()
         if self.processes.get(name) is process:
             del self.processes[name]
+            self.stopping.pop(name, None)
+            self.ended[name] = time.time()
         if code not in (0, 130, -signal.SIGINT):
             self.failures[name] = f"training has failed: {shorten(last, 300) or f'exit code {code}'}"
 
@@ -257,6 +287,7 @@ class Runs:
         if name not in self.processes:
             raise InvalidValue(f"{shorten(name)!r} was not started by this server: it cannot be stopped here")
         self.processes[name].send_signal(signal.SIGINT)
+        self.stopping[name] = time.monotonic()
 
     async def close(self) -> None:
         """Stop all runs; each has a moment to save."""
@@ -312,10 +343,19 @@ def _pairs(file: Path) -> list[tuple[str, str]]:
     return list(zip(lines[::2], lines[1::2], strict=False))
 
 
-@functools.lru_cache(maxsize=1024)
-def _learner_of(path: Path) -> str:
-    """A run's learner, which never changes."""
-    return read_config(path).get("learner", "?")
+def later_end(config: Mapping[str, Any], cycles: int, seconds: float) -> tuple[str, list[str]]:
+    """What resuming a run means, for a button, and the options of `plyground resume` that say so: of a finished one a
+    later end."""
+    words, options = list[str](), list[str]()
+    for unit in ("cycle", "epoch"):
+        end = config.get(f"{unit}s", 0)
+        if 0 < end <= cycles:
+            words.append(counted(end, f"more {unit}"))
+            options += [f"--{unit}s", str(cycles + end)]
+    if 0 < config.get("seconds", 0.0) <= seconds + 1:
+        words.append(f"{MORE_SECONDS // 60} more minutes")
+        options += ["--seconds", f"{seconds + MORE_SECONDS:g}"]
+    return (f"Train {' or '.join(words)}" if words else "Resume"), options
 
 
 def _age(path: Path) -> float:

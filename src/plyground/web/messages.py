@@ -97,12 +97,15 @@ class RunInfo(msgspec.Struct, frozen=True):
     seconds: float
     """of training"""
     scores: dict[str, float]
-    """opponent → newest score in [0, 1]"""
+    """opponent → score of the best step in [0, 1], as `plyground runs` lists it"""
     alive: bool
     """whether a process works on it"""
     started_here: bool
     """whether `stop_run` works"""
-    resumable: bool
+    stopping: bool
+    """whether it was asked to stop, and saves a checkpoint"""
+    resume: str
+    """what `resume_run` does, for a button: `Resume`, or `Train 2 more minutes` after its end; empty: it is refused"""
     opponent: str
     """the id of the opponent which is its newest checkpoint; empty before the first one"""
     message: str

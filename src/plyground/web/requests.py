@@ -183,7 +183,7 @@ class StopRun(Asked, frozen=True, kw_only=True):
 
 
 class ResumeRun(Asked, frozen=True, kw_only=True):
-    """Continue a stopped run."""
+    """Continue a stopped run, or train a finished one longer."""
 
     run: Name
 

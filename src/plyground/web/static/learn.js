@@ -110,7 +110,7 @@ export class LearnView {
               "p",
               { class: "row", role: "status" },
               h("span", { class: "spinner", "aria-hidden": "true" }),
-              `${running.id} is learning.`,
+              running.stopping ? `${running.id} saves a checkpoint and stops …` : `${running.id} is learning.`,
             ),
           ]
         : []),
@@ -152,10 +152,9 @@ export class LearnView {
         ),
       run.alive &&
         run.started_here &&
+        !run.stopping &&
         button("Stop", () => connection.send("stop_run", { run: run.id }), label("Stop")),
-      !run.alive &&
-        run.resumable &&
-        button("Resume", () => connection.send("resume_run", { run: run.id }), label("Resume")),
+      run.resume && button(run.resume, () => connection.send("resume_run", { run: run.id }), label(run.resume)),
     ].filter(Boolean);
   }
 
@@ -163,7 +162,7 @@ export class LearnView {
 
   #drawList() {
     const { runs } = this.app;
-    const heads = ["Show", "Run", "Game", "Learner", "Cycles", "Training", "Scores", ""];
+    const heads = ["Show", "Run", "Game", "Learner", "Cycles", "Training", "Scores of the best step", ""];
     const rows = runs.map((run) =>
       h(
         "tr",
@@ -179,7 +178,7 @@ export class LearnView {
             onchange: (event) => this.#toggle(run.id, event.target.checked),
           }),
         ),
-        h("th", { scope: "row" }, run.id, run.alive ? h("span", { class: "live" }, " learning") : ""),
+        h("th", { scope: "row" }, run.id, run.alive && h("span", { class: "live" }, ` ${stateOf(run)}`)),
         h("td", {}, run.game),
         h("td", {}, run.learner),
         h("td", {}, run.cycles),
@@ -291,6 +290,7 @@ export class LearnView {
   }
 }
 
+const stateOf = (run) => (run.stopping ? "stopping …" : "learning");
 const spaced = (name) => name.replaceAll("_", " ");
 
 /** 75 → `1 min 15 s`. @param {number} seconds */
