@@ -137,7 +137,17 @@ def test_a_text_is_a_game_or_a_position(served: Served, name: str, text: str, pl
         page.new(name, "you", "you", text=text)
         assert len(page.table["moves"]) == plies
         refused = page.refusal("new_game", game=name, players=["you", "you"], text="no such thing")
-        assert "neither a position" in refused["text"]
+        assert "neither a game" in refused["text"]
+
+
+def test_a_text_is_studied_as_the_only_game_that_can_read_it(served: Served) -> None:
+    with served.page() as page:
+        page.new("connect_four", "you", "you", text="1. e4 e5 2. Nf3 Nc6")
+        assert (page.table["game"], len(page.table["moves"])) == ("chess", 4)
+        page.new("sequence", "you", "you", text="4453")
+        assert (page.table["game"], len(page.table["moves"])) == ("connect_four", 4)
+        assert page.refusal("new_game", game="connect_four", players=["you", "random"], text="1. e4")
+        assert "neither" in page.refusal("new_game", game="paco_sako", players=["you", "you"], text="x y")["text"]
 
 
 def test_the_record_of_a_game_can_be_pasted_again(served: Served) -> None:

@@ -23,13 +23,16 @@ def test_a_text_is_a_game_a_position_or_an_error_that_says_both() -> None:
         thinking.read_start(CHESS, two, 3)
     mate = "4k3/8/8/8/8/8/4q3/4K3 w - - 0 1"
     assert thinking.read_start(CHESS, mate, 1) == thinking.Start(mate, [])
-    with pytest.raises(pg.Error, match=r"neither a position .* nor a game"):
-        thinking.read_start(CHESS, "hello", 1)
+    with pytest.raises(pg.Error, match=r"^'e4 e9' is neither a game of Chess \(.* 'e9' is not legal\) nor a position$"):
+        thinking.read_start(CHESS, "e4\ne9", 1)
+    with pytest.raises(pg.Error, match=r"^'4k3/8/8/8/8/8/8/8 w - - 0 1' is no position of Chess: White has 0 kings$"):
+        thinking.read_start(CHESS, "4k3/8/8/8/8/8/8/8 w - - 0 1", 1)
     with pytest.raises(pg.Error, match=r"^it is a game of chess, not of connect_four$"):
         thinking.read_start(FOUR, two, 1)
-    with pytest.raises(pg.Error, match=r"neither a position of connect_four \(it is neither a string") as found:
+    with pytest.raises(pg.Error, match="…' is neither a game of Connect Four") as found:
         thinking.read_start(FOUR, "1. e4 e5 2. Nf3 Nc6 " * 20, 1)
-    assert len(str(found.value)) <= 240
+    assert str(found.value).endswith("(ply 1: 'e4' is not legal) nor a position")
+    assert len(str(found.value)) <= 120
     dealt = thinking.read_start(pg.load("sequence"), pg.load("sequence").start(5).text, 1)
     assert dealt.text, "a deal is kept as it was"
 

@@ -10,18 +10,19 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from plyground import specs
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.web import messages, requests, thinking, worker
-from plyground.web.catalogue import YOU, Catalogue, seats_of
+from plyground.web.catalogue import YOU, Catalogue, seats_of, title_of
 from plyground.web.page import Page
 from plyground.web.store import Store
 from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table
 from plyground.web.tasks import Tasks, sentence
-from plyground.web.workers import Workers
+from plyground.web.workers import WorkerFailed, Workers
 
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
@@ -67,8 +68,14 @@ class Tables:
         told = self.catalogue.told(request.text) if studied else None  # which game a list shows does not matter then
         name, settings = told or (request.game, request.settings)
         game = await self.ready(name, settings)
-        players = self._check_players(name, game, [YOU] * seats_of(game) if told else request.players)
-        start = await self._read(game, request.text, request.number)
+        try:
+            players = self._check_players(name, game, [YOU] * seats_of(game) if told else request.players)
+            start = await self._read(game, request.text, request.number)
+        except Error as error:
+            if not studied or told or not request.text.strip() or isinstance(error, WorkerFailed):
+                raise
+            name, game, start = await self._read_as_another(name, request, error)
+            players = self._check_players(name, game, [YOU] * seats_of(game))
         saved = self.new_saved(name, game, players, start.text, start.actions)
         if studied and start.players:
             saved.names = [start.players[seat % 2] or own for seat, own in enumerate(saved.names)]
@@ -84,6 +91,23 @@ class Tables:
         return await self.workers.ask(
             lambda job: worker.ReadText(number=job, game=spec, text=text, which=number), thinking.Start
         )
+
+    async def _read_as_another(
+        self, name: str, request: requests.NewGame, error: Error
+    ) -> tuple[str, Game, thinking.Start]:
+        """The one other game of the list that can read a text to study; the error, where there is none."""
+        found = dict[str, tuple[str, Game, thinking.Start]]()
+        for other in self.catalogue.words:
+            if other != name and not self.catalogue.load(other).rules.hidden:  # nobody may have all its seats
+                game = await self.ready(other, {})
+                with suppress(Error):
+                    found[other] = other, game, await self._read(game, request.text, request.number)
+        if len(found) > 1:
+            names = " and ".join(map(title_of, found))
+            raise InvalidValue(f"{title_of(name)} cannot read this text, {names} can: choose one of them") from error
+        if not found:
+            raise error
+        return next(iter(found.values()))
 
     def new_saved(self, name: str, game: Game, players: list[str], text: str, actions: list[int]) -> Saved:
         """A new game; one without people is watched, at a pace."""

@@ -4,6 +4,7 @@ functions that the command line uses."""
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,10 +26,12 @@ from plyground.position import Position
 from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
 from plyground.search.analysis import Analysis, MoveAnalysis
 from plyground.search.minimax import Minimax
+from plyground.web.catalogue import title_of
 from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
 
 SOLVER_SECONDS = 5.0
-LONGEST_NAME, REASON = 40, 70  # characters of a player's name, and of a reason why a text cannot be read
+LONGEST_NAME, REASON = 40, 100  # characters of a player's name, and of a reason why a text cannot be read
+QUOTED = re.compile(r"; | in '| \(in |,? such as ")  # where an error begins to quote
 EVERY = 0.15  # seconds between two answers of an analysis or a review
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
@@ -104,10 +107,17 @@ def read_start(game: Game, text: str, number: int) -> Start:
         return Start(game.position(text).text, [])
     except Error as error:
         if game_told(text)[0]:
-            raise InvalidText(shorten(str(as_game), 3 * REASON)) from None
-        position, moves = (shorten(str(each).replace(repr(shorten(text)), "it"), REASON) for each in (error, as_game))
-        given = repr(shorten(text, 20))
-        raise InvalidText(f"{given} is neither a position of {game} ({position}) nor a game ({moves})") from None
+            raise InvalidText(shorten(str(as_game), 2 * REASON)) from None
+        given, name = shorten(" ".join(text.split()), 30), title_of(game.label)
+        if text.split()[0].count("/") > 1:  # rows of a board
+            why = _reason(error, text).removeprefix(f"not a position of {game}: ")
+            raise InvalidText(f"{given!r} is no position of {name}: {why}") from None
+        raise InvalidText(f"{given!r} is neither a game of {name} ({_reason(as_game, text)}) nor a position") from None
+
+
+def _reason(error: Error, text: str) -> str:
+    """Why a text cannot be read, without the positions and the lists of moves that an error quotes."""
+    return shorten(QUOTED.split(str(error).replace(repr(shorten(text)), "it"))[0], REASON)
 
 
 # ---- hints ----

@@ -12,7 +12,7 @@ PGN = """[Event "Club"]
 1. f3 e5 2. g4 Qh4# 0-1
 """
 SEVERAL = PGN + "\n" + PGN.replace("Ada", "Emmy").replace("Grace", "?")
-LONGEST = 240  # characters of an error about a text
+LONGEST = 120  # characters of an error about a text
 
 
 def paste(person: Person, text: str, number: int = 1) -> None:
@@ -37,13 +37,23 @@ def test_a_text_that_names_its_game_opens_it(person: Person) -> None:
     assert [move.rstrip("#") for move in person.moves] == ["f3", "e5", "g4", "Qh4"]
 
 
+def test_a_text_that_only_one_game_reads_opens_it_and_the_list_of_games_has_its_result(person: Person) -> None:
+    paste(person, "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6?? 4. Qxf7#")
+    person.page.locator(".moves .move").nth(6).wait_for()
+    assert person.page.locator("h1").inner_text() == "Chess: a study"
+    assert person.status == "White wins (checkmate)."
+    person.page.get_by_role("link", name="Play", exact=True).click()
+    newest = person.page.locator('[aria-label="Games"] li').first
+    newest.get_by_text("7 plies, white wins (checkmate).").wait_for()
+
+
 def test_each_of_several_games_has_its_players(person: Person) -> None:
     paste(person, SEVERAL, 2)
     assert names(person) == ["You", "Emmy"], "a question mark is no name"
 
 
 def test_a_text_that_is_no_game_is_answered_by_a_short_sentence_that_goes_with_the_view(person: Person) -> None:
-    for text in ("nonsense", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O"):
+    for text in ("nonsense", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 Ke4"):
         paste(person, text)
         person.page.locator(".toast").wait_for()
         told = person.page.locator(".toast").inner_text()
