@@ -41,6 +41,7 @@ from plyground.errors import BrokenGame, shorten
 from plyground.games.dataset_format import DatasetFormat, plain_dataset
 from plyground.games.records import state_type, without_padding
 from plyground.games.rng import Rng
+from plyground.games.signatures import misfit
 
 __all__ = ["DRAW", "FIRST_WINS", "RUNNING", "SECOND_WINS", "Actions", "Outcome", "Rng", "Rules", "Setting", "State"]
 
@@ -432,6 +433,7 @@ class Rules:
 
 
 TABLE: Mapping[str, Name] = {name: entry for name, entry in vars(Rules).items() if isinstance(entry, Name)}
+ARGUMENTS = re.compile(r"(?:\{name: )?`\w*(?P<arguments>\(.*?\))(?: -> .*?)?`")  # at the beginning of a law
 COMPILED = tuple(name for name, entry in TABLE.items() if entry.kind == "a compiled function")
 
 
@@ -451,7 +453,9 @@ def read(module: ModuleType) -> Rules:
 
 
 def _faults(rules: Rules) -> Iterator[str]:
-    """What is wrong between the names that a game defines."""
+    """What is wrong with its functions' parameters, and between the names that a game defines."""
+    if not rules.folder:  # the tests call those of our own
+        yield from _misfits(rules)
     state, head = rules.defined("STATE"), rules.defined("HEAD")
     fields, leading = dict(state.fields or {}), dict((state if head is None else head).fields or {})
     needed = ["to_move", "outcome", *rules.SETTINGS]
@@ -470,6 +474,21 @@ def _faults(rules: Rules) -> Iterator[str]:
         yield "`scene` and `clicks` are defined together: clicks name the cells and items of the scene"
 
 
+def _misfits(rules: Rules) -> Iterator[str]:
+    """The functions that do not take the arguments that their laws begin with: `play(state, action, rng)`."""
+    for name, law in laws().items():
+        value, called = rules.defined(name), ARGUMENTS.match(law)
+        if value is None or called is None:
+            continue
+        several = TABLE[name].kind == "a mapping to compiled functions"
+        for function in value.values() if several else [value]:
+            own = function.__name__ if several else name
+            yield from misfit(own, function, called["arguments"], work=several or name in COMPILED)
+    for encoder in rules.defined("ENCODERS") or ():
+        yield from misfit(encoder.write.__name__, encoder.write, "(state, seat, out)")
+
+
+@functools.cache
 def laws() -> dict[str, str]:
     """Each name's law: the text below it in the table."""
     (table,) = ast.parse(inspect.getsource(Rules)).body
