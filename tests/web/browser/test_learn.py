@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from typing import Any, cast
 
 import pytest
 
@@ -29,6 +31,33 @@ def test_curves_follow_a_live_run_beside_another(person: Person, served: Served)
     assert person.page.locator(".chart[aria-label^='plies per second']").count() == 1
 
 
+class Stopping:
+    """Stands in for the process of a run that takes its time to stop."""
+
+    def send_signal(self, number: int) -> None:
+        pass
+
+
+def test_a_run_says_at_once_that_it_is_stopping(person: Person, served: Served) -> None:
+    runs, run = served.house.runs, new_run(served.house.catalogue.runs, "lingering")
+    add_cycle(run, 1)
+    (run / "checkpoints" / "10").mkdir(parents=True)
+    cast(Any, runs.processes)[run.name] = Stopping()
+    try:
+        person.go("learn")
+        row = person.page.locator("tr", has_text=run.name)
+        row.get_by_role("button", name="Stop").click()
+        row.get_by_text("stopping …").wait_for(timeout=5_000)
+        assert row.get_by_role("button", name="Stop").count() == 0
+        assert row.get_by_role("button", name="Resume").count() == 0
+    finally:
+        del runs.processes[run.name]
+        runs.stopping.clear()
+        runs.ended[run.name] = time.time()
+    row.get_by_role("button", name="Resume").wait_for()
+    assert row.locator(".live").count() == 0
+
+
 def test_a_ladder_rates_the_agents(person: Person) -> None:
     person.go("learn")
     form = person.page.locator('[aria-label="Ladder"] form')
@@ -37,8 +66,11 @@ def test_a_ladder_rates_the_agents(person: Person) -> None:
     for name in ("random", "greedy"):
         form.get_by_label(name, exact=True).check()
     person.field("Games of each pair").select_option("10")
+    stop = form.get_by_role("button", name="Stop")
+    assert stop.is_disabled(), "there is nothing to stop yet"
     person.button("Play the ladder").click()
     person.page.get_by_text("Done.").wait_for()
+    assert stop.is_disabled()
     rows = person.page.locator('[aria-label="Ladder"] tbody tr').all_inner_texts()
     assert [row.split("\t")[0] for row in rows] == ["greedy", "random"]
 

@@ -136,6 +136,36 @@ def test_moves_are_typed(person: Person) -> None:
     assert "e4" in told
 
 
+def test_a_refusal_takes_the_place_of_the_one_before_and_goes_with_the_next_move(person: Person) -> None:
+    person.study("chess", "1. e4")
+    field = person.page.get_by_label("Type a move")
+    for text in ("Ke5", "Qh9", "e9"):
+        field.fill(text)
+        field.press("Enter")
+        person.page.locator(".toast", has_text=text).wait_for()
+        assert person.page.locator(".toast").count() == 1
+    field.fill("e5")
+    field.press("Enter")
+    person.page.locator(".moves .move").nth(1).wait_for()
+    assert person.page.locator(".toast").count() == 0
+
+
+def test_the_settings_of_a_game_are_explained(person: Person) -> None:
+    person.go()
+    person.page.get_by_role("radio", name="Paco Ŝako", exact=True).check()
+    told = person.page.locator("label", has=person.page.get_by_label("castling", exact=True)).inner_text()
+    assert "a rook keeps its right" in told
+
+
+@pytest.mark.parametrize("title", ["Chess", "Paco Ŝako", "Sequence"])
+def test_how_a_move_is_typed_can_be_read_whole(person: Person, title: str) -> None:
+    person.new(title)
+    field = person.page.get_by_label("Type a move")
+    assert len(field.get_attribute("placeholder")) <= 12
+    told = person.page.locator(f"#{field.get_attribute('aria-describedby')}")
+    assert told.inner_text().startswith("Type a" if title != "Paco Ŝako" else "Type the square")
+
+
 def test_the_board_is_flipped(person: Person) -> None:
     person.new("Chess")
     first = person.page.locator('.zone[data-zone="board"] .cell').first

@@ -96,6 +96,7 @@ def test_a_pasted_game_is_reviewed(person: Person) -> None:
     person.button("Review the game").click()
     person.page.locator(".mistakes li", has_text="g4").wait_for()
     person.page.get_by_text("Accuracy:").wait_for()
+    person.page.get_by_text("Values are from −1 (a loss) to +1 (a win); lost").wait_for()
     worst = person.page.locator(".mistakes li").first.inner_text()
     assert worst.startswith("2. white g4"), "by the number of the row in the list of moves"
     assert "blunder" in worst
@@ -105,6 +106,35 @@ def test_a_pasted_game_is_reviewed(person: Person) -> None:
     person.page.get_by_text("You look at ply 0").wait_for()
     person.button("Next mistake").click()
     person.page.get_by_text("You look at ply").wait_for()
+
+
+def test_a_review_that_goes_on_says_how_far_it_is(person: Person) -> None:
+    person.study("chess", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O")
+    person.button("Review the game").click()
+    person.page.get_by_text("Accuracy so far (").wait_for()
+    assert "of 16 plies" in person.page.get_by_text("Accuracy").inner_text()
+
+
+def test_only_the_first_search_of_a_game_says_that_it_compiles(person: Person) -> None:
+    person.study("connect_four", "44")
+    assert person.page.locator(".result").inner_text() == "Switch on what you want to see."
+    wish(person, "Table of moves")
+    person.page.get_by_text("Values are from −1 (a loss) to +1 (a win), for the side to move.").wait_for()
+    seen = person.page.evaluate_handle(SEEN)
+    person.click("column:3")
+    person.page.locator(".moves .move").nth(2).wait_for()
+    person.page.locator("table.analysis").wait_for()
+    texts = seen.json_value()
+    assert any(text.startswith("Searching") for text in texts)
+    assert not any("compiles" in text for text in texts)
+
+
+SEEN = """() => {
+  const result = document.querySelector('.result'), texts = [];
+  new MutationObserver(() => texts.push(result.textContent)).observe(result, { childList: true });
+  return texts;
+}"""
+"""a list of all texts that the result of a search has from now on"""
 
 
 def test_a_file_may_be_in_latin_1(person: Person, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ def test_two_agents_play_at_the_speed_that_is_wished(person: Person) -> None:
         person.field(seat).select_option(label="random")
     person.button("Watch").click()
     person.page.locator(".moves .move").first.wait_for()
+    assert person.page.locator("nav a[aria-current]").all_inner_texts() == ["Watch"]
     person.button("Pause").click()
     person.button("Go on").first.wait_for()
     before = person.moves

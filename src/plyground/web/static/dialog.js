@@ -1,11 +1,11 @@
 // Questions and texts in a window over the page.
 
-import { button, byId, h } from "./dom.js";
+import { button, h, removeToast } from "./dom.js";
 
 /** Close what stands over the page: questions, texts, sentences. */
 export function closeWindows() {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close("");
-  byId("toasts").replaceChildren();
+  removeToast();
 }
 
 /**

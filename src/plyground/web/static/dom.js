@@ -63,11 +63,24 @@ export function announce(text) {
   while (region.childElementCount > 3) region.firstElementChild.remove();
 }
 
-/** Show a sentence for some seconds; `role=alert` speaks it. @param {string} text */
+/** Show a sentence for some seconds, in the place of the one before; `role=alert` speaks it. @param {string} text */
 export function toast(text) {
   const note = h("div", { class: "toast", role: "alert" }, text);
-  byId("toasts").append(note);
+  byId("toasts").replaceChildren(note);
   setTimeout(() => note.remove(), 3000 + 60 * text.length);
+}
+
+/** Remove the sentence that `toast` shows: it no longer holds. */
+export function removeToast() {
+  byId("toasts").replaceChildren();
+}
+
+/** Mark where one is among the pages. @param {string} name of the view; empty: the first one */
+export function markPage(name) {
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("href") === `#/${name}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
 }
 
 /** Whether the person wants as little motion as possible. */

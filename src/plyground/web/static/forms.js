@@ -19,15 +19,16 @@ const GROUPS = {
  * @param {(string | string[])[]} options values, or values with their texts
  * @param {string} value
  * @param {(value: string) => void} onchange
- * @param {string} [hint]
+ * @param {string} [hint] what it means, below it
  */
 export function select(label, options, value, onchange, hint = "") {
   const items = options.map((each) => {
     const [key, text] = typeof each === "string" ? [each, each] : each;
     return h("option", { value: key, selected: key === value }, text);
   });
-  const field = h("select", { onchange: (event) => onchange(event.target.value) }, ...items);
-  return h("label", { class: "field", title: hint || null }, h("span", {}, label), field);
+  const named = hint && { "aria-label": label, "aria-description": hint }; // else the hint would be part of the name
+  const field = h("select", { onchange: (event) => onchange(event.target.value), ...named }, ...items);
+  return h("label", { class: "field" }, h("span", {}, label), field, hint && h("small", { class: "soft" }, hint));
 }
 
 /**

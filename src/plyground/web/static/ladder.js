@@ -14,6 +14,7 @@ export class Ladder {
     this.request = 0;
     this.form = h("form", { onsubmit: (event) => this.#start(event) });
     this.result = h("div");
+    this.line = h("p", { role: "status" });
     this.element = h(
       "section",
       { class: "panel", "aria-label": "Ladder" },
@@ -21,6 +22,7 @@ export class Ladder {
       this.form,
       this.result,
     );
+    this.stop = button("Stop", () => this.#stop(), { disabled: true });
     this.#draw();
   }
 
@@ -59,7 +61,7 @@ export class Ladder {
         "div",
         { class: "row" },
         h("button", {}, "Play the ladder"),
-        button("Stop", () => this.leave()),
+        this.stop,
       ),
     );
   }
@@ -73,14 +75,23 @@ export class Ladder {
       );
       return;
     }
-    this.result.replaceChildren(h("p", { role: "status" }, "Playing …"));
+    this.line.textContent = "Playing …";
+    this.result.replaceChildren(this.line);
+    this.stop.disabled = false;
     this.request = this.app.connection.send(
       "ladder",
       { game: this.game, opponents, games: Number(this.games) },
       (refusal) => {
         this.result.replaceChildren(h("p", { role: "alert" }, refusal.message));
+        this.stop.disabled = true;
       },
     );
+  }
+
+  #stop() {
+    this.leave();
+    this.line.textContent = "Stopped.";
+    this.stop.disabled = true;
   }
 
   /** The view is left, or the ladder is stopped. */
@@ -103,8 +114,10 @@ export class Ladder {
         h("td", {}, `${Math.round(100 * rung.score)}%`),
       ),
     );
+    this.line.textContent = message.done ? "Done." : `Playing ${message.next} …`;
+    this.stop.disabled = message.done;
     this.result.replaceChildren(
-      h("p", { role: "status" }, message.done ? "Done." : `Playing ${message.next} …`),
+      this.line,
       h(
         "table",
         {},

@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { closeWindows } from "./dialog.js";
-import { byId, toast } from "./dom.js";
+import { byId, markPage, toast } from "./dom.js";
 import { LearnView } from "./learn.js";
 import { PlayView } from "./play.js";
 import { remember, remembered } from "./preferences.js";
@@ -57,11 +57,7 @@ class Page {
     const main = byId("main");
     main.replaceChildren();
     this.view = new View(this.app, main, decodeURIComponent(id ?? ""));
-    for (const link of document.querySelectorAll("nav a")) {
-      const here = link.getAttribute("href") === `#/${name === "table" ? "" : name}`;
-      if (here) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-    }
+    if (name !== "table") markPage(name); // a table says by itself whether it is watched
     scrollTo(0, 0);
     if (this.routed) main.focus({ preventScroll: true }); // the element that had the focus is gone
     this.routed = true;

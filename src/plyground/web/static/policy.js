@@ -85,7 +85,7 @@ export class PolicyPanel {
     this.board.show({ scene: policy.scene, choices: [], last: [], sides }, { still: true });
     this.board.mark(policy.moves.map((move) => ({ clicks: move.clicks, share: move.share, kind: "move" })));
     const best = policy.moves.reduce((a, b) => (b.share > a.share ? b : a), policy.moves[0]);
-    const value = policy.value === null ? "" : `, value ${policy.value.toFixed(2)}`;
+    const value = policy.value === null ? "" : `, value ${policy.value.toFixed(2)} (−1 to 1)`;
     this.line.textContent = `Checkpoint ${policy.step}: it prefers ${best?.name ?? "nothing"}${value}.`;
     this.puzzles.replaceChildren(
       ...Object.entries(policy.puzzles).map(([kind, share]) =>

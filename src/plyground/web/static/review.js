@@ -4,7 +4,9 @@ import { chart } from "./chart.js";
 import { button, h, redraw } from "./dom.js";
 import { sideInWords } from "./drawings.js";
 import { rowNumbers } from "./moves.js";
-import { playable } from "./understand.js";
+import { SCALE, playable, searched } from "./understand.js";
+
+const LOST = `${SCALE}; lost: by how much a move lowers the value of its side.`;
 
 export class Review {
   /** @param {import("./table.js").TableView} view */
@@ -40,6 +42,7 @@ export class Review {
   receive(message) {
     if (message.request !== this.request) return;
     this.found = message;
+    searched.add(this.view.table.game);
     const named = message.plies.filter((each) => each.mistake);
     this.mistakes = new Map(named.map((each) => [each.ply, each.mistake]));
     this.draw();
@@ -74,16 +77,17 @@ export class Review {
       );
       return;
     }
-    const progress = found.done ? "" : ` (${found.plies.length} of ${found.length} plies)`;
+    const progress = found.done ? "" : ` so far (${found.plies.length} of ${found.length} plies)`;
     const accuracy = view.table.sides.map(
       (side, index) => `${sideInWords(side)} ${found.accuracy[index]?.toFixed(0) ?? "–"}%`,
     );
     redraw(
       this.body,
       this.#chart(),
-      h("p", {}, `Accuracy: ${accuracy.join(", ")}${progress}`),
+      h("p", {}, `Accuracy${progress}: ${accuracy.join(", ")}`),
       ...this.#steps(),
       this.#list(),
+      this.mistakes.size > 0 && h("p", { class: "soft" }, LOST),
     );
   }
 

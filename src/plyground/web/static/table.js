@@ -2,7 +2,7 @@
 
 import { Board, isDropped } from "./board.js";
 import { question, texts } from "./dialog.js";
-import { announce, button, h, redraw, toast } from "./dom.js";
+import { announce, button, h, markPage, redraw, removeToast, toast } from "./dom.js";
 import { sidesInWords } from "./drawings.js";
 import { moveList } from "./moves.js";
 import { lastClock, open } from "./play.js";
@@ -93,14 +93,17 @@ export class TableView {
       autocapitalize: "off",
       spellcheck: "false",
       "aria-label": "Type a move",
+      "aria-describedby": "typing",
+      placeholder: "a move",
     });
     this.field = field;
+    this.typing = h("p", { class: "soft typing", id: "typing" });
     const submit = (event) => {
       event.preventDefault();
       const text = field.value.trim();
       if (text) this.#change("say", { ply: this.shown.ply, text });
     };
-    return h("form", { class: "row typed", onsubmit: submit }, field, h("button", {}, "Play"));
+    return h("form", { class: "row typed", onsubmit: submit }, field, h("button", {}, "Play"), this.typing);
   }
 
   #listen() {
@@ -161,7 +164,11 @@ export class TableView {
     const news = !first && table.revision !== this.table.revision;
     this.table = table;
     this.board.host.dataset.sides = table.sides[0];
-    if (news && this.sent) this.field.value = ""; // a typed move that was refused stays, to be corrected
+    if (first) markPage(this.watched ? "watch" : "");
+    if (news && this.sent) {
+      this.field.value = ""; // a typed move that was refused stays, to be corrected
+      removeToast(); // nor does the refusal of the former one hold
+    }
     if (news && table.event) announce(sidesInWords(table.event));
     if (news && table.over && table.ending) announce(sidesInWords(table.ending));
     if (table.over) this.thinking = "";
@@ -281,7 +288,7 @@ export class TableView {
 
   #drawPanels() {
     if (!this.table || !this.shown) return;
-    this.field.placeholder = this.game.typing;
+    this.typing.textContent = `Type ${this.game.typing}.`;
     this.title.textContent = this.table.title;
     document.title = `${this.table.title} · Plyground`;
     const ended = this.table.over && this.following ? this.table.ending : "";

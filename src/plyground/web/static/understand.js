@@ -1,15 +1,19 @@
 // What a search says of the position: value bar, arrows, table of moves with playable lines. All off until wanted.
 
 import { button, h, redraw } from "./dom.js";
+import { sideInWords } from "./drawings.js";
 import { select } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
 
 const MOST_ARROWS = 6;
 const LEAST_SHARE = 0.02;
 const TEMPERATURE = 0.05; // of the shares of moves that have values alone
-const SEARCHING = "Searching … The first search of a game compiles it, which takes some seconds.";
+const FIRST = " The first search of a game compiles it, which takes some seconds.";
 const SHOWN_PLIES = 8; // of a principal variation
 const SHOWN_MOVES = 8;
+
+export const SCALE = "Values are from −1 (a loss) to +1 (a win)";
+export const searched = new Set(); // games of which this page has seen a search
 
 export class Understand {
   /** @param {import("./table.js").TableView} view */
@@ -127,6 +131,7 @@ export class Understand {
   receive(analysis) {
     if (analysis.request !== this.request) return;
     this.found = analysis;
+    searched.add(this.view.table.game);
     this.draw();
   }
 
@@ -150,7 +155,7 @@ export class Understand {
     this.bar.className = `bar below${below} ${table.sides[0].toLowerCase()}`;
     this.bar.setAttribute("aria-valuenow", value.toFixed(2));
     this.bar.setAttribute("aria-label", `Value for ${table.sides[0]}`);
-    this.bar.title = value.toFixed(2);
+    this.bar.title = `${value.toFixed(2)} for ${sideInWords(table.sides[0])}. ${SCALE}.`;
   }
 
   #drawBoard() {
@@ -177,10 +182,12 @@ export class Understand {
     const { found, wishes } = this;
     if (this.held) return undefined;
     if (!this.wanted) return this.result.replaceChildren(h("p", { class: "soft" }, "Switch on what you want to see."));
-    if (!found)
+    if (!found) {
+      const searching = `Searching …${searched.has(this.view.table.game) ? "" : FIRST}`;
       return this.result.replaceChildren(
-        h("p", { class: "soft" }, this.request ? SEARCHING : "Nothing to search here."),
+        h("p", { class: "soft" }, this.request ? searching : "Nothing to search here."),
       );
+    }
     const rate = `${found.effort}, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
     const proven = found.proven ? `, proven: a ${found.proven}` : "";
     const parts = [];
@@ -208,6 +215,7 @@ export class Understand {
         h("tbody", {}, ...rows),
       ),
       left > 0 && h("p", { class: "soft" }, `${left} more moves`),
+      h("p", { class: "soft" }, `${SCALE}, for the side to move.`),
     );
   }
 
