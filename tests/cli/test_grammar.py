@@ -163,3 +163,10 @@ def test_a_folder_of_several_seeds_is_answered_with_one_of_them(
     for typed in ("runs/many", "run:runs/many", "many"):
         with pytest.raises(pg.InvalidValue, match=r"play connect_four runs/many/seed-0$"):
             game_first(["connect_four", typed], "", "play [GAME] [AGENT]", 0, 1)
+
+
+def test_a_run_in_the_folder_of_runs_is_found_by_its_name_with_and_without_run(run: Path) -> None:
+    for typed in ("x", "run:x", "runs/x", "run:runs/x"):
+        assert game_first([typed], "", "play [GAME] [AGENT]", 0, 1) == ("chess", ["run:runs/x"])
+    assert game_first(["run:x,checkpoint=12"], "", "play [GAME] [AGENT]", 0, 1)[1] == ["run:runs/x,checkpoint=12"]
+    assert game_first(["run:y"], "", "play [GAME] [AGENT]", 0, 1)[1] == ["run:y"]

@@ -246,6 +246,27 @@ def test_the_list_of_runs_fits_the_terminal_and_breaks_no_score(
     assert (f"A wider terminal also shows: {left_out}.\n" in below) == bool(left_out), below
 
 
+@pytest.mark.parametrize("line", ["report", "table", "evaluate", "resume"])
+def test_a_command_without_a_run_is_answered_with_an_example(command, run: Path, line: str) -> None:
+    code, _, err = command(line)
+    assert (code, err.count("\n"), f"plyground {line} runs/x" in err) == (2, 1, True), err
+
+
+@pytest.mark.parametrize(
+    "line", ["report {}", "table {}", "evaluate {}", "runs diff {} x", "runs inspect {}", "watch run:{}", "play run:{}"]
+)
+def test_a_misspelt_run_is_answered_with_the_nearest_one(command, run: Path, line: str) -> None:
+    run.rename("runs/mine")
+    code, _, err = command(*line.format("minee").split())
+    assert (code, err) == (2, "plyground: no run 'minee'; did you mean 'mine'?\n")
+
+
+def test_a_run_is_deleted_as_the_folder_that_it_is(command, run: Path) -> None:
+    for action in ("rm", "delete"):
+        code, _, err = command("runs", action, "x")
+        assert (code, "a run is a folder, which you can delete: runs/x\n" in err) == (2, True), err
+
+
 @pytest.mark.parametrize("words", [["evaluate"], ["resume"], ["table"], ["runs", "inspect"], ["plot"]])
 def test_a_path_that_is_too_long_is_one_error(command, words: list[str]) -> None:
     for path in ("x" * 5000, "x/" * 3000):

@@ -388,6 +388,21 @@ def test_a_full_disk_while_metrics_are_written_is_one_error(tmp_path: Path) -> N
     open_run(run.path).close()  # nobody holds it any more
 
 
+def test_a_path_that_is_no_run_is_answered_with_the_nearest_run_or_with_how_to_list_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("runs/mine", "folder"):
+        Path(name).mkdir(parents=True)
+    Path("runs/mine/config.toml").write_text("")
+    for name, message in (
+        ("minee", "no run 'minee'; did you mean 'mine'?"),
+        ("nope", "'nope' is no run directory: there is no such folder; `plyground runs` lists the runs"),
+        ("folder", "'folder' is no run directory: it has no config.toml"),
+    ):
+        assert str(directory.no_run(Path(name))) == message
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
 def test_a_path_that_is_too_long_is_one_error(name: str) -> None:
     with pytest.raises(Error, match="is no run directory"):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plyground.runs.groups import is_seed, runs_of, seed_path, seed_runs
+import pytest
+
+from plyground.runs.groups import is_seed, nearest_run, runs_of, seed_path, seed_runs
 
 
 def make(path: Path) -> Path:
@@ -28,3 +30,17 @@ def test_a_run_and_a_missing_folder_stand_for_themselves(tmp_path: Path) -> None
     assert seed_runs(run) == []
     assert runs_of(run) == [run]
     assert runs_of(tmp_path / "missing") == [tmp_path / "missing"]
+
+
+def test_the_nearest_run_is_found_beside_a_path_and_by_a_name_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(Path("runs") / "mine")
+    make(Path("runs") / "several" / "seed-0")
+    (Path("runs") / "mind").mkdir()  # no run
+    assert nearest_run(Path("minee")) == Path("mine")
+    assert nearest_run(Path("runs/minee")) == Path("runs/mine")
+    assert nearest_run(Path("severl")) == Path("several")
+    assert nearest_run(Path("mind")) == Path("mine")
+    assert nearest_run(Path("elsewhere/mine")) is nearest_run(Path("x" * 5000)) is None

@@ -160,9 +160,16 @@ def game_first(
             line = [*named, *(f"{seeds[0]}" if each == word else each for each in rest)]
             raise InvalidValue(f"{word} holds the runs of several seeds; name one of them: {command(name, *line)}")
     if most:
-        rest = [f"run:{run_path(word)}" if is_run(run_path(word)) and ":" not in word else word for word in rest]
+        rest = [_run_spec(word) for word in rest]
     of_runs = [found for word in rest if word.startswith("run:") if (found := game_of_run(run_path(word)))]
     return named[0] if named else game or (of_runs or [default])[0], rest
+
+
+def _run_spec(word: str) -> str:
+    """The agent spec of a run, `run:runs/x`, also of one that is in runs/ only; other words as they are."""
+    run, options = run_path(word), word.partition(",")[1:]
+    is_one = is_run(run) and (word.startswith("run:") or ":" not in word)
+    return f"run:{run}{''.join(options)}" if is_one else word
 
 
 def _example(name: str) -> str:

@@ -12,15 +12,14 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from tyro.conf import Positional
 
 from plyground.agents.agent import load_run, make, usual
 from plyground.arena.match import play_match
 from plyground.cli.ctrl_c import stop_at_once
 from plyground.cli.display import show_report
-from plyground.cli.grammar import NO_WORDS, RunPath, Words, hint, shown_as
+from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
 from plyground.cli.terminal import console, progress, say, say_command, show_match, titled
-from plyground.cli.words import is_game, is_run, newest_run, run_path
+from plyground.cli.words import is_game, is_run, newest_run, one_run, run_path
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.report import publish as publishing
@@ -32,12 +31,13 @@ from plyground.report.inspect import inspect_run
 from plyground.report.run import BETWEEN_SCORES, records_of, save_curves, table_of
 from plyground.report.seeds import spread_record, spread_table
 from plyground.runs import pack as packing
-from plyground.runs.directory import find_checkpoint, read_config, trust_run
-from plyground.runs.groups import runs_of
+from plyground.runs.directory import find_checkpoint, no_run, read_config, trust_run
+from plyground.runs.groups import nearest_run, runs_of
 from plyground.runs.tensorboard import export
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
 ACTIONS_MEANT = dict.fromkeys(("compare", "differ", "difference"), "diff") | dict.fromkeys(("show", "info"), "inspect")
+DELETES = ("rm", "delete", "del", "remove", "clean")
 WIDE, SCORES = 1000, 12  # width of a table in a file; of what is wrong with a run, at least
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
 LEAST_FIRST = ("best step", "game", "learner", "cycles")  # what a narrow terminal goes without
@@ -92,6 +92,9 @@ def _check_action(action: str, names: Sequence[str]) -> None:
         raise InvalidValue(
             f"runs has no action {action!r}; here it is: {command('runs', ACTIONS_MEANT[action], *names)}"
         )
+    if action in DELETES:
+        folder = run_path(names[0]) if names else "runs/NAME"
+        raise InvalidValue(f"runs deletes nothing; a run is a folder, which you can delete: {folder}")
     if action not in wanted:
         raise unknown("action of runs", action, wanted)
     if len(names) != wanted[action]:
@@ -234,6 +237,8 @@ def _runs_and_agents(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     if is_game(words[0]):
         raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
     if not is_run(run_path(words[0])) and not Path(words[0]).exists() and "/" not in words[0] and len(words) < 3:
+        if nearest_run(Path(words[0])):
+            raise no_run(Path(words[0]))
         how = command("match", *words, *(["random"] if len(words) < 2 else []))
         raise InvalidValue(f"{words[0]!r} is no run directory, and evaluate begins with a run; of agents: {how}")
     count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
@@ -281,16 +286,18 @@ def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Pat
 
 
 def report(
-    run: Positional[RunPath],
+    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
     games: Annotated[int | None, hint("INT", f"{run_report.GAMES}")] = None,
     trust: bool = False,
 ) -> None:
     """Write the report of a run again and print it; of several seeds, their mean, interval and range.
 
     Args:
+        words: a run's directory
         games: number of games against each evaluation opponent; of several seeds, those of their evaluations count
         trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
+    run = one_run("report", words)
     seeds = runs_of(run)
     for path in seeds if trust else ():
         trust_run(path)
@@ -304,16 +311,22 @@ def report(
 
 
 def table(
-    run: Positional[RunPath], top: int = 20, checkpoint: str = "best", json: bool = False, trust: bool = False
+    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
+    top: int = 20,
+    checkpoint: str = "best",
+    json: bool = False,
+    trust: bool = False,
 ) -> None:
     """Print the entries of a run's table in words: the most visited and the most valuable.
 
     Args:
+        words: a run's directory
         top: number of entries of each kind
         checkpoint: best, last, or a step
         json: print one JSON object instead
         trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
+    run = one_run("table", words)
     if trust:
         trust_run(run)
     config = read_config(run)

@@ -15,7 +15,7 @@ from plyground.agents.agent import Agent
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.keys import Keys, listening
 from plyground.cli.terminal import board, console, say
-from plyground.cli.words import run_path
+from plyground.cli.words import is_run, run_path
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.rng import seeds
@@ -23,6 +23,7 @@ from plyground.play.background import Background
 from plyground.play.saved import read_file, write_game
 from plyground.play.watching import Watch, by_agents, by_record
 from plyground.position import Position
+from plyground.runs.directory import no_run
 
 Maker = Callable[[], Agent]
 HELP = "space: pause or go on · → step · ← back · + - faster, slower · home, end · q quit"
@@ -69,7 +70,10 @@ class Viewer:
 
 def newest_games(run: str) -> Path:
     """The file with the newest games that a run has saved."""
-    folder = run_path(run) / "games"
+    path = run_path(run)
+    if not is_run(path):
+        raise no_run(path)
+    folder = path / "games"
     files = sorted(folder.glob("*.txt"), key=lambda path: path.stem.zfill(20))
     if not files:
         raise InvalidValue(f"{folder} has no games: a run saves some at each evaluation")

@@ -36,6 +36,7 @@ from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
+from plyground.runs.groups import nearest_run
 from plyground.runs.records import (
     RECORDS,
     Best,
@@ -336,8 +337,18 @@ def open_run(path: Path) -> Run:
 def read_config(path: Path) -> dict[str, Any]:
     """The settings of a run; those that are read without the learner's own class have their types."""
     if not files.is_file(path / "config.toml"):
-        raise InvalidValue(f"{shorten(str(path))!r} is no run directory: it has no config.toml")
+        raise no_run(path)
     return fit(read_toml(path / "config.toml"), Config, str(path / "config.toml"))
+
+
+def no_run(path: Path) -> InvalidValue:
+    """The error for a path that is no run, with the nearest run suggested."""
+    near, name = nearest_run(path), shorten(str(path))
+    if near is not None:
+        return InvalidValue(f"no run {name!r}; did you mean {str(near)!r}?")
+    if files.is_folder(path):
+        return InvalidValue(f"{name!r} is no run directory: it has no config.toml")
+    return InvalidValue(f"{name!r} is no run directory: there is no such folder; `{command('runs')}` lists the runs")
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:

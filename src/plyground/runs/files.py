@@ -72,6 +72,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def read_bytes(path: Path) -> bytes:
     """A file's content; a folder, a missing or unreadable file is one sentence."""
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import re
 from pathlib import Path
 
@@ -32,3 +34,13 @@ def seed_runs(folder: Path) -> list[Path]:
 def runs_of(path: Path) -> list[Path]:
     """The runs that a path names: those of the seeds in it, or the run itself."""
     return seed_runs(path) or [path]
+
+
+def nearest_run(path: Path) -> Path | None:
+    """The run whose name is closest to a path that is none: beside it or, for a name alone, also in `runs`."""
+    named = list[str]()
+    for folder in (path.parent, *([RUNS] if len(path.parts) == 1 else [])):
+        with contextlib.suppress(OSError, ValueError):  # no folder can have this path
+            named += [each.name for each in folder.glob("*") if is_file(each / "config.toml") or seed_runs(each)]
+    near = difflib.get_close_matches(path.name, named, n=1)
+    return path.with_name(near[0]) if near else None
