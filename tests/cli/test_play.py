@@ -309,6 +309,52 @@ def test_a_letter_that_may_be_a_piece_does_not_quit(word: str, monkeypatch: pyte
     assert play._ask("your move") == word
 
 
+def test_a_queen_without_its_square_does_not_quit(typed: Type) -> None:
+    start = pg.load("chess").position("4k3/8/8/8/8/8/P7/Q3K3 w - - 0 1")
+    shown = typed(start, "Q", "b1")
+    assert re.search(r"^Q: Qb1, .* or Q\S+\?$", shown, re.MULTILINE)
+    assert "random plays" in shown, "the answer completes the move"
+    assert "'Q' is not legal here" in typed(pg.load("chess").start(), "Q")
+
+
+def test_the_board_and_the_turns_are_shown_again(typed: Type) -> None:
+    for word in ("board", "show", "History"):
+        shown = typed(pg.load("connect_four").start(), word, "4", word)
+        assert shown.count(" 1 2 3 4 5 6 7\n") == 4, "at the start, after the reply, and again"
+        assert "no turns yet\n" in shown
+        assert re.search(r"^4 [1-7]\n", shown, re.MULTILINE)
+    shown = typed(pg.load("chess").start(), "e4", "fen", "pgn")
+    assert re.search(r"^(\w+/){7}\w+ w KQkq \S+ \d 2$", shown, re.MULTILINE)
+    assert '[White "you"]' in shown
+    assert re.search(r"^1\. e4 ", shown, re.MULTILINE)
+
+
+def test_no_text_tells_hidden_cards(typed: Type) -> None:
+    start = pg.load("sequence").start(3)
+    shown = typed(start, "fen", "pgn")
+    assert "This position has hidden parts: its text is shown when the game is over." in shown
+    assert start.text.split("deck=")[1].split()[0] not in shown
+
+
+@pytest.mark.parametrize("word", ["castle", "flip", "level:3"])
+def test_a_word_that_can_be_no_move_is_answered_with_help(word: str, typed: Type) -> None:
+    answer = f"no command or move '{word}'; `help` lists the commands\n"
+    for game in ("chess", "paco_sako", "connect_four"):
+        assert answer in typed(pg.load(game).start(), word)
+    assert "no legal move has" in typed(pg.load("sequence").start(3), word), "its moves are words"
+
+
+def test_a_running_game_is_thrown_away_only_by_who_says_so_twice(typed: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "is not over" not in typed(pg.load("connect_four").start(), "4", "new"), "without a terminal"
+    monkeypatch.setattr(terminal.console, "_force_terminal", True)
+    for lines, boards in ((["new"], 2), (["4", "new"], 2), (["4", "new", "new"], 3), (["4", "new", "moves", "new"], 2)):
+        shown = typed(pg.load("connect_four").start(), *lines)
+        assert shown.count(" 1 2 3 4 5 6 7\n") == boards
+        assert ("This game is not over: type new again" in shown) == (len(lines) > 1)
+    shown = typed(pg.load("connect_four").start(), "4", "resign", "new")
+    assert "is not over" not in shown
+
+
 def test_a_word_of_other_programs_is_answered_with_ours(typed: Type) -> None:
     shown = typed(pg.load("chess").start(), "bye", "back", "load my game.txt", "hepl", "exd5")
     assert "Type help, not hepl." in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -17,22 +18,23 @@ from plyground.agents.search import can_search_trees
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
-from plyground.errors import Error, command, shorten
+from plyground.errors import Error, IllegalAction, command, shorten
 from plyground.game import Game
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
 from plyground.play.thoughts import think
-from plyground.play.typed import candidates, turn_text
+from plyground.play.typed import Ambiguous, candidates, read, turn_text, words_of_moves
 from plyground.position import Position
 
 THOUGHTS = 10  # moves in the answer to `think`
 BEGINS = 0.5  # seconds after which the compiler is at work, where it is needed
 PATIENCE = 4.0  # seconds that a good hint may take; compiled before, it takes less than one
-COMMANDS = "moves, hint, think, undo, resign, new, save FILE, help, quit"
+COMMANDS = "moves, hint, think, board, undo, resign, new, save FILE, help, quit"
 HELP = """  moves      list the legal moves
   hint       ask for advice
   think      ask what the opponent thinks of each of your moves
+  board      draw the board again, with the turns so far; fen, pgn: the position, the game as text
   undo       take back your last turn; undo 3: three turns
   resign     give up this game
   new        begin again
@@ -47,8 +49,10 @@ MEANT = {
     **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
 }
 """what people type: the command here"""
-SHORT_QUIT = ("q", ":q")
-WORDS = ("moves", "hint", "think", "undo", "resign", "new", "save", "help", "quit")
+SHORT_QUIT = ("q", ":q")  # not Q, which may be a piece
+BOARD = ("board", "show", "history")
+WORDS = ("moves", "hint", "think", *BOARD, "fen", "pgn", "undo", "resign", "new", "save", "help", "quit")
+NO_MOVE = re.compile(r"[^\W\d_]{3,}(:\w*)?")  # `castle`, `level:3`, where moves have digits
 
 
 def play(session: Session, make: Callable[[], Agent], explain: bool = False, file: Path | None = None) -> None:
@@ -96,6 +100,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
     """Read lines and print events until the person quits."""
     _show(session, session.begin(), background)
     events, files, told, within = list[Event](), Files(file), not console.is_terminal, BEGINS
+    asked = False  # whether to throw the game away
     while True:
         _show(session, _with_reply(session, events, background), background)
         if not told and background.compiles(within):
@@ -106,7 +111,11 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         typed = _ask(session.prompt)
         if typed is None or _quits(typed, session):
             return
-        events = _answer(typed, session, background)
+        running = bool(session.turns) and not session.over
+        asked = typed.lower() == "new" and running and console.is_terminal and not asked
+        if asked:
+            _say("This game is not over: type new again to begin another, or save FILE to keep this one.")
+        events = [] if asked else _answer(typed, session, background)
         for event in events:
             if event.kind == "began":
                 files = Files()
@@ -117,7 +126,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
 def _quits(typed: str, session: Session) -> bool:
     """Whether a short word for `quit` means that, and neither a move nor the rest of one: a queen."""
     is_move = session.unclear or (not session.over and candidates(session.position, typed))
-    return typed.lower() in SHORT_QUIT and not is_move
+    return typed in SHORT_QUIT and not is_move
 
 
 def _answer(typed: str, session: Session, background: Background) -> list[Event]:
@@ -133,11 +142,14 @@ def _answer(typed: str, session: Session, background: Background) -> list[Event]
 
 
 def _answered(typed: str, session: Session, background: Background) -> bool:
-    """Answer what a session cannot: `help`, `think`, a hint while better ones are being compiled, and other programs'
-    words for our commands. Returns whether that was all."""
+    """Answer what a session cannot: `help`, `think`, `board`, a hint while better ones are being compiled, and words
+    that are no command here. Returns whether that was all."""
     if typed.lower().startswith("help ") and not candidates(session.position, typed):
         typed = "help"  # `help hint`
-    meant = _meant(typed, session)
+    if typed.lower() in (*BOARD, "fen", "pgn"):
+        _show_again(typed.lower(), session)
+        return True
+    meant = _meant(typed, session) or _no_move(typed, session)
     if meant:
         say(meant)  # a command line is not broken
     elif typed == "help":
@@ -169,6 +181,35 @@ def _meant(typed: str, session: Session) -> str:
     if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
         return ""
     return f"Type {meant}, not {typed}."
+
+
+def _no_move(typed: str, session: Session) -> str:
+    """The answer to a word that is no command, where no move is such a word; else empty."""
+    if session.over or typed.lower() in WORDS or not NO_MOVE.fullmatch(typed):
+        return ""
+    if session.unclear or any(name.isalpha() for words in words_of_moves(session.position) for name in words):
+        return ""
+    try:
+        read(session.position, typed)
+    except Ambiguous:
+        return ""
+    except IllegalAction:
+        return f"no command or move {shorten(repr(typed))}; `help` lists the commands"
+    return ""
+
+
+def _show_again(word: str, session: Session) -> None:
+    """The board with the turns so far; or the position or the game as text."""
+    if word in BOARD:
+        console.print(board(session.position, session.seat, session.before))
+        turns = session.written
+        say((", " if any(" " in turn for turn in turns) else " ").join(turns) or "no turns yet")
+    elif word == "pgn":
+        say(session.record().rstrip())
+    elif session.start.game.rules.hidden and not session.over:
+        _say("This position has hidden parts: its text is shown when the game is over.")
+    else:
+        say(session.position.text)
 
 
 def _help(game: Game) -> str:

@@ -11,6 +11,7 @@ reads no input and writes no file; events are plain data, and `position` is the 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -77,6 +78,13 @@ class Session:
     def before(self) -> Position | None:
         """The position at which the last turn began; None before the first action."""
         return before_last_turn(self.positions)
+
+    @property
+    def written(self) -> list[str]:
+        """The turns so far, as people write them."""
+        pairs = zip(self.positions[:-1], self.actions, strict=True)
+        turns = [list(turn) for _, turn in itertools.groupby(pairs, key=lambda pair: pair[0].to_move)]
+        return [typed.turn_text([at for at, _ in turn], [action for _, action in turn]) for turn in turns]
 
     @property
     def over(self) -> bool:
