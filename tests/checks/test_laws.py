@@ -17,7 +17,7 @@ from plyground.errors import BrokenGame
 BOUNDS_CHECKED = bool(numba.config.BOUNDSCHECK)  # pyright: ignore
 INTERPRETED, FEW, SOME, MANY = (6, 60), (20, 60), (100, 400), (200, 5000)  # games played, plies kept
 OF_VALUES = {  # what these laws look at is computed by Python: checking bounds adds nothing to them
-    *(laws.rewards, laws.texts, laws.nonsense, laws.names),
+    *(laws.rewards, laws.words, laws.texts, laws.nonsense, laws.names),
     *(laws.scenes_are_plain, laws.scenes_keep_secrets, laws.clicks_tell_actions_apart),
 }
 
@@ -50,6 +50,7 @@ BREAKS = [  # which law, and an edit that breaks it
     ("legal_lists", "duel", "actions[count] = card", "actions[count] = CARDS - 1 - card"),
     ("fields", "hops", 'state["to_move"] = 1 - state["to_move"]', 'state["to_move"] += 1'),
     ("texts", "hops", "int(again)\n", "0\n"),
+    ("words", "hops", '("left", "right", "rest")[action]', "action"),
     ("nonsense", "hops", "InvalidText(", "ValueError("),
     ("names", "hops", '("left", "right", "rest")[action]', '("left", "right", "left")[action]'),
     ("fresh_start", "hops", 'state["place"] = state["length"] // 2', 'state["length"] = 7'),

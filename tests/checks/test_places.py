@@ -55,6 +55,29 @@ def test_an_error_names_the_line_that_raises_it(tmp_path: Path) -> None:
         list(laws.check(pg.load(path), 5))
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "fault"),
+    [
+        ("draw", 'rows = [" ".join(', 'rows = [1 + " ".join(', "fails with TypeError"),
+        ("draw", 'return "\\n".join(', 'shown = "\\n".join(', "returns None, not a text"),
+        ("text", 'return "".join(', 'shown = "".join(', "returns None, not a text"),
+        ("action_name", 'return "abc"[', 'return 1 + "abc"[', "fails with TypeError"),
+        ("action_name", 'return "abc"[action % 3] + "123"[action // 3]', "return action", "returns 0, not a text"),
+        ("parse", "if len(source) != 9", "if source.size != 9", "fails with AttributeError"),
+    ],
+)
+def test_the_function_at_fault_is_named(tmp_path: Path, name: str, right: str, wrong: str, fault: str) -> None:
+    """Whatever the law is about that calls it."""
+    path, source = tmp_path / "broken.py", ROW.read_text()
+    before, definition, after = source.partition(f"def {name}(")
+    assert right in after
+    path.write_text(before + definition + after.replace(right, wrong, 1))
+    line = line_of(path, wrong if "fails" in fault else definition)
+    with pytest.raises(BrokenGame, match=f": `{name}` {fault}.*; see {path}, line {line}$"):
+        list(laws.check(pg.load(path), 5))
+
+
 @pytest.mark.skipif(not JIT, reason="with the compiler off the traceback has the line")
 def test_compiled_code_is_played_in_plain_python_to_find_the_line(tmp_path: Path) -> None:
     path = tmp_path / "compiled.py"

@@ -7,18 +7,16 @@ The machine code of each function is searched for calls of the allocator; the li
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core import ir, types
 from numba.core.dispatcher import Dispatcher
 
+from plyground.checks.compiling import entries
 from plyground.game import Game
-from plyground.games.interface import Function
 
 ALLOCATORS = ("NRT_MemInfo_alloc", "NRT_MemInfo_new", "NRT_Allocate")
 MAKES = {"call", "binop", "inplace_binop", "unary", "arrayexpr", "build_list", "build_set", "build_map"}
@@ -29,40 +27,21 @@ def allocations(game: Game) -> list[str]:
     """A sentence for each line of a game's compiled functions that allocates memory."""
     if numba.config.DISABLE_JIT:  # pyright: ignore
         return []
-    entries = [(function, arguments) for function, arguments in _entries(game) if isinstance(function, Dispatcher)]
-    for function, arguments in entries:
+    compiled = list(entries(game))
+    for function, arguments in compiled:
         function.compile(tuple(numba.typeof(each) for each in arguments))
-    found = dict.fromkeys(place for function in _reached(game, entries) for place in _lines(function))
+    found = dict.fromkeys(place for function in _reached(game, compiled) for place in _lines(function))
     if not found:  # in somebody else's function: name ours, which calls it
-        ours = [each for each, _ in entries if _allocates(each)]
+        ours = [each for each, _ in compiled if _allocates(each)]
         found = dict.fromkeys(_place(each, each.py_func.__code__.co_firstlineno) for each in ours)
     remedy = "rule functions never allocate: loop over the elements, or declare WORK"
     return [f"{place} allocates memory; {remedy}" for place in found]
 
 
-def _entries(game: Game) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Each compiled function that plays, judges or encodes, with arguments of the types that kernels give."""
-    state, rng, work = game.blank[0], np.zeros(1, np.uint64), game.work()[0]
-    action, seat = np.int32(0), np.int32(0)
-    arguments: Mapping[str, tuple[Any, ...]] = {
-        "reset": (state, rng),
-        "legal": (state, game.scratch(), work),
-        "play": (state, action, rng, work),
-        "determinize": (state, seat, rng),
-        "evaluate": (state,),
-    }
-    for name, given in arguments.items():
-        function: Function | None = game.rules.compiled.get(name)
-        if isinstance(function, Dispatcher):
-            yield function, given[: len(inspect.signature(function.py_func).parameters)]
-    for encoder in dict.fromkeys(game.encoders.values()):
-        yield encoder.write, (state, seat, np.empty(1, encoder.dtype))
-
-
-def _reached(game: Game, entries: list[tuple[Any, tuple[Any, ...]]]) -> list[Any]:
+def _reached(game: Game, compiled: list[tuple[Any, tuple[Any, ...]]]) -> list[Any]:
     """These functions and the compiled ones of the game's own files."""
     own = [value for value in vars(game.rules.module).values() if isinstance(value, Dispatcher)]
-    return list(dict.fromkeys([*(function for function, _ in entries), *own]))
+    return list(dict.fromkeys([*(function for function, _ in compiled), *own]))
 
 
 def _allocates(function: Any) -> bool:

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from plyground.agents.agent import ScriptedAgent
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
-from plyground.checks.places import place_in_python, place_of, place_of_error
-from plyground.errors import BrokenGame, Error, InvalidText, shorten
+from plyground.checks.compiling import check_compiling
+from plyground.checks.places import name_of_error, place_in_python, place_of, place_of_error
+from plyground.errors import BrokenGame, Error, InvalidText, shorten, shown
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
@@ -86,7 +87,8 @@ def _room_suffices(game: Game, states: Records) -> None:
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
     """Run every law; yields the sentence of each law that holds and whether the game defines the names it is about;
     raises `BrokenGame` at the first that fails."""
-    samples = _told(game, "`play` of random games", lambda: sample(game, games, seed))
+    check_compiling(game)
+    samples = _told(game, "a random game", lambda: sample(game, games, seed))
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
@@ -94,7 +96,7 @@ def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, boo
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
-    """Run `work`; what fails becomes `BrokenGame` with one sentence that names file and line."""
+    """Run `work`; what fails becomes `BrokenGame` with one sentence that names the function at fault, file and line."""
     try:
         return work()
     except BrokenGame as error:
@@ -102,7 +104,8 @@ def _told(game: Game, what: str, work: Callable[[], T]) -> T:
     except (Error, NumbaError):
         raise
     except Exception as error:
-        fault = f"{game}: {what} fails with {type(error).__name__}: {error}"
+        name = name_of_error(game, error)
+        fault = f"{game}: {f'`{name}`' if name else what} fails with {type(error).__name__}: {error}"
         where = place_of_error(game, error) or place_in_python(game) or place_of(game, what)
         raise BrokenGame(f"{fault}; see {where}") from error
 
@@ -145,6 +148,18 @@ def rewards(s: Sample) -> None:
     """A step's reward is +1, -1 or 0 as the outcome is for the side that acted."""
     expected = [value_for(int(o), int(side)) for o, side in zip(s.after["outcome"], s.states["to_move"], strict=True)]
     s.need((s.rewards == expected).all(), "after `play` a step's reward is not the acting side's")
+
+
+def words(s: Sample) -> None:
+    """What people read is a text: `text`, `draw`, `observe`, `reason`, `prompt` and `action_name` return one."""
+    rules = s.game.rules
+    for state in _some(s.every, 50):
+        position = Position(s.game, state)
+        calls: list[tuple[str, list[int]]] = [(name, []) for name in ("text", "draw", "reason")]
+        calls += [("observe", [seat]) for seat in range(rules.SEATS)] + ([] if position.over else [("prompt", [])])
+        for name, more in (*calls, *(("action_name", [action]) for action in position.legal())):
+            value = getattr(rules, name)(state[0], *more)
+            s.need(isinstance(value, str), f"`{name}` returns {shown(value)}, not a text")
 
 
 def texts(s: Sample) -> None:
@@ -433,7 +448,8 @@ def heads_play_on(s: Sample) -> None:
 
 
 LAWS: tuple[Callable[[Sample], None], ...] = (
-    *(legal_lists, masks, fields, rewards, texts, nonsense, names, fresh_start, chance_is_declared, rows_are_alone),
+    *(legal_lists, masks, fields, rewards, words, texts, nonsense, names, fresh_start),
+    *(chance_is_declared, rows_are_alone),
     *(
         heads_suffice,
         bytes_are_fields,

@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from plyground.game import Game
+from plyground.games.interface import TABLE
 from plyground.games.rng import Rng, draw, seeds
 
 
@@ -34,6 +35,13 @@ def place_of_error(game: Game, error: BaseException) -> str:
     path = str(game.rules.module.__file__)
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
     return f"{path}, line {frames[-1].lineno}" if frames else ""
+
+
+def name_of_error(game: Game, error: BaseException) -> str:
+    """The function of the contract, in the game's file, that raised an error; empty where none is in the traceback."""
+    path = str(game.rules.module.__file__)
+    names = [each.name for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+    return next((name for name in names if name in TABLE), "")
 
 
 def place_of_name(path: Path, message: str) -> str:
