@@ -11,7 +11,7 @@ import plyground as pg
 from conftest import ROOT, TINY
 from plyground.checks import laws
 from plyground.games.connect_four.solver.solver import perfect
-from plyground.play.hints import early_hint, hint
+from plyground.play.hints import early_hint, hint, standing
 
 pytestmark = pytest.mark.compiled
 
@@ -51,6 +51,31 @@ def test_a_win_and_a_loss_are_told_with_their_distance() -> None:
     win, lost = game.position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), game.position("7k/R7/8/8/8/8/1R6/4K3 b - - 0 1")
     assert hint(win).text == "minimax:time=0.5 would play Ra8#: it wins in 1 move"
     assert hint(lost).text == "minimax:time=0.5 would play Kg8: every move loses, this one in 1 move"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1.0, "you should win"),
+        (0.45, "you should win"),
+        (0.28, "you stand clearly better"),
+        (0.14, "you stand a little better"),
+        (0.05, "it is about even"),
+        (0.0, "it is about even"),
+        (-0.07, "it is about even"),
+        (-0.14, "you stand a little worse"),
+        (-0.28, "you stand clearly worse"),
+        (-0.45, "you should lose"),
+        (-1.2, "you should lose"),
+    ],
+)
+def test_a_value_in_words_fits_the_pieces_of_chess(value: float, words: str) -> None:
+    assert standing(value) == words
+
+
+def test_a_bishop_less_is_clearly_worse() -> None:
+    position = pg.load("chess").position("rnbqkbnr/ppp1pppp/8/8/2p1P3/5N2/PPPP1PPP/RNBQ1RK1 w kq - 0 5")
+    assert "you stand clearly worse (-0." in hint(position).text
 
 
 def test_where_chance_comes_between_only_the_first_action_is_told() -> None:

@@ -15,16 +15,8 @@ from plyground.report.analysis import Scores, solve
 from plyground.search.analysis import Analysis, MoveAnalysis
 
 SHORT = 6  # plies of the expected play
-STANDING = {
-    0.6: "you should win",
-    0.3: "you stand better",
-    0.1: "you stand a little better",
-    -0.1: "it is about even",
-    -0.3: "you stand a little worse",
-    -0.6: "you stand worse",
-    -2.0: "you should lose",
-}
-"""the least value of a position: what it means for the side to move"""
+STANDING = {0.07: "it is about even", 0.2: "you stand a little {}", 0.4: "you stand clearly {}", 1.0: "you should {}"}
+"""the largest size of a value: what it means for the side to move. In chess a pawn is about 0.15, a knight 0.4."""
 
 
 class Hint(NamedTuple):
@@ -90,8 +82,7 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
         return f"every move loses, this one{_distance(best)}"
     if best.proven == "draw":
         return "it is a draw, and nothing is better"
-    standing = next(words for least, words in STANDING.items() if (best.value or 0.0) >= least)
-    parts = [f"{standing} ({best.value or 0.0:+z.2f})"]
+    parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
     others = [move for move in found.moves[1:] if move.value is not None]
     if others:
         second = typed.turns_of(position, typed.actions_of(position, others[0].line))[0].text
@@ -99,6 +90,14 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
     if len(line) > 1:
         parts.append(f"expected {' '.join(line[:SHORT])}")
     return "; ".join(parts)
+
+
+def standing(value: float) -> str:
+    """What a value, -1 to 1, means for the side to move: `you stand a little worse`."""
+    size = min(abs(value), 1.0)
+    words = next(words for most, words in STANDING.items() if size <= most)
+    better, win = ("better", "win") if value > 0 else ("worse", "lose")
+    return words.format(win if words == STANDING[1.0] else better)
 
 
 def _distance(move: MoveAnalysis) -> str:
