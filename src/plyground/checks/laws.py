@@ -182,7 +182,8 @@ def nonsense(s: Sample) -> None:
     """A text that means nothing is refused with `InvalidText`, and with no other error."""
     good = [s.game.rules.text(state[0]) for state in _some(s.every, 20)]
     cut = [each for text in good for each in (text[:-1], text[1:], text + text, text[::-1], text.swapcase())]
-    for text in (*NONSENSE, *cut):
+    garbled = [each for number, text in enumerate(good) for each in _garbled(text, number)]
+    for text in (*NONSENSE, *cut, *garbled):
         try:
             s.game.position(text, strict=True)
         except InvalidText:
@@ -193,7 +194,15 @@ def nonsense(s: Sample) -> None:
 
 
 CHARACTERS = ("9" * 60, "x" * 2000, "/" * 20, "=" * 9, "∞é\0")
+STRANGE = "xZ9?/ -é"
 NONSENSE = ("?", "nonsense", "0", "-1", "1 2 3", *CHARACTERS, "a b=c d=", "[]", "{}")
+
+
+def _garbled(text: str, number: int) -> Iterator[str]:
+    """A text with one of its characters replaced, at places from its beginning to its end; by which, `number` tells."""
+    for k, place in enumerate(np.unique(np.linspace(0, len(text) - 1, 12).astype(int)) if text else ()):
+        for other in range(3):
+            yield text[:place] + STRANGE[(number + k + 3 * other) % len(STRANGE)] + text[place + 1 :]
 
 
 def names(s: Sample) -> None:
