@@ -209,6 +209,12 @@ def test_ctrl_c_shows_what_was_found_so_far(
             "such as search:net=trained or minimax:time=1, not 'minimax:depth=2'",
         ),
         (["e4 e5 Nf3"], "'e4 e5 Nf3' is no file; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'"),
+        (
+            ["chess", "--position", "e4 e5 Nf3"],
+            "'e4 e5 Nf3' is no position; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'",
+        ),
+        (["--position", "e4 e5 Nf3"], "no position; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'"),
+        (["chess", "--position", "hello"], "a FEN has 6 fields"),
         (["8/8/8/8/8/8/8/K1k5 w - - 0 1"], "is no file; a position: plyground analyse chess --position"),
         (["nonsense"], "a position: plyground analyse connect_four --position nonsense"),
         (["--moves", "1. e4 e5 2. Ke3"], "ply 3: 'Ke3' is not legal in 'rnbq"),

@@ -73,6 +73,7 @@ RIGHT_LINES = [
     ("evaluate greedy random", "match greedy random"),
     ("grade greedy connect_four", "grade connect_four greedy"),
     ("plot", "plot runs/x"),
+    ("report", "report runs/x"),
     ("tournament chess random greedy", "ladder chess random greedy"),
     ("inspect runs/x", "runs inspect runs/x"),
     ("diff runs/x runs/y", "runs diff runs/x runs/y"),
@@ -102,6 +103,12 @@ RIGHT_LINES = [
 @pytest.mark.parametrize(("typed", "right"), RIGHT_LINES, ids=[typed for typed, _ in RIGHT_LINES])
 def test_a_line_that_means_another_is_answered_with_the_right_line(answer, typed: str, right: str) -> None:
     assert answer(typed) == right
+
+
+def test_two_words_that_are_one_here_are_named_both(command) -> None:
+    assert ": level 3 is level:3 here: " in command("play", "chess", "level", "3")[2]
+    assert "minimax 4 is minimax:depth=4 here: " in command("play", "chess", "minimax", "4")[2]
+    assert ": 3 is level:3 here: " in command("play", "chess", "3")[2]
 
 
 @pytest.mark.parametrize("right", sorted({right for _, right in RIGHT_LINES}))

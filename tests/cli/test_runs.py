@@ -244,6 +244,7 @@ def test_the_list_of_runs_fits_the_terminal_and_breaks_no_score(
     assert "best.json" in text
     assert all(f"connect_four-ppo-1/seed-{seed}" in text for seed in range(2)), text
     assert (f"A wider terminal also shows: {left_out}.\n" in below) == bool(left_out), below
+    assert "Best step: the last that did not lose its match against the best before it" in below
 
 
 @pytest.mark.parametrize("line", ["report", "table", "evaluate", "resume"])

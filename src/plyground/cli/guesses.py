@@ -149,10 +149,9 @@ def _correct_words(name: str, line: Sequence[str], changes: list[str]) -> list[s
         before = line[place - 1] if place else ""
         found = "" if is_option_value(line, place) else _as_option(word) or _meant(name, before, word.lower())
         found = found or (_meant_file(line[:place], word) if name in WITH_AGENTS else "")
+        two = f"{right.pop()} " if right and found.startswith(f"{right[-1]}:") else ""  # `minimax 4`, `level 3`
         if found and found != word:
-            changes.append(f"{word} is {found} here" if found != NOTHING else f"{word} is left out here")
-        if right and found.startswith(f"{right[-1]}:"):  # `minimax 4`, `level 3`
-            right.pop()
+            changes.append(f"{two}{word} is {found} here" if found != NOTHING else f"{word} is left out here")
         right += [] if found == NOTHING else found.split() or [word]
     return right
 

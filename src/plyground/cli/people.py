@@ -24,7 +24,7 @@ from plyground.cli.grammar import (
     shown_as,
 )
 from plyground.cli.words import is_game, is_saved_game
-from plyground.errors import InvalidValue, check_installed, command, unknown
+from plyground.errors import InvalidValue, check_installed, command, shorten, unknown
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
@@ -309,7 +309,7 @@ def analyse(
     rules = pg.load(spec or (game_of_file(file, "analyse") if file else game_of(position, moves, game_of(position))))
     if not (moves or file):
         rules.interpret()
-    start = rules.position(position)
+    start = _start(rules, spec, position)
     saved = SavedGame(start, [], ("", ""))
     if moves or file:
         display.check_open(rules)
@@ -324,6 +324,16 @@ def analyse(
         display.analyse_game(searcher, saved, seed, json, picture)
     else:
         display.analyse_position(searcher, start, seed, json)
+
+
+def _start(rules: pg.Game, spec: str, position: str) -> pg.Position:
+    """The position that a text means; moves in its place are answered with the line that analyses them."""
+    try:
+        return rules.position(position)
+    except pg.InvalidText:
+        if not game_of("startpos", position, default=""):
+            raise
+        raise InvalidValue(f"{shorten(repr(position))} is no position; {_meant(spec, position)}") from None
 
 
 def _meant(spec: str, word: str) -> str:

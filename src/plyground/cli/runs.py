@@ -123,6 +123,8 @@ def _list(folder: Path) -> None:
         left_out = [name for name in COLUMNS if name not in widths]
         if left_out:
             say(f"A wider terminal also shows: {', '.join(left_out)}.")
+    chosen = "the last that did not lose its match against the best before it (imitation: nearest to the teacher)"
+    say(f"Best step: {chosen}; an earlier one may have higher scores.")
     say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
 
 
