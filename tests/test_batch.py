@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -75,10 +77,25 @@ def test_what_is_no_list_of_actions_is_refused(connect_four: pg.Game, actions: o
         pg.Batch(connect_four, 3).step(actions)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("wrong", [{"n": 0}, {"n": -3}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}])
-def test_an_impossible_batch_is_refused(connect_four: pg.Game, wrong: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"n": 0}, {"n": -3}, {"n": "2"}, {"game": None}, {"seed": None}, {"seed": "a"}),
+        *({"max_plies": 0}, {"max_plies": 1.5}, {"threads": -1}, {"threads": "1"}),
+    ],
+)
+def test_an_impossible_batch_is_refused(connect_four: pg.Game, wrong: dict[str, Any]) -> None:
     with pytest.raises(pg.InvalidValue):
-        pg.Batch(connect_four, **wrong)  # type: ignore[arg-type]
+        pg.Batch(**{"game": connect_four, "n": 2, **wrong})
+
+
+def test_rows_and_plies_are_numbers(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 2)
+    with pytest.raises(pg.InvalidValue, match="a batch of 2 has rows 0 to 1, not 'a'"):
+        batch.position("a")  # pyright: ignore
+    for wrong in ("a", -1, 1.5):
+        with pytest.raises(pg.InvalidValue, match=f"a number of plies, at least 0, not {wrong!r}"):
+            batch.random_play(wrong)  # pyright: ignore
 
 
 def test_results_depend_on_the_seed_and_not_on_threads(game: pg.Game, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,3 +96,9 @@ def test_a_call_that_lacks_something_is_refused_under_its_public_name() -> None:
         pg.agent("minimax:depth=3")  # pyright: ignore
     for name in ("agent", "match"):
         assert pickle.loads(pickle.dumps(getattr(pg, name))) is getattr(pg, name)  # noqa: S301 (our own)
+
+
+def test_docstrings_call_what_people_can_call() -> None:
+    for name, inner in pg._NAMES_THERE.items():
+        assert f"{inner}(" not in (getattr(pg, name).__doc__ or ""), name
+        assert f"pg.{name}(" in (getattr(pg, name).__doc__ or ""), name

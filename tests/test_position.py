@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,35 @@ def test_a_refusal_does_not_tell_what_is_hidden() -> None:
 def test_an_agent_is_asked_by_its_spec(connect_four: pg.Game) -> None:
     p = connect_four.position("4453")
     assert p.ask("greedy") == p.ask(pg.agent("greedy", "connect_four")) == p.ask(pg.agent("greedy", connect_four))
+
+
+def test_an_agent_has_no_move_when_the_game_is_over(connect_four: pg.Game) -> None:
+    for spec in ("greedy", "random"):
+        with pytest.raises(pg.InvalidValue, match=r"^the game is over \(FIRST_WINS\): no agent has a move in "):
+            connect_four.position("1212121").ask(spec)
+
+
+def test_what_is_no_agent_of_this_game_is_not_asked(connect_four: pg.Game) -> None:
+    other = pg.load(TINY[1]).start()
+    for ask in (other.ask, other.analyse):
+        with pytest.raises(pg.InvalidValue, match=r"^this agent plays connect_four, not "):
+            ask(pg.agent("greedy", connect_four))
+        with pytest.raises(pg.InvalidValue, match=r"^an agent is a spec such as .*, not None$"):
+            ask(None)
+
+
+@pytest.mark.parametrize("action", ["4", 99, -1, None, True])
+def test_only_actions_have_names(connect_four: pg.Game, action: Any) -> None:
+    for write in (connect_four.start().name, connect_four.start().notation):
+        with pytest.raises(pg.InvalidValue, match=rf"^connect_four has actions 0 to 6, not {action!r}$"):
+            write(action)
+
+
+def test_a_depth_is_a_number(connect_four: pg.Game) -> None:
+    with pytest.raises(pg.InvalidValue, match="perft's depth is 0 to 64, not '3'"):
+        connect_four.start().perft("3")  # pyright: ignore
+    with pytest.raises(pg.InvalidValue, match="divide's depth is at least 1, not '3'"):
+        connect_four.start().divide("3")  # pyright: ignore
 
 
 def test_an_evaluation_is_for_the_side_to_move(connect_four: pg.Game) -> None:

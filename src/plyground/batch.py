@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plyground.errors import IllegalAction, InvalidValue, counted
+from plyground.errors import IllegalAction, InvalidValue, counted, is_whole, shown
 from plyground.game import Game, load
 from plyground.games.rng import seeds
 from plyground.kernels import threads as threading
@@ -124,6 +124,8 @@ class Batch:
 
         `max_plies` does not apply.
         """
+        if not is_whole(plies, 0):
+            raise InvalidValue(f"random play takes a number of plies, at least 0, not {shown(plies)}")
         kernels, ended = self.game.kernels(), list[NDArray[np.int64]]()
 
         def run(games: Games) -> None:
@@ -213,21 +215,21 @@ def as_bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
 
 def check_sizes(n: int, max_plies: int | None, threads: int | None) -> None:
     """Refuse a batch that cannot be."""
-    if not isinstance(n, int | np.integer) or isinstance(n, bool):  # pyright: ignore
+    if not is_whole(n):
         raise InvalidValue(
             f"a batch takes a game and how many, such as Batch('chess', 64); {n!r} is no number of games"
         )
     if n < 1:
         raise InvalidValue(f"a batch has at least one game, not {n}")
-    if max_plies is not None and max_plies < 1:
-        raise InvalidValue(f"max_plies is at least 1, not {max_plies}")
-    if threads is not None and threads < 1:
-        raise InvalidValue(f"a batch runs on at least 1 thread, not {threads}")
+    if max_plies is not None and not is_whole(max_plies, 1):
+        raise InvalidValue(f"max_plies is at least 1, not {shown(max_plies)}")
+    if threads is not None and not is_whole(threads, 1):
+        raise InvalidValue(f"a batch runs on at least 1 thread, not {shown(threads)}")
 
 
 def check_row(row: int, n: int) -> None:
-    if not 0 <= row < n:
-        raise InvalidValue(f"a batch of {n} has rows 0 to {n - 1}, not {row}")
+    if not is_whole(row, 0, n - 1):
+        raise InvalidValue(f"a batch of {n} has rows 0 to {n - 1}, not {shown(row)}")
 
 
 def integers(actions: ArrayLike, n: int) -> NDArray[Any]:

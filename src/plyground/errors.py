@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import math
 import shlex
 import shutil
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
 
 
@@ -69,6 +71,11 @@ def shown(value: object) -> str:
         return shorten(repr(value))
     except ValueError:  # Python writes no number of more than 4,300 digits
         return f"an {type(value).__name__} of many digits"
+
+
+def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Whether a value is an integer, of Python or of numpy, from `least` to `most`; True and False are none."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and least <= int(value) <= most
 
 
 def counted(number: int, noun: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.errors import Error, InvalidText, InvalidValue, no_attribute, shorten, unknown
+from plyground.errors import Error, InvalidText, InvalidValue, is_whole, no_attribute, shorten, shown, unknown
 from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
@@ -59,7 +59,7 @@ def load(name: str | os.PathLike[str] | ModuleType | Game, **settings: Value) ->
         return Game(name.word, read(name.rules.module), {**name.settings, **settings}) if settings else name
     if isinstance(name, ModuleType):
         return Game(name.__name__.rpartition(".")[2], read(name), settings)
-    word, options = specs.split(game_name(os.fspath(name)))
+    word, options = specs.split(game_name(name))
     return Game(word, read(_module(word)), {**options, **settings})
 
 
@@ -277,8 +277,8 @@ class Game:
     def check_perft(self, depth: int) -> None:
         if self.rules.CHANCE:
             raise InvalidValue(f"perft needs a game without chance; {self} has it")
-        if not 0 <= depth <= 64:
-            raise InvalidValue(f"perft's depth is 0 to 64, not {depth}")
+        if not is_whole(depth, 0, 64):
+            raise InvalidValue(f"perft's depth is 0 to 64, not {shown(depth)}")
 
     def legal_mask(
         self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
@@ -372,6 +372,11 @@ class Game:
         if "settle" in self.rules.compiled:
             self.kernels().settle_all(state)
         return Position(self, state, seed)
+
+
+def agent_repr(self: Any) -> str:
+    """`<agent for chess: greedy>`: the `repr` of an agent that has a game and whose `str` is its spec."""
+    return f"<agent for {self.game}: {self}>"
 
 
 @functools.cache

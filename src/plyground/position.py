@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import IllegalAction, InvalidValue, no_attribute, shorten
+from plyground.errors import IllegalAction, InvalidValue, is_whole, no_attribute, shorten, shown
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
@@ -134,12 +134,18 @@ class Position:
 
     def name(self, action: int) -> str:
         """The name of an action in this position."""
+        self._check_action(action)
         return self.game.rules.action_name(self.state, action)
 
     def notation(self, action: int) -> str:
         """A legal action as people write it: `Nf3`, `e8=Q#`."""
+        self._check_action(action)
         rules, written = self.game.rules, self.game.rules.notation(self.state, action, self.legal())
         return written if rules.sign is None else written + rules.sign(self.play(action).state)
+
+    def _check_action(self, action: int) -> None:
+        if not is_whole(action, 0, self.game.num_actions - 1):
+            raise InvalidValue(f"{self.game} has actions 0 to {self.game.num_actions - 1}, not {shown(action)}")
 
     def action(self, move: int | str) -> int:
         """The legal action of that number or name, or `IllegalAction` with those that are legal."""
@@ -183,7 +189,9 @@ class Position:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
         from plyground.agents.agent import checked_actions, make
 
-        agent = make(agent, self.game) if isinstance(agent, str) else agent
+        agent = make(agent, self.game)
+        if self.over:
+            raise InvalidValue(f"the game is over ({self.outcome}): no agent has a move in {shorten(self.view)!r}")
         return int(checked_actions(agent, agent.act(self.states.copy(), seeds(seed, 1)), 1)[0])
 
     def evaluate(self) -> float:
@@ -197,10 +205,9 @@ class Position:
     def analyse(self, agent: Any, seed: int = 0) -> Any:
         """What an agent thinks of each move, as an `Analysis` (search/analysis.py): the policy of a network; visits,
         values and lines of a search; the exact values of a solver. The best move comes first."""
-        if isinstance(agent, str):
-            from plyground.agents.agent import make
+        from plyground.agents.agent import make
 
-            agent = make(agent, self.game)
+        agent = make(agent, self.game)
         if not hasattr(agent, "analyse"):
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
@@ -231,8 +238,8 @@ class Position:
 
     def divide(self, depth: int) -> dict[str, int]:
         """`perft` of the position after each legal action, by the action's name."""
-        if depth < 1:
-            raise InvalidValue(f"divide's depth is at least 1, not {depth}")
+        if not is_whole(depth, 1):
+            raise InvalidValue(f"divide's depth is at least 1, not {shown(depth)}")
         legal, total = self.legal(), self.perft(1)  # perft checks the game
         if depth == 1 or not total:
             return {self.name(action): 1 for action in legal}

@@ -190,3 +190,45 @@ def test_an_agent_of_ones_own_that_returns_no_actions_is_told_so(
     if returned != [0]:  # which is right for one position
         with pytest.raises(pg.InvalidValue, match="a whole number for each state, here 1 action"):
             connect_four.start().ask(Own())
+
+
+def test_an_agent_of_another_game_is_refused(connect_four: pg.Game) -> None:
+    hops = pg.load(TINY[1])
+    for agent in (make("greedy", connect_four), make("random", connect_four), make("minimax:depth=2", connect_four)):
+        with pytest.raises(pg.InvalidValue, match=rf"^this agent plays connect_four, not {hops} \({agent}\)$"):
+            pg.match(hops, "random", agent, games=2)
+    with pytest.raises(pg.InvalidValue, match=r"^this agent plays sequence:seats=4, not sequence "):
+        make(make("random", "sequence:seats=4"), "sequence")
+
+
+def test_an_agent_plays_on_when_its_file_is_copied_or_edited_unless_records_change(tmp_path: Path) -> None:
+    file, text = tmp_path / "hops.py", Path(TINY[1]).read_text()
+    file.write_text(text)
+    agent = make("random", TINY[1])
+    assert make(agent, pg.load(file)) is agent
+    agent = make("random", pg.load(file))
+    file.write_text(text.replace("% 3 == 0", "% 2 == 0"))
+    assert make(agent, pg.load(file)) is agent
+    file.write_text(text.replace("LONGEST = 15", "LONGEST = 17"))
+    with pytest.raises(pg.InvalidValue, match=f"^this agent plays {file}, not {file}: its records have changed "):
+        make(agent, pg.load(file))
+
+
+def test_what_is_no_agent_is_refused(connect_four: pg.Game) -> None:
+    class Own:
+        def act(self, states: Any, rngs: Any) -> Any: ...
+
+    for wrong in (None, 3, int, Own):
+        with pytest.raises(
+            pg.InvalidValue, match="^an agent is a spec such as 'random', .*, not " + re.escape(repr(wrong))
+        ):
+            make(wrong, connect_four)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "spec", ["random", "greedy", "solver", "minimax:depth=2", "minimax:nodes=50", "level:1", "search:sims=9"]
+)
+def test_an_agent_is_shown_by_its_game_and_spec(connect_four: pg.Game, spec: str) -> None:
+    agent = make(spec, connect_four)
+    assert (str(agent), repr(agent)) == (spec, f"<agent for connect_four: {spec}>")

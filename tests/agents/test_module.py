@@ -90,5 +90,5 @@ def test_pg_agent_takes_a_module_or_an_agent(connect_four: pg.Game) -> None:
     assert pg.agent(agent, connect_four) is agent
     module.encoder = nn.Linear(1, 1)  # a part of many networks has that name
     assert start.ask(pg.agent(module, connect_four, encoder="signed-v1")) == 6
-    with pytest.raises(Error, match="int is neither an agent"):
+    with pytest.raises(Error, match=r"^an agent is a spec such as 'random', .*, not 3$"):
         pg.agent(3, connect_four)

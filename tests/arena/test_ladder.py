@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import plyground as pg
-from conftest import TINY
+from conftest import ROOT, TINY
 from plyground.agents.agent import known
 from plyground.arena.ladder import climb, read
 
@@ -101,8 +101,11 @@ def test_the_command_prints_and_draws(
 def test_a_ladder_of_names_is_printed_best_first() -> None:
     ladder = pg.ladder(TINY[1], ["random", "greedy"], games=20)
     first, second = str(ladder).splitlines()
-    assert [line.split()[1] for line in (first, second)] == ["greedy", "random"]
+    assert [line.split()[2] for line in (first, second)] == ["greedy", "random"]
     assert float(first.split()[0]) > float(second.split()[0])
+    assert first.split()[1] == f"±{ladder.ratings().error[1]:.0f}"
+    shown = ", ".join(" ".join(line.split()) for line in (first, second))
+    assert repr(ladder) == f"<ladder of {ladder.game}, 20 games for each two: {shown}>"
 
 
 def test_the_file_may_be_named_by_a_text(tmp_path: Path) -> None:
@@ -114,5 +117,27 @@ def test_the_file_may_be_named_by_a_text(tmp_path: Path) -> None:
 def test_agents_of_a_ladder_are_named_one_by_one_or_in_a_list() -> None:
     ladder = pg.ladder("connect_four", "random", "greedy", games=2)
     assert ladder == pg.ladder("connect_four", ["random", "greedy"], games=2)
-    with pytest.raises(pg.InvalidValue, match=r"takes specs of agents, not 4: ladder\(game, 'random', 'greedy', games"):
+    with pytest.raises(pg.InvalidValue, match=r"agents or their specs, not 4: ladder\(game, 'random', 'greedy', games"):
         pg.ladder("connect_four", ["random", "greedy"], 4)  # pyright: ignore
+
+
+def test_agents_climb_as_specs_do(connect_four: pg.Game, tmp_path: Path) -> None:
+    spec = f"run:{ROOT / 'src' / 'plyground' / 'trained' / 'connect_four'}"
+    greedy, learned = pg.agent("greedy", connect_four), pg.agent(spec, connect_four)
+    by_specs = pg.ladder(connect_four, "random", "greedy", spec, games=2)
+    assert by_specs == pg.ladder(connect_four, ["random", greedy, learned], games=2)
+    assert by_specs.agents == ["random", "greedy", spec]
+    kept = pg.ladder(connect_four, learned, "random", games=2, path=tmp_path / "ladder.json")
+    assert kept == pg.ladder(connect_four, spec, "random", games=2, path=tmp_path / "ladder.json")
+
+
+def test_agents_that_a_ladder_cannot_name_are_refused(connect_four: pg.Game, tmp_path: Path) -> None:
+    greedy = pg.agent("greedy", connect_four)
+    with pytest.raises(pg.InvalidValue, match=r"a ladder in a file names agents by specs, .*; the agent greedy is"):
+        pg.ladder(connect_four, greedy, "random", path=tmp_path / "ladder.json")
+    with pytest.raises(pg.InvalidValue, match="two agents of this ladder are called greedy"):
+        pg.ladder(connect_four, "greedy", greedy)
+    with pytest.raises(pg.InvalidValue, match="a ladder takes agents or their specs, not None"):
+        pg.ladder(connect_four, None)  # pyright: ignore
+    with pytest.raises(pg.InvalidValue, match="this agent plays connect_four, not "):
+        pg.ladder(TINY[1], greedy, "random")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -175,3 +177,19 @@ def test_agents_that_may_depend_on_their_batch_play_in_blocks(
     assert finished[-1] == 24
     monkeypatch.undo()
     assert same(whole, play_match(connect_four, unknown, greedy, 24, seed=4))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        ((None, "random", "random"), {}, "a game is its name, .*, not None"),
+        (("connect_four", "random", None), {}, "an agent is a spec such as 'random', .*, not None"),
+        (("connect_four", "random", "random"), {"games": "x"}, "an even number of games, at least 2, not 'x'"),
+        (("connect_four", "random", "random"), {"seed": "a"}, "a seed is a whole number, not 'a'"),
+        (("connect_four", "random", "random"), {"max_plies": "x"}, "max_plies of a match is at least 1, not 'x'"),
+        (("connect_four", "random", "random"), {"opening_plies": "x"}, "0 to 42 plies, not 'x'"),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_our_errors(arguments: Any, settings: Any, message: str) -> None:
+    with pytest.raises(pg.InvalidValue, match=message):
+        pg.match(*arguments, **settings)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
 from conftest import JIT
+from plyground.errors import InvalidValue
 from plyground.games.rng import below, next_bits, seeds, uniform
 
 M64 = 2**64 - 1
@@ -55,3 +58,10 @@ def test_seeds_differ_and_do_not_depend_on_how_many_are_asked_for() -> None:
     assert (seeds(3, 10) == many[:10]).all()
     assert not (seeds(4, 10) == many[:10]).any()
     assert (seeds(-1, 2) == seeds(2**64 - 1, 2)).all()
+
+
+@pytest.mark.parametrize("wrong", [None, "a", "5", 1.5, True])
+def test_a_seed_is_a_whole_number(wrong: Any) -> None:
+    with pytest.raises(InvalidValue, match=f"^a seed is a whole number, not {wrong!r}$"):
+        seeds(wrong, 3)
+    assert (seeds(cast(int, np.int64(5)), 3) == seeds(5, 3)).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import plyground as pg
@@ -26,3 +28,12 @@ def test_python_understands_the_same_spellings() -> None:
         pg.load("tic-tac-toe")
     with pytest.raises(pg.UnknownName, match="no game 'Go'; known: connect_four"):
         pg.load("Go")
+
+
+@pytest.mark.parametrize("wrong", [None, 4, b"chess", ["chess"]])
+def test_what_is_no_name_is_refused(wrong: Any) -> None:
+    for take in (game_name, pg.load, lambda game: pg.agent("greedy", game)):
+        with pytest.raises(
+            pg.InvalidValue, match=r"^a game is its name, the path of its \.py file, or what `load` returns"
+        ):
+            take(wrong)

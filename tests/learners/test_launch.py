@@ -34,23 +34,37 @@ def test_the_game_comes_second_in_any_spelling(tmp_path: Path) -> None:
 
 def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(pg.Error, match="num_env"):
-        pg.train("ppo", out=tmp_path / "a" / "run", num_env=3)
+        pg.train("ppo", ROW, out=tmp_path / "a" / "run", num_env=3)
     with pytest.raises(pg.UnknownName, match=r"^no setting 'secs' of ppo; did you mean 'seconds'\?$"):
-        pg.train("ppo", out=tmp_path / "a" / "run", secs=1)
+        pg.train("ppo", ROW, out=tmp_path / "a" / "run", secs=1)
     with pytest.raises(pg.UnknownName, match=r"^no setting 'lr' of ppo; did you mean 'learning_rate'\?$"):
-        pg.train("ppo", out=tmp_path / "a" / "run", lr=1)
+        pg.train("ppo", ROW, out=tmp_path / "a" / "run", lr=1)
     with pytest.raises(pg.UnknownName, match=r"^no setting 'xyzzy' of ppo; see plyground train ppo --help$"):
-        pg.train("ppo", out=tmp_path / "a" / "run", xyzzy=1)
+        pg.train("ppo", ROW, out=tmp_path / "a" / "run", xyzzy=1)
     with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
-        pg.train("pppo", out=tmp_path / "a" / "run")
+        pg.train("pppo", ROW, out=tmp_path / "a" / "run")
     with pytest.raises(pg.UnknownName, match="no game"):
         pg.train("ppo", str(tmp_path / "a" / "run"))
+    with pytest.raises(pg.InvalidValue, match=r"^a game is its name, .*, not None$"):
+        pg.train("ppo", None, out=tmp_path / "a" / "run")  # pyright: ignore
+    with pytest.raises(pg.UnknownName, match=r"^no learner 'None'; known: dqn, "):
+        pg.train(None, ROW, out=tmp_path / "a" / "run")  # pyright: ignore
     assert not (tmp_path / "a").exists()
 
 
 def test_a_run_without_a_name_gets_the_next_free_one(tmp_path: Path) -> None:
     (tmp_path / "ppo-1").mkdir()
     assert next_free(tmp_path, "ppo") == tmp_path / "ppo-2"
+
+
+def test_a_run_that_is_there_already_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(
+        pg.InvalidValue, match=rf"^{tmp_path} exists already: name another, out=\.\.\., or none"
+    ) as caught:
+        pg.train("ppo", ROW, out=tmp_path, **SHORT)
+    assert f"pg.agent('run:{tmp_path}', game)" in str(caught.value)
+    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_run_that_fails_takes_only_its_own_folder_with_it(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import from_file, search, uci
 from plyground.errors import InvalidValue, command, counted, naming_extras, shorten, unknown
-from plyground.game import Game, load
+from plyground.game import Game, agent_repr, load
 from plyground.games.interface import Function
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
@@ -81,12 +81,20 @@ def checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:
 
 
 def name_of(agent: Agent) -> str:
-    """An agent in words: as it says itself, or by its class and the file of that."""
+    """An agent in words: its spec, as it says itself, or its class and the file of that."""
+    if spec := spec_of(agent):
+        return spec
     kind = type(agent)
     if kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__:
         return str(agent)
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return f"{kind.__name__} of {Path(file).name}" if file else kind.__name__
+
+
+def spec_of(agent: Agent) -> str:
+    """The spec that makes the same agent again: that of a run, or of a pretrained network; empty for all others."""
+    spec = getattr(agent, "spec", "")  # of anybody's agent: it may mean something else
+    return spec if isinstance(spec, str) else ""
 
 
 def independent(agent: Agent) -> bool:
@@ -123,6 +131,8 @@ class Random:
     def __init__(self, game: Game) -> None:
         self.game = game
 
+    __repr__ = agent_repr
+
     def __str__(self) -> str:
         return "random"
 
@@ -140,6 +150,8 @@ class ScriptedAgent:
     def __init__(self, game: Game, name: str, choose: Function) -> None:
         self.game, self.name, self.function = game, name, choose
         self.kernels = game.kernels_with("choose", {"choose": choose}, name)
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return self.name
@@ -238,7 +250,9 @@ def _level(game: Game, path: str, options: Options) -> Agent:
 
 def _trained(game: Game, path: str, options: Options) -> Agent:
     """the pretrained network"""
-    return load_run(str(_pretrained(game)), game)
+    agent = load_run(str(_pretrained(game)), game)
+    agent.spec = "trained"
+    return agent
 
 
 def _run(game: Game, path: str, options: Options) -> Agent:
@@ -322,14 +336,14 @@ def entries(game: Game) -> dict[str, Entry]:
 
 
 def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
-    """The agent of a spec, or of a torch module: `make("minimax:depth=3", "chess")`.
+    """The agent of a spec, or of a torch module: `pg.agent("minimax:depth=3", "chess")`. An agent is returned as it is.
 
     A module maps the observations of `encoder`, or of the encoder that its attribute `encoder` names, to one number for
     each action, and plays the legal action with the highest; see `agents/from_file.py`.
     """
     game = load(game)
     if not isinstance(spec, str):
-        return from_file.agent_of(spec, game, encoder)
+        return _checked_game(from_file.agent_of(spec, game, encoder), game)
     name, _, rest = spec.partition(":")
     table = entries(game)
     entry = table.get(name)
@@ -349,6 +363,20 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
         if option not in entry.options:
             raise unknown(f"option of the agent {name}", option, entry.options)
     return entry.make(game, path, options)
+
+
+def _checked_game(agent: Agent, game: Game) -> Agent:
+    """An agent, if it was made for this game, or for a file of the same name whose records are the same."""
+    own = getattr(agent, "game", game)
+    if isinstance(own, Game) and own != game and _records(own) != _records(game):
+        differ = ": its records have changed" if str(own) == str(game) else ""  # the file was edited in between
+        raise InvalidValue(f"this agent plays {own}, not {game}{differ} ({shorten(name_of(agent))})")
+    return agent
+
+
+def _records(game: Game) -> tuple[Any, ...]:
+    """What two games have in common if compiled code of one reads the records of the other."""
+    return game.label, game.settings, game.rules.STATE, game.num_actions
 
 
 def known(game: Game) -> list[str]:
@@ -372,7 +400,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
         else:
             from plyground.agents.network import load_run as load  # imports torch
     agent = load(path, game, which)
-    agent.folder = Path(path)
+    agent.folder, agent.spec = Path(path), f"run:{path}" + (f",checkpoint={which}" if which != "best" else "")
     fingerprints.warn(fingerprints.notice(Path(path), which, game))
     return agent
 

@@ -15,12 +15,13 @@ The file is code and runs with the rights of the person who names it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from plyground.errors import Error, InvalidValue, shorten, unknown
+from plyground.errors import Error, InvalidValue, shorten, shown, unknown
 from plyground.game import Game, module_of_file
 
 OPTIONS = {
@@ -57,9 +58,18 @@ def _agents_in(module: ModuleType) -> list[str]:
 
 def agent_of(made: Any, game: Game, encoder: str = "") -> Any:
     """The agent that plays by an object: a torch module, which is put into evaluation mode, or an agent itself."""
-    if hasattr(made, "act"):
+    if hasattr(made, "act") and not inspect.isclass(made):
         return made
+    if not _is_module(made):
+        what = "a spec such as 'random', an object with a method `act`, or a torch module"
+        raise InvalidValue(f"an agent is {what}, not {shown(made)}")
     return _module_agent(made, encoder or getattr(made, "encoder", None), game, type(made).__name__, {})
+
+
+def _is_module(made: Any) -> bool:
+    """Whether this is a torch module; none can be where nobody has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(made, torch.nn.Module)
 
 
 def _made(found: Any, game: Game, what: str) -> Any:
@@ -82,16 +92,14 @@ def _made(found: Any, game: Game, what: str) -> Any:
 
 def _module_agent(made: Any, encoder: Any, game: Game, what: str, options: Mapping[str, str]) -> Any:
     """The agent that plays by a torch module, which sees what `encoder` writes."""
-    from torch import nn
-
-    from plyground.agents.module import ModuleAgent, load_file
-
-    if not isinstance(made, nn.Module):
+    if not _is_module(made):
         kind = type(made).__name__
         raise InvalidValue(f"{what} is neither an agent (it has no `act`) nor a torch module, but {kind}")
     if not isinstance(encoder, str):
         names = ", ".join(dict.fromkeys(map(str, game.encoders.values())))
         raise InvalidValue(f"{what} does not say what it sees: give it an attribute `encoder`, one of {names}")
+    from plyground.agents.module import ModuleAgent, load_file
+
     sample = options.get("sample", "false")
     if sample not in ("true", "false"):
         raise InvalidValue(f"sample of the agent file is true or false, not {shorten(sample)!r}")

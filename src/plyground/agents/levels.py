@@ -21,7 +21,7 @@ from plyground.agents.agent import can_search, has_network, independent, make, s
 from plyground.agents.search import thorough
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
 from plyground.position import Position
@@ -142,6 +142,8 @@ class LevelAgent:
         self.think = self.thinker.act if self.thinker else self.glance
         self.independent = self.thinker is None or independent(self.thinker)
         self.stoppable = self.thinker is not None and stoppable(self.thinker)
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return f"level:{self.number}"

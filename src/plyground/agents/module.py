@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.games.rng import draw
 from plyground.networks import log_probabilities, sample_actions
 
@@ -29,6 +29,8 @@ class ModuleAgent(NetworkAgent):
         view = View(game, encoder)
         super().__init__(view, Checked(module, view, name))
         self.name, self.sample = name, sample
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return self.name

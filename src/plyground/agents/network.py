@@ -34,6 +34,7 @@ class NetworkAgent:
     """Plays the legal action that its network values most."""
 
     folder: Path | None = None  # the run that has learned it
+    spec = ""  # by which `make` makes it again, where there is one
 
     def __init__(self, view: View, network: Any) -> None:
         self.view, self.network, self.turns = view, network, Turns(view.game)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, Growing, GrowingTree, analyse, last_analysis
 from plyground.search.circles import Turns
@@ -67,6 +67,8 @@ class SearchAgent:
         else:
             self.searcher = DeterminizedSearch(game, config, threads, prior)
 
+    __repr__ = agent_repr
+
     def __str__(self) -> str:
         return f"search:{describe(self.config)}"
 
@@ -116,6 +118,8 @@ class NetworkSearchAgent:
         self.game, self.config, self.view, self.turns = network.game, config, network.view, Turns(network.game)
         self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return f"search:{describe(self.config)}"

@@ -70,6 +70,7 @@ class TableAgent:
 
     independent = True
     folder: Path | None = None  # the run that has learned it
+    spec = ""  # by which `make` makes it again, where there is one
 
     def __init__(self, table: Table, rule: Rule, entries: Entries | None = None) -> None:
         self.table, self.rule, self.entries = table, rule, entries

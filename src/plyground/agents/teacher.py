@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import can_search, independent, make
 from plyground.errors import InvalidValue, unknown
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.games.interface import Function
 from plyground.kernels.threads import available, over_slices
 from plyground.search.minimax import Minimax
@@ -57,6 +57,8 @@ class Teacher:
 
     def __init__(self, game: Game, scorer: ActionScorer, name: str) -> None:
         self.game, self.scorer, self.name = game, scorer, name
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return self.name

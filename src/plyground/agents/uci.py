@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.position import Position
 
 GIVES_UP = -1
@@ -201,6 +201,11 @@ class Uci:
         self.faults: list[str] = []
         self._engine: Engine | None = None
         self._started()  # a wrong option is an error now
+
+    __repr__ = agent_repr
+
+    def __str__(self) -> str:
+        return f"uci:{Path(self.command[0]).name}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[N] actions, one game after the other; GIVES_UP where the engine failed. `rngs` is not used."""

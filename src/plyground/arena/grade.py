@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent, make
-from plyground.arena.match import Match, Progress
-from plyground.errors import InvalidText, InvalidValue
+from plyground.arena.match import Match, Progress, check_pairs
+from plyground.errors import InvalidText, InvalidValue, is_whole, shown
 from plyground.game import Game, load
+from plyground.games.rng import check_seed
 from plyground.position import Position
 
 
@@ -35,7 +36,7 @@ class Mistake:
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grade:
     """An agent's report. Shares by phase: all, opening, middle, end."""
 
@@ -59,6 +60,9 @@ class Grade:
         words = f"{every.agent:.1%} of moves keep the result {where}"
         return words if self.games is None else f"{words}; against the perfect player {self.games}"
 
+    def __repr__(self) -> str:
+        return f"<grade: {self}>"
+
 
 def grade(
     game: Game | str,
@@ -69,12 +73,18 @@ def grade(
     progress: Progress = None,
 ) -> Grade:
     """Grade an agent by the perfect player of a solved game, on random `positions` (or given ones) and in `games`
-    games: `grade("connect_four", "minimax:depth=3")`."""
+    games: `pg.grade("connect_four", "minimax:depth=3")`."""
     game = load(game)
     if game.rules.grade is None:
         raise InvalidValue(f"grades need a solved game, such as connect_four; {game} is not solved")
-    player = make(agent, game) if isinstance(agent, str) else agent
-    return game.rules.grade(game, player, positions, seed, games, progress=progress)
+    if not isinstance(positions, np.ndarray):
+        if not is_whole(positions, 1):
+            raise InvalidValue(f"a grade needs at least 1 position, not {shown(positions)}")
+        positions = int(positions)
+    if games != 0:
+        check_pairs(games)
+    check_seed(seed)
+    return game.rules.grade(game, make(agent, game), positions, seed, games, progress=progress)
 
 
 def read_positions(game: Game, text: str, source: str) -> NDArray[np.void]:

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
-from plyground.agents.agent import Agent, make
-from plyground.arena.match import Match, play_match
+from plyground.agents.agent import Agent, make, name_of, spec_of
+from plyground.arena.match import Match, check_pairs, play_match
 from plyground.arena.rating import Ratings, bradley_terry
-from plyground.errors import InvalidValue, plain_os_errors, shorten
+from plyground.errors import InvalidValue, counted, plain_os_errors, shown
 from plyground.game import Game, load
 from plyground.runs.files import DamagedFile, write_whole
 from plyground.runs.records import read_json
@@ -43,7 +43,7 @@ class Result:
         return self.wins + self.draws / 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ladder:
     """A game, the settings of its matches, and the results so far."""
 
@@ -59,9 +59,14 @@ class Ladder:
         return list(dict.fromkeys(name for result in self.results for name in (result.a, result.b)))
 
     def __str__(self) -> str:
-        """Agents with their Elo, best first."""
-        rated = sorted(zip(self.ratings().elo, self.agents, strict=True), reverse=True)
-        return "\n".join(f"{elo:+6.0f}  {name}" for elo, name in rated)
+        """Agents with their Elo and half the width of its 95% interval, best first."""
+        ratings = self.ratings()
+        rated = sorted(zip(ratings.elo, ratings.error, self.agents, strict=True), reverse=True)
+        return "\n".join(f"{elo:+6.0f} ±{error:<4.0f} {name}" for elo, error, name in rated)
+
+    def __repr__(self) -> str:
+        rated = ", ".join(" ".join(line.split()) for line in str(self).splitlines())
+        return f"<ladder of {self.game}, {counted(self.games, 'game')} for each two: {rated}>"
 
     def ratings(self) -> Ratings:
         """Ratings in the order of `agents`."""
@@ -106,21 +111,41 @@ def read(path: Path) -> Ladder:
 
 def ladder(
     game: Game | str,
-    agents: str | Sequence[str],
-    *more: str,
+    agents: Agent | str | Iterable[Agent | str],
+    *more: Agent | str,
     games: int = 100,
     seed: int = 0,
     path: str | Path | None = None,
 ) -> Ladder:
-    """A round robin between agents: `ladder("chess", "random", "greedy", games=20)`; they may also be one list.
+    """A round robin between agents: `pg.ladder("chess", "random", "greedy", games=20)`; they may also be one list.
 
-    `path`: a file that keeps the results; a new agent then plays only the missing matches.
+    `path`: a file that keeps the results; a new agent then plays only the missing matches. It takes specs, and agents
+    of runs.
     """
-    names = [*([agents] if isinstance(agents, str) else agents), *more]
-    if strange := [each for each in names if not isinstance(each, str)]:  # pyright: ignore
-        how = "ladder(game, 'random', 'greedy', games=20)"
-        raise InvalidValue(f"a ladder takes specs of agents, not {shorten(repr(strange[0]))}: {how}")
-    return climb(game, names, games, seed, path)
+    game, names, own = load(game), list[str](), dict[str, Agent]()
+    for each in [*_listed(agents), *more]:
+        if isinstance(each, str):
+            names.append(each)
+            continue
+        if not callable(each) and not hasattr(each, "act"):
+            how = "ladder(game, 'random', 'greedy', games=20)"
+            raise InvalidValue(f"a ladder takes agents or their specs, not {shown(each)}: {how}")
+        agent = make(each, game)
+        if path and not spec_of(agent):
+            why = f"the agent {name_of(agent)} is an object without one"
+            raise InvalidValue(f"a ladder in a file names agents by specs, such as 'greedy' or 'run:DIR'; {why}")
+        names.append(name_of(agent))
+        own[names[-1]] = agent
+    if twice := [name for name in own if names.count(name) > 1]:
+        raise InvalidValue(f"two agents of this ladder are called {twice[0]}: give one another name, by its `__str__`")
+    return climb(game, names, games, seed, path, own=own)
+
+
+def _listed(agents: Any) -> list[Any]:
+    """One agent, or several, as a list; some torch modules can be iterated."""
+    if isinstance(agents, str) or callable(agents) or not hasattr(agents, "__iter__"):
+        return [agents]
+    return [*agents]
 
 
 def climb(
@@ -131,11 +156,13 @@ def climb(
     path: str | Path | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, words: None,
     play: Callable[[Game, Sequence[tuple[str, str]], int, int], Iterator[Match]] | None = None,
+    own: Mapping[str, Agent] | None = None,
 ) -> Ladder:
     """Play the missing matches between `agents` and those in the file; write the file after every match.
 
     `progress` is called before each match with the number of matches done, their total and the next two agents. `play`
-    plays matches elsewhere: from game, pairs of agents, games and seed to the matches in order.
+    plays matches elsewhere: from game, pairs of agents, games and seed to the matches in order. `own` has the agents
+    of names that are no specs.
     """
     game, path = load(game), Path(path) if path else None
     ladder = Ladder(str(game), games, seed)
@@ -147,7 +174,9 @@ def climb(
     names = list(dict.fromkeys([*ladder.agents, *agents]))
     if len(names) < 2:
         raise InvalidValue(f"a ladder needs at least two different agents, not {', '.join(names) or 'none'}")
-    players: dict[str, Agent] = {name: make(name, game) for name in names}  # an unknown spec is an error now
+    check_pairs(games)
+    made = dict(own or {})
+    players = {name: made[name] if name in made else make(name, game) for name in names}  # an unknown spec is an error
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     here = (play_match(game, players[a], players[b], games, seed) for a, b in missing)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from plyground.agents.agent import GIVES_UP, Agent, Learning, ask, independent, make, name_of, tell
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
-from plyground.errors import Error, InvalidValue, counted
+from plyground.errors import Error, InvalidValue, counted, is_whole, shown
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
-from plyground.games.rng import seeds
+from plyground.games.rng import check_seed, seeds
 from plyground.position import Position
 
 OPENING_TRIES, PAIRS_AT_ONCE = 1000, 16
@@ -100,7 +100,7 @@ def play_match(
     max_plies: int | None = None,
     book: Records | None = None,
 ) -> Match:
-    """Play `games` games in pairs: `play_match("chess", "greedy", "random")`, or with a game and agents. Rows 2k and
+    """Play `games` games in pairs: `pg.match("chess", "greedy", "random")`, or with a game and agents. Rows 2k and
     2k + 1 have the same opening and deal; the agents swap sides.
 
     `progress` is called after every ply with the number of finished games. A game is truncated `max_plies` plies after
@@ -108,8 +108,11 @@ def play_match(
     random openings.
     """
     check_pairs(games)
+    check_seed(seed)
+    if max_plies is not None and not is_whole(max_plies, 0):
+        raise InvalidValue(f"max_plies of a match is at least 1, not {shown(max_plies)}")
     game = load(game)
-    first, second = (make(agent, game) if isinstance(agent, str) else agent for agent in (first, second))
+    first, second = make(first, game), make(second, game)
     parts: list[Match] = []
 
     def advance(finished: int) -> None:
@@ -169,8 +172,8 @@ def play_pairs(
 
 
 def check_pairs(games: int) -> None:
-    if games < 2 or games % 2:
-        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {games}")
+    if not is_whole(games, 2) or games % 2:
+        raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {shown(games)}")
 
 
 def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game_rngs: Rngs, rngs: Rngs) -> list[str]:
@@ -253,8 +256,8 @@ def openings(
     if book is not None:
         return pick_openings(book, first + n, seed)[first:], seeds(seed, first + n)[first:], np.zeros(n, np.int32)
     wanted = game.rules.OPENING_PLIES if plies is None else plies
-    if not 0 <= wanted <= game.rules.MAX_PLIES:
-        raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {wanted}")
+    if not is_whole(wanted, 0, game.rules.MAX_PLIES):
+        raise InvalidValue(f"an opening of {game} has 0 to {game.rules.MAX_PLIES} plies, not {shown(wanted)}")
     kernels, work, scratch = game.kernels(), game.work(), game.scratch()
     states, game_rngs, picks = (
         np.zeros(n, game.rules.STATE),

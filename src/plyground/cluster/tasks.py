@@ -30,7 +30,7 @@ from plyground.arena.match import Match, Progress, Records, blocks, check_pairs,
 from plyground.arena.rating import Sprt, Verdict
 from plyground.cluster.connect import Cluster, NoCluster
 from plyground.errors import Error, InvalidValue, shorten
-from plyground.game import Game, load
+from plyground.game import Game, agent_repr, load
 from plyground.kernels import threads
 from plyground.runs.fingerprints import rules_fingerprint
 from plyground.teaching import collect as teaching
@@ -255,6 +255,8 @@ class RemoteAgent:
     def __init__(self, cluster: Cluster, game: Game, spec: str, agent: Agent) -> None:
         self.cluster, self.game, self.spec, self.independent = cluster, game, spec, independent(agent)
         self.around = surroundings(game, [agent])
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return self.spec

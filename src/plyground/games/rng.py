@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.errors import InvalidValue, is_whole, shown
 from plyground.games.bits import wrapping
 
 Rng = NDArray[np.uint64]  # [1]: the state of one generator
@@ -53,10 +54,16 @@ def uniform(rng: Rng) -> np.float64:
 
 def seeds(seed: int, n: int) -> NDArray[np.uint64]:
     """`n` generators that start far apart: [n] uint64, each a function of `seed` and its row alone."""
+    check_seed(seed)
     with np.errstate(over="ignore"):
         start = scatter(np.uint64(int(seed) % 2**64) + STEP)
         rows = np.arange(n, dtype=np.uint64) * STEP  # [n]
         return scatter(start + rows)
+
+
+def check_seed(seed: int) -> None:
+    if not is_whole(seed):
+        raise InvalidValue(f"a seed is a whole number, not {shown(seed)}")
 
 
 def draw(rngs: NDArray[np.uint64], n: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 
-from plyground.errors import InvalidValue, command, unknown
+from plyground.errors import InvalidValue, command, shown, unknown
 from plyground.games import GAMES
 
 SPELLINGS = {
@@ -17,8 +18,11 @@ THREE_IN_A_ROW = ("tictactoe", "noughtsandcrosses", "threeinarow", "ttt")
 OTHERS = ("go", "checkers", "draughts", "othello", "reversi", "hex", "gomoku", "shogi", "backgammon", "poker", "bridge")
 
 
-def game_name(word: str) -> str:
+def game_name(given: str | os.PathLike[str]) -> str:
     """The name here of a game that is written in another way: Connect4, tic-tac-toe; other words stay as they are."""
+    word = os.fspath(given) if isinstance(given, str | os.PathLike) else None  # pyright: ignore
+    if not isinstance(word, str):
+        raise InvalidValue(f"a game is its name, the path of its .py file, or what `load` returns, not {shown(given)}")
     name, colon, settings = word.partition(":")
     plain = re.sub(r"[\s_-]", "", name.lower())
     if plain in THREE_IN_A_ROW:

@@ -81,7 +81,7 @@ class AgainstAgent:
         if side not in SIDES:
             raise InvalidValue(f"side is one of {', '.join(SIDES)}, not {side!r}")
         self.game, self.max_plies, self.choices = game, max_plies or game.rules.MAX_PLIES, SIDES[side]
-        self.opponent = make(opponent, game) if isinstance(opponent, str) else opponent
+        self.opponent = make(opponent, game)
         self.states, self.next_states = np.zeros(n, game.rules.STATE), np.zeros(n, game.rules.HEAD)  # [N]
         self.sides, self.plies = np.zeros(n, np.int8), np.zeros(n, np.int32)  # [N] the caller's sides; plies played
         self._next_sides = self.sides.copy()  # [N] the sides in `next_states`

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, make
 from plyground.errors import Error, InvalidValue, install
-from plyground.game import Game, load
+from plyground.game import Game, agent_repr, load
 from plyground.games.interface import RUNNING, value_for
 from plyground.games.rng import draw, seeds
 from plyground.position import Position
@@ -267,7 +267,7 @@ class SpielBot(pyspiel.Bot):
 
     def __init__(self, game: Game, agent: str | Agent, seed: int = 0) -> None:
         super().__init__()
-        self.game, self.agent = game, make(agent, game) if isinstance(agent, str) else agent
+        self.game, self.agent = game, make(agent, game)
         self.rngs = seeds(seed, 1)
 
     def step(self, state: SpielState) -> int:
@@ -289,6 +289,8 @@ class SpielAgent:
     def __init__(self, game: Game, make_bot: Callable[[Any, int], Any], name: str = "openspiel") -> None:
         self.game, self.make_bot, self.name = game, make_bot, name
         self.spiel_game = as_spiel_game(game)
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return self.name

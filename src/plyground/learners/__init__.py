@@ -62,6 +62,7 @@ SETTINGS_MEANT = {
 
 
 def find_learner(name: str) -> LearnerEntry:
+    name = str(name)  # from Python it may be anything
     if name.lower() in ELSEWHERE:
         known = ", ".join(f"{each} ({entry.meaning})" for each, entry in LEARNERS.items())
         raise UnknownName(f"there is no {name} here; the learners: {known}")

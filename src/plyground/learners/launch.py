@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import torch
 import plyground
 from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
-from plyground.errors import UnknownName, command, shorten
+from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.game import Game
 from plyground.games.spellings import game_name
 from plyground.learners import SETTINGS_MEANT, find_learner, training
@@ -40,22 +40,24 @@ SMALLER = "try a smaller num_envs, buffer_size, batch_size or network"
 
 def train(
     learner: str,
-    game: str | PathLike[str] | Game | None = None,
+    game: str | PathLike[str] | Game,
     out: str | Path | None = None,
     progress: Callable[[Event], None] | None = None,
     **settings: Any,
 ) -> Agent:
     """Train a learner (`dqn`, `ppo`, ...) and return the best version as an agent.
 
-    Settings are those of the command `train`: `train("ppo", "connect_four", seconds=60)`. The run is kept in
+    Settings are those of the command `train`: `pg.train("ppo", "connect_four", seconds=60)`. The run is kept in
     `out`, by default a new directory in `runs/`. A notice tells of each cycle; with `progress`, that is called with
     each event, plain data, instead.
     """
     path = Path(out) if out else next_free(RUNS, learner)
+    if directory.is_taken(path):
+        there = f"what that run has learned is pg.agent('run:{path}', game)"
+        raise InvalidValue(f"{path} exists already: name another, out=..., or none for a new one; {there}")
     entry = find_learner(learner)
     _check_names(learner, settings, [field.name for field in fields(entry.config)])
-    if game is not None:
-        settings["game"] = game.full if isinstance(game, Game) else game_name(fspath(game))
+    settings["game"] = game.full if isinstance(game, Game) else game_name(game)
     config = resolve(build(entry.config, settings, learner))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
         lines = ShortLines(LOG.info)

@@ -300,7 +300,7 @@ def _plain(value: Any) -> Any:
 
 def create(path: Path, config: Mapping[str, Any]) -> Run:
     """A new run directory. An existing one is never overwritten, unless it was killed before its first checkpoint."""
-    if path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir())):
+    if is_taken(path):
         raise InvalidValue(f"{path} exists already: choose another directory (--out), or `{command('resume', path)}`")
     with plain_os_errors(f"create {path}"):
         (path / "checkpoints").mkdir(parents=True, exist_ok=True)
@@ -313,6 +313,11 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
             run.close()
             raise
     return run
+
+
+def is_taken(path: Path) -> bool:
+    """Whether there is something that a new run would overwrite."""
+    return path.exists() and not is_unborn(path) and (not path.is_dir() or any(path.iterdir()))
 
 
 def is_unborn(path: Path) -> bool:

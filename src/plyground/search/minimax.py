@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plyground.errors import InvalidValue
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
@@ -56,6 +56,8 @@ class Minimax:
         self.independent = not table  # which keeps positions of other games
         self.kernels = game.kernels("plyground.search.alpha_beta")
         self._buffers, self._turns = threading.local(), Turns(game)
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return f"minimax:depth={self.depth}" + (f",quiescence={self.quiescence}" if self.quiescence else "")

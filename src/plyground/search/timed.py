@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plyground.errors import InvalidValue, shorten
-from plyground.game import Game
+from plyground.game import Game, agent_repr
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, last_analysis
@@ -85,6 +85,8 @@ class TimedMinimax:
         self._buffers = threading.local()
         self._plans: dict[bytes, int] = {}
         self._turns = Turns(game)
+
+    __repr__ = agent_repr
 
     def __str__(self) -> str:
         return f"minimax:nodes={self.nodes}" if self.nodes else f"minimax:time={self.seconds:g}"

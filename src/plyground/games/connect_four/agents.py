@@ -76,6 +76,12 @@ class Perfect:
     def __init__(self, game: Game | None = None, solver: Solver | None = None) -> None:
         self.solver = solver or perfect()
 
+    def __str__(self) -> str:
+        return "solver"
+
+    def __repr__(self) -> str:
+        return "<agent for connect_four: solver>"
+
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         best = self.solver.best_moves(states)  # [N, 7]
         wanted = draw(rngs, best.sum(axis=1))  # [N] the index among the best moves
