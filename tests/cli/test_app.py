@@ -141,6 +141,14 @@ def test_help_names_no_default_game_where_a_game_is_needed(command) -> None:
     assert "connect_four" not in out
 
 
+def test_check_asks_whether_a_name_is_misspelt(command, steady_path: Path) -> None:
+    path = steady_path / "misspelt.py"
+    path.write_text((ROOT / "examples" / "three_in_a_row.py").read_text() + '\n\nSIDE = ("x", "o")\n')
+    code, out, _ = command("check", str(path), "--games", "4")
+    assert code == 0
+    assert "\n! `SIDE`: did you mean `SIDES`? see " in out
+
+
 def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Path) -> None:
     path, source = steady_path / "bare.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
     path.write_text(source.replace("ENCODERS = ", "NAMELESS = ").replace("def evaluate", "def guess"))
@@ -149,6 +157,10 @@ def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Pat
     assert "- `evaluate` lies in [-1, 1]. (not defined)" in out
     assert "✓ `evaluate`" not in out
     assert "It has no ENCODERS" in out
+    assert re.search(
+        r"(?s)\nNot defined, all optional: SETTINGS, [^.]*\bevaluate, [^.]*\bENCODERS, [^.]*DATASET\.\n", out
+    )
+    assert "\n!" not in out, "a warning"
     assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
 
 

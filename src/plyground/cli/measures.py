@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import textwrap
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -268,6 +269,7 @@ def check(
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.allocations import allocations
     from plyground.checks.laws import check as laws_of
+    from plyground.checks.names import misspelt, undefined
     from plyground.checks.passed import remember
     from plyground.checks.portrait import portray
 
@@ -279,9 +281,10 @@ def check(
     if rules.path:
         remember(Path(rules.path))
     print(f"{rules} keeps all {kept} laws that concern it, as far as {counted(games, 'random game')} can tell.")
+    print(textwrap.fill(f"Not defined, all optional: {', '.join(undefined(rules)) or 'none'}.", 120))
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")
     portrait = portray(rules, seed=seed)
     print("\nA portrait of random play:", *portrait.sentences(), sep="\n* ")
-    for warning in (*portrait.warnings, *(allocations(rules) if rules.path else [])):
+    for warning in (*misspelt(rules), *portrait.warnings, *(allocations(rules) if rules.path else [])):
         print(f"! {warning}")
