@@ -158,6 +158,7 @@ def test_a_notebook_runs_and_stores_no_output(
         if cell["cell_type"] == "markdown":
             continue
         assert (cell["outputs"], cell["execution_count"]) == ([], None)
+        assert '"runs/' not in code, "a run of that name would be there when the notebook is run again"
         if code.startswith("%%writefile "):
             line, _, text = code.partition("\n")
             Path(line.split()[1]).write_text(text)
