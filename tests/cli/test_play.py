@@ -105,8 +105,10 @@ def test_a_turn_of_paco_sako_is_told_whole_and_sako_is_said(typed: Type) -> None
     shown = typed(pg.load("paco_sako").start(), "e2e4")
     assert re.search(r"^random plays [A-Z]?[a-h][1-8]>[a-h][1-8]$", shown, re.MULTILINE)
     start = pg.load("paco_sako").position("4k3/8/8/8/8/8/4r3/4K3 w 0 - - -")
-    assert "white: lift · Ŝako: the white king can be reached" in typed(start)
-    assert start.scene().status == "white to move, Ŝako: lift"
+    shown = typed(start)
+    assert "You are white, random is black. White is to move." in shown
+    assert "White: lift · Ŝako: the white king can be reached" in shown
+    assert start.scene().status == "White to move, Ŝako: lift"
 
 
 def test_the_own_move_is_shown_while_the_opponent_is_compiled(

@@ -33,6 +33,14 @@ def test_a_game_of_agents_goes_on_and_back_and_is_the_same_again(connect_four: p
     assert watch.turn(1) == f"1. ● {connect_four.start().name(watch.actions[0])}"
 
 
+def test_a_sentence_begins_with_a_capital_letter(paco_sako: pg.Game) -> None:
+    start = paco_sako.position("4k3/8/8/8/8/8/4r3/4K3 b 0 - - -")
+    watch = Watch(start, ("a", "b"), by_record([start.action("Le2"), start.play("Le2").action("Pe1")]))
+    watch.to_end()
+    watch.forward()
+    assert watch.result == "Black, b, wins (Paco Ŝako)."
+
+
 def test_a_turn_of_several_actions_is_one_step(paco_sako: pg.Game) -> None:
     start = paco_sako.start()
     actions = [start.action("Le2"), start.play("Le2").action("Pe4")]

@@ -24,7 +24,7 @@ from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
 from plyground.play.thoughts import think
-from plyground.play.typed import Ambiguous, candidates, read, turn_text, words_of_moves
+from plyground.play.typed import Ambiguous, as_first_word, candidates, read, turn_text, words_of_moves
 from plyground.position import Position
 
 THOUGHTS = 10  # moves in the answer to `think`
@@ -62,7 +62,7 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     The first board waits for nothing: `make` makes the agent, and everything is compiled, while the person looks at it.
     """
     start, name, sides = session.start, session.name, session.start.game.rules.SIDES
-    turn = "The game is over" if session.over else f"{sides[session.position.to_move]} is to move"
+    turn = "The game is over" if session.over else f"{as_first_word(sides[session.position.to_move])} is to move"
     _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
     say(_finished(session, file)) if session.over else _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
     explainer = {"explanations": lambda: _explainer(start)} if explain else {}

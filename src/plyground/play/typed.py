@@ -207,6 +207,11 @@ def named(position: Position, action: int) -> str:
     return f"{position.game.rules.SIDES[position.to_move]} {position.name(action)}"
 
 
+def as_first_word(name: str) -> str:
+    """The name of a side as a sentence begins with it: `White`."""
+    return f"{name[:1].upper()}{name[1:]}"
+
+
 def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
     """A turn as people write it: the actions, and the position before each."""
     write = positions[0].game.rules.turn_text

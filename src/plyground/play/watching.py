@@ -9,7 +9,7 @@ from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.play.session import THIS_GAME, before_last_turn
-from plyground.play.typed import turn_text
+from plyground.play.typed import as_first_word, turn_text
 from plyground.position import Position
 
 Choose = Callable[[Position], int]
@@ -109,7 +109,7 @@ class Watch:
         reason = f" ({why})" if why else ""
         if winner < 0:
             return f"A draw{reason}."
-        return f"{position.game.rules.SIDES[winner]}, {self.players[winner]}, wins{reason}."
+        return f"{as_first_word(position.game.rules.SIDES[winner])}, {self.players[winner]}, wins{reason}."
 
 
 def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:

@@ -107,7 +107,7 @@ def test_a_person_lifts_places_and_takes_back(paco_sako: pg.Game, typed: Callabl
     shown = typed(chain, "a1 quit")
     assert "lift>" in shown
     assert "place>" in shown
-    assert "white: place · ♗ from a1 in the hand" in shown
+    assert "White: place · ♗ from a1 in the hand" in shown
     assert "4   ·    ·    ·  * ♖♟   ·    ·    ·    ·" in shown  # it may take over the union
 
 

@@ -16,4 +16,4 @@ def test_unions_and_choices_are_drawn(paco_sako: pg.Game) -> None:
     before = paco_sako.position("4k3/8/8/8/8/8/8/c3K3 w 0 - - -")
     union = paco_sako.rules.draw_marked(before.state, 0, paco_sako.position("4k3/8/8/8/8/8/8/4K3 w 0 - - -").state, [0])
     assert union.splitlines()[7].startswith("1 *[♖♟]  ·  "), "what has changed and may be lifted"
-    assert marked[-1] == "white: place · ♖♟ from a1 in the hand"
+    assert marked[-1] == "White: place · ♖♟ from a1 in the hand"

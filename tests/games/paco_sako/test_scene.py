@@ -11,7 +11,7 @@ def test_a_union_is_two_items_on_a_cell(paco_sako: pg.Game) -> None:
     items = {cell.name: cell.items for cell in scene.cells()}
     assert items["a1"] == (Item("rook", 0), Item("pawn", 1))
     assert items["c3"] == (Item("pawn", 1),)
-    assert scene.status == "white to move: lift"
+    assert scene.status == "White to move: lift"
 
 
 def test_what_is_lifted_is_in_the_hand(paco_sako: pg.Game) -> None:
@@ -19,7 +19,7 @@ def test_what_is_lifted_is_in_the_hand(paco_sako: pg.Game) -> None:
     board, hand = position.scene().zones
     assert [cell.items for cell in hand.cells] == [(Item("rook", 0), Item("pawn", 1))]
     assert [(cell.name, cell.items) for cell in board.cells if cell.marks == ("lifted",)] == [("a1", ())]
-    assert position.scene().status == "white to move: place"
+    assert position.scene().status == "White to move: place"
 
 
 def test_each_action_is_one_click(paco_sako: pg.Game) -> None:

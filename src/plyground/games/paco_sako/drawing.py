@@ -38,7 +38,7 @@ def draw_marked(state: State, seat: int, before: State | None, choices: Sequence
 
 def _remarks(state: State) -> str:
     side, hand = int(state["to_move"]), [int(kind) for kind in state["hand"]]
-    remarks = [f"{SIDES[side]}: {prompt(state)}"] if state["outcome"] == RUNNING else [reason(state)]
+    remarks = [f"{SIDES[side].capitalize()}: {prompt(state)}"] if state["outcome"] == RUNNING else [reason(state)]
     if in_sako(state):
         remarks.append(f"Ŝako: the {SIDES[side]} king can be reached")
     if any(hand):

@@ -29,7 +29,8 @@ def scene(state: State, seat: int) -> Scene:
         zones.append(row("hand", [Cell("hand", _items(*map(int, state["hand"])))]))
     if state["outcome"] == RUNNING and state["required"] not in (LIFT, PLACE):
         zones.append(row("promotion", [Cell(f"promote:{kind}", (Item(kind, side),)) for kind in PROMOTIONS]))
-    return Scene(tuple(zones), status(state, SIDES, reason(state), f"{', Ŝako' if sako else ''}: {prompt(state)}"))
+    names = SIDES[0].capitalize(), SIDES[1].capitalize()  # they begin a sentence
+    return Scene(tuple(zones), status(state, names, reason(state), f"{', Ŝako' if sako else ''}: {prompt(state)}"))
 
 
 def clicks(state: State, action: int) -> list[str]:
