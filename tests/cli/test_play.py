@@ -316,6 +316,9 @@ def test_a_queen_without_its_square_does_not_quit(typed: Type) -> None:
     shown = typed(start, "Q", "b1")
     assert re.search(r"^Q: Qb1, .* or Q\S+\?$", shown, re.MULTILINE)
     assert "random plays" in shown, "the answer completes the move"
+    shown = typed(start, "Q", "castle", "q", "b1")
+    assert "no command or move 'castle'" in shown
+    assert "random plays" not in shown, "q quits: it is no answer"
     assert "'Q' is not legal here" in typed(pg.load("chess").start(), "Q")
 
 

@@ -114,7 +114,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         running = bool(session.turns) and not session.over
         asked = typed.lower() == "new" and running and console.is_terminal and not asked
         if asked:
-            _say("This game is not over: type new again to begin another, or save FILE to keep this one.")
+            _say("This game is not over: type new again to begin another, or save FILE first.")
         events = [] if asked else _answer(typed, session, background)
         for event in events:
             if event.kind == "began":
@@ -125,7 +125,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
 
 def _quits(typed: str, session: Session) -> bool:
     """Whether a short word for `quit` means that, and neither a move nor the rest of one: a queen."""
-    is_move = session.unclear or (not session.over and candidates(session.position, typed))
+    is_move = session.completed(typed) or (not session.over and candidates(session.position, typed))
     return typed in SHORT_QUIT and not is_move
 
 
@@ -187,7 +187,7 @@ def _no_move(typed: str, session: Session) -> str:
     """The answer to a word that is no command, where no move is such a word; else empty."""
     if session.over or typed.lower() in WORDS or not NO_MOVE.fullmatch(typed):
         return ""
-    if session.unclear or any(name.isalpha() for words in words_of_moves(session.position) for name in words):
+    if session.completed(typed) or any(name.isalpha() for words in words_of_moves(session.position) for name in words):
         return ""
     try:
         read(session.position, typed)

@@ -158,15 +158,18 @@ class Session:
             only = typed.asked(self.position, self.unclear)
             text = only[0] if len(only) == 1 else text
         text = typed.without_number(self.position, text)
-        joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
-        found = (typed.candidates, typed.completions, typed.short_turns)
-        whole = next((each for read in found for each in joined if read(self.position, each)), text)
-        self.unclear = ""
+        whole, self.unclear = self.completed(text) or text, ""
         try:
             return self.play(*typed.read(self.position, whole))
         except IllegalAction as error:
             self.unclear = whole if isinstance(error, typed.Ambiguous) else ""
             return [Event("refused", str(error))]
+
+    def completed(self, text: str) -> str:
+        """An ambiguous input together with the answer to it; empty where both together mean nothing."""
+        joined = [f"{self.unclear}{between}{text}" for between in (" ", "", "=") if self.unclear]
+        found = (typed.candidates, typed.completions, typed.short_turns)
+        return next((each for read in found for each in joined if read(self.position, each)), "")
 
     def play(self, *actions: int) -> list[Event]:
         """Play actions of the person."""
