@@ -339,6 +339,7 @@ def test_no_text_tells_hidden_cards(typed: Type) -> None:
     shown = typed(start, "fen", "pgn")
     assert "This position has hidden parts: its text is shown when the game is over." in shown
     assert start.text.split("deck=")[1].split()[0] not in shown
+    assert start.text in typed(start, "resign", "fen"), "everything is open at the end"
 
 
 @pytest.mark.parametrize("word", ["castle", "flip", "level:3"])
