@@ -207,7 +207,8 @@ class Position:
         values and lines of a search; the exact values of a solver. The best move comes first."""
         from plyground.agents.agent import make
 
-        agent = make(agent, self.game)
+        if hasattr(agent, "act") or not hasattr(agent, "analyse"):  # what only analyses need not be an agent
+            agent = make(agent, self.game)
         if not hasattr(agent, "analyse"):
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
