@@ -176,7 +176,14 @@ def make(build: Path) -> list[str]:
 
 def main() -> int:
     problems = make(BUILD)
-    print("\n".join([*problems, f"{len(problems)} problems; {BUILD / 'site' / 'index.html'}"]))
+    print(
+        "\n".join(
+            [
+                *problems,
+                f"{len(problems)} problems; {BUILD / 'site' / 'index.html'} (its search needs `make docs-serve`)",
+            ]
+        )
+    )
     return int(bool(problems))
 
 

@@ -110,7 +110,9 @@ def play_match(
     check_pairs(games)
     check_seed(seed)
     if max_plies is not None and not is_whole(max_plies, 0):
-        raise InvalidValue(f"max_plies of a match is at least 1, not {shown(max_plies)}")
+        raise InvalidValue(
+            f"max_plies of a match is a whole number, 0 for the limit of the game, not {shown(max_plies)}"
+        )
     game = load(game)
     first, second = make(first, game), make(second, game)
     parts: list[Match] = []

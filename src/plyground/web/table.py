@@ -142,7 +142,8 @@ class Table:
         if len(sides) == 1:
             return f"You win{reason}!" if winner in sides else f"You lose{reason}."
         name, player = self._sides()[winner]
-        return f"{self.game.rules.SIDES[winner]}{f', {name},' if player != YOU else ''} wins{reason}."
+        side = typed.as_first_word(self.game.rules.SIDES[winner])
+        return f"{side}{f', {name},' if player != YOU else ''} wins{reason}."
 
     # ---- changes ----
 
