@@ -392,13 +392,18 @@ def test_a_path_that_is_no_run_is_answered_with_the_nearest_run_or_with_how_to_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("runs/mine", "folder"):
+    for name in ("runs/mine", "folder", "runs/group/seed-3", "runs/group/seed-10"):
         Path(name).mkdir(parents=True)
-    Path("runs/mine/config.toml").write_text("")
+    for file in ("runs/mine/config.toml", "runs/group/seed-3/config.toml", "runs/group/seed-10/config.toml"):
+        Path(file).write_text("")
+    several = "runs/group holds the runs of several seeds; name one of them: runs/group/seed-3"
     for name, message in (
         ("minee", "no run 'minee'; did you mean 'mine'?"),
         ("nope", "'nope' is no run directory: there is no such folder; `plyground runs` lists the runs"),
         ("folder", "'folder' is no run directory: it has no config.toml"),
+        ("mine", "no run 'mine'; did you mean 'runs/mine'?"),
+        ("group", "no run 'group'; did you mean 'runs/group'?"),
+        ("runs/group", several),
     ):
         assert str(directory.no_run(Path(name))) == message
 

@@ -30,6 +30,7 @@ def test_a_run_and_a_missing_folder_stand_for_themselves(tmp_path: Path) -> None
     assert seed_runs(run) == []
     assert runs_of(run) == [run]
     assert runs_of(tmp_path / "missing") == [tmp_path / "missing"]
+    assert seed_runs(Path("x" * 5000)) == [], "no folder can have this path"
 
 
 def test_the_nearest_run_is_found_beside_a_path_and_by_a_name_alone(
@@ -43,4 +44,5 @@ def test_the_nearest_run_is_found_beside_a_path_and_by_a_name_alone(
     assert nearest_run(Path("runs/minee")) == Path("runs/mine")
     assert nearest_run(Path("severl")) == Path("several")
     assert nearest_run(Path("mind")) == Path("mine")
+    assert nearest_run(Path("mine")) == Path("runs/mine"), "nothing is suggested to itself"
     assert nearest_run(Path("elsewhere/mine")) is nearest_run(Path("x" * 5000)) is None

@@ -23,7 +23,7 @@ from plyground.cli.words import NUMBER, game_of_run, is_game, is_run, is_saved_g
 from plyground.errors import InvalidValue, command, unknown
 from plyground.games import GAMES
 from plyground.games.spellings import game_name
-from plyground.runs.groups import seed_runs
+from plyground.runs.groups import seed_runs, several_seeds
 
 DEFAULT_GAME = "connect_four"
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=.*)?|-[A-Za-z]")
@@ -158,7 +158,7 @@ def game_first(
     for word in rest if most else ():
         if seeds := seed_runs(run_path(word)):
             line = [*named, *(f"{seeds[0]}" if each == word else each for each in rest)]
-            raise InvalidValue(f"{word} holds the runs of several seeds; name one of them: {command(name, *line)}")
+            raise several_seeds(word, command(name, *line))
     if most:
         rest = [_run_spec(word) for word in rest]
     of_runs = [found for word in rest if word.startswith("run:") if (found := game_of_run(run_path(word)))]

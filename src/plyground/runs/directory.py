@@ -36,7 +36,7 @@ from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
-from plyground.runs.groups import nearest_run
+from plyground.runs.groups import nearest_run, seed_runs, several_seeds
 from plyground.runs.records import (
     RECORDS,
     Best,
@@ -347,7 +347,9 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def no_run(path: Path) -> InvalidValue:
-    """The error for a path that is no run, with the nearest run suggested."""
+    """The error for a path that is no run, with the nearest run suggested, or one of the seeds in it."""
+    if seeds := seed_runs(path):
+        return several_seeds(shorten(str(path)), seeds[0])
     near, name = nearest_run(path), shorten(str(path))
     if near is not None:
         return InvalidValue(f"no run {name!r}; did you mean {str(near)!r}?")
