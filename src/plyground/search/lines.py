@@ -38,6 +38,7 @@ from plyground.search.timed import (
 
 Flags = NDArray[np.uint8]
 LINES = 5  # of an analysis
+FIRST = 0.1  # seconds before its first answer: iterations of a few nodes tell nothing
 HELPERS_NODES = 4096  # that a further thread searches between two readings of the signal to stop
 
 
@@ -188,7 +189,7 @@ def lines_analyst(game: Game, seconds: float, nodes: int, count: int = LINES) ->
         if nodes:
             search.forget()
         begun = time.perf_counter()
-        due, last = begun, None
+        due, last = begun + min(every, FIRST), None
 
         def stop() -> bool:
             return not nodes and time.perf_counter() - begun > seconds
