@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +51,11 @@ class Broken:
         raise RuntimeError("no luck")
 
 
+class OneArgument:
+    def act(self, states):
+        return np.zeros(len(states), np.int32)
+
+
 ready = Leftmost()
 number = 3
 """
@@ -85,9 +92,16 @@ def test_a_module_plays_its_highest_legal_output_and_enters_matches(file: Path, 
     [
         ("file:{file}", "names no agent: write file:PATH.py:NAME"),
         ("file:nowhere.py:X", "no agent file 'nowhere.py': there is no such file"),
-        ("file:{file}:Leftmots", "'Leftmots'; did you mean 'Leftmost'.* known: Leftmost, Asks, Signed, Broken, ready$"),
+        (
+            "file:{file}:Leftmots",
+            "did you mean 'Leftmost'.* known: Leftmost, Asks, Signed, Broken, OneArgument, ready$",
+        ),
         ("file:{file}:number", "number of .* is neither an agent .* nor a torch module, but int"),
         ("file:{file}:Broken", "Broken of .* cannot be made: RuntimeError: no luck"),
+        (
+            "file:{file}:OneArgument",
+            r"^`act` of OneArgument takes \(states, rngs\), not \(states\); see .*mine\.py, line 37$",
+        ),
         ("file:{file}:Leftmost,sample=true", "sample is for torch modules"),
         ("file:{file}:Signed,sample=maybe", "true or false, not 'maybe'"),
         ("file:{file}:Signed,weights=none.pt", "cannot read weights from 'none.pt'"),
@@ -96,3 +110,29 @@ def test_a_module_plays_its_highest_legal_output_and_enters_matches(file: Path, 
 def test_a_fault_is_one_sentence(file: Path, connect_four: pg.Game, spec: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         make(spec.format(file=file), connect_four)
+
+
+class Careful:
+    def __init__(self, game: pg.Game) -> None:
+        self.game = game
+
+    def act(self, states: Any, rngs: Any = None, *, greedy: bool = False) -> Any: ...
+
+
+class Careless:
+    def act(self, states: Any, rngs: Any, seconds: float) -> Any: ...
+
+
+def test_an_object_whose_act_cannot_be_called_is_refused_with_its_line(connect_four: pg.Game) -> None:
+    line = Careless.act.__code__.co_firstlineno
+    fault = f"`act` of Careless takes (states, rngs), not (states, rngs, seconds); see {__file__}, line {line}"
+    with pytest.raises(Error, match=f"^{re.escape(fault)}$"):
+        pg.match(connect_four, Careless(), "random", games=2)  # pyright: ignore (the error of this test)
+    agent = Careful(connect_four)
+    assert make(agent, connect_four) is agent, "parameters of its own have defaults"
+
+
+@pytest.mark.parametrize(("kind", "how"), [(Careful, "Careful(game)"), (Careless, "Careless()"), (int, "")])
+def test_a_class_of_agents_is_answered_with_how_to_make_one(connect_four: pg.Game, kind: type, how: str) -> None:
+    with pytest.raises(Error, match=f", not <class '.*'>{re.escape(f'; make one: {how}' if how else '')}$"):
+        make(kind, connect_four)

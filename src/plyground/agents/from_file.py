@@ -23,6 +23,7 @@ from typing import Any
 
 from plyground.errors import Error, InvalidValue, shorten, shown, unknown
 from plyground.game import Game, module_of_file
+from plyground.games.signatures import misfit
 
 OPTIONS = {
     "weights": "a safetensors file or a state dict, for a torch module",
@@ -43,7 +44,7 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
         odd = next(iter(options), None)
         if odd:
             raise InvalidValue(f"{odd} is for torch modules; {name} of {file} is an agent with `act`")
-        return made
+        return _checked(made)
     encoder = getattr(made, "encoder", getattr(module, "encoder", None))
     return _module_agent(made, encoder, game, f"{name} of {file}", options)
 
@@ -59,11 +60,27 @@ def _agents_in(module: ModuleType) -> list[str]:
 def agent_of(made: Any, game: Game, encoder: str = "") -> Any:
     """The agent that plays by an object: a torch module, which is put into evaluation mode, or an agent itself."""
     if hasattr(made, "act") and not inspect.isclass(made):
-        return made
+        return _checked(made)
     if not _is_module(made):
         what = "a spec such as 'random', an object with a method `act`, or a torch module"
-        raise InvalidValue(f"an agent is {what}, not {shown(made)}")
+        raise InvalidValue(f"an agent is {what}, not {shown(made)}{_how_to_make(made)}")
     return _module_agent(made, encoder or getattr(made, "encoder", None), game, type(made).__name__, {})
+
+
+def _how_to_make(found: Any) -> str:
+    """How a class of agents makes one, for an error; empty for everything else."""
+    if not (inspect.isclass(found) and hasattr(found, "act")):
+        return ""
+    return f"; make one: {found.__name__}({'game' if _takes_game(found) else ''})"
+
+
+def _checked(agent: Any) -> Any:
+    """An agent, if its `act` can be called as `act(states, rngs)`."""
+    for fault in misfit("act", agent.act, "(states, rngs)"):
+        code = getattr(inspect.unwrap(agent.act), "__code__", None)
+        where = f"; see {code.co_filename}, line {code.co_firstlineno}" if code else ""
+        raise InvalidValue(f"{fault.replace('`act`', f'`act` of {type(agent).__name__}', 1)}{where}")
+    return agent
 
 
 def _is_module(made: Any) -> bool:
@@ -78,16 +95,19 @@ def _made(found: Any, game: Game, what: str) -> Any:
         return found
     factory: Any = found
     try:
-        needs = [
-            each
-            for each in inspect.signature(factory).parameters.values()
-            if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-        ]
-        return factory(game) if needs else factory()
+        return factory(game) if _takes_game(factory) else factory()
     except Error:
         raise
     except Exception as error:
         raise InvalidValue(f"{what} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _takes_game(factory: Any) -> bool:
+    """Whether a class or function cannot be called without an argument."""
+    return any(
+        each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in inspect.signature(factory).parameters.values()
+    )
 
 
 def _module_agent(made: Any, encoder: Any, game: Game, what: str, options: Mapping[str, str]) -> Any:
