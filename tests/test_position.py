@@ -28,6 +28,16 @@ def test_a_position_keeps_its_own_copy_of_the_states(connect_four: pg.Game) -> N
     assert position == connect_four.position("44")
 
 
+@pytest.mark.parametrize("name", ["connect_four", "Connect4"])
+def test_the_game_of_a_position_may_be_its_name(connect_four: pg.Game, name: str) -> None:
+    there = connect_four.position("44")
+    assert pg.Position(name, there.states) == there
+    assert pg.Position(name, there.states).names() == there.names()
+    assert pg.Position.start(name) == connect_four.start()
+    with pytest.raises(pg.UnknownName, match="no game 'nothing'"):
+        pg.Position("nothing", there.states)
+
+
 def test_equal_positions_are_one_member_of_a_set(connect_four: pg.Game) -> None:
     positions = {connect_four.position(moves) for moves in ("4453", "5344", "44")}
     assert len(positions) == 2

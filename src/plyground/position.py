@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import IllegalAction, InvalidValue, is_whole, no_attribute, shorten, shown
-from plyground.game import Game
+from plyground.game import Game, load
 from plyground.games.interface import Outcome
 from plyground.games.rng import seeds
 from plyground.games.scene import Scene, listed, listed_click, mark_last, status
@@ -38,10 +40,14 @@ class Position:
     """A game's state as a value: `play` returns another position and leaves this one as it is."""
 
     def __init__(
-        self, game: Game, states: NDArray[np.void], seed: int = 0, rngs: NDArray[np.uint64] | None = None
+        self,
+        game: Game | str | os.PathLike[str] | ModuleType,
+        states: NDArray[np.void],
+        seed: int = 0,
+        rngs: NDArray[np.uint64] | None = None,
     ) -> None:
         """Copies `states` [1] and, where given in place of a seed, the generator `rngs` [1]."""
-        self.game = game
+        self.game = load(game)
         self.states = states.copy()  # [1]
         self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
         self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
@@ -52,8 +58,9 @@ class Position:
             raise no_attribute("a position", name, _MEANT)
 
     @classmethod
-    def start(cls, game: Game, seed: int = 0) -> Position:
+    def start(cls, game: Game | str | os.PathLike[str] | ModuleType, seed: int = 0) -> Position:
         """A fresh game."""
+        game = load(game)
         position = cls(game, game.blank, seed)
         game.kernels().reset_all(position.states, game.blank, position.rngs)
         return position
