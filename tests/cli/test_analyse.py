@@ -155,7 +155,7 @@ def test_alpha_beta_analyses_chess_unless_simulations_are_named(command) -> None
         )
     _, out, _ = command("analyse", "chess", "--agent", "minimax:nodes=3000")
     assert re.search(r"3,000 nodes to depth \d in .* s \(", out)
-    assert "15 more moves" in " ".join(out.split())
+    assert "15 moves not shown" in " ".join(out.split())
 
 
 def test_a_game_as_json_names_the_worst_plies(command, tmp_path: Path) -> None:

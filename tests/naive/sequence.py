@@ -372,7 +372,7 @@ def rows(twin: Twin) -> list[str]:
 
 
 def name(twin: Twin, played: int) -> str:
-    """`place 2s b7 take jd`, `remove d4 with js`, `trade 2s`, `decline`, `pass`."""
+    """`place 2s b1 take jd`, `remove d4 with js`, `trade 2s`, `decline`, `pass`."""
     number = twin["actions"][: twin["count"]].tolist().index(played)
     what, card, row, column, slot = twin["moves"][number].tolist()
     square = "abcdefghij"[column] + str(row + 1)

@@ -84,11 +84,12 @@ def test_the_scores_of_a_run_are_those_that_the_terminal_lists(runs: Runs) -> No
         ({"seconds": 5.0}, "Train 2 more minutes", ["--seconds", "125"]),
         ({"cycles": 2, "seconds": 0.0}, "Train 2 more cycles", ["--cycles", "4"]),
         ({"cycles": 3, "seconds": 60.0}, "Resume", []),
-        ({"epochs": 1}, "Train 1 more epoch", ["--epochs", "3"]),
+        ({"learner": "imitation", "epochs": 1}, "Train 1 more epoch", ["--epochs", "3"]),
+        ({"learner": "ppo", "epochs": 1, "seconds": 5.0}, "Train 2 more minutes", ["--seconds", "125"]),
     ],
 )
 def test_a_button_says_for_how_long_a_finished_run_is_trained_on(
-    limits: dict[str, float], words: str, options: list[str]
+    limits: dict[str, Any], words: str, options: list[str]
 ) -> None:
     assert later_end(limits, 2, 5.0) == (words, options)
 

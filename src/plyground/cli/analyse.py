@@ -145,7 +145,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     line += [f"value of the position {found.value:+z.2f}"] * (not rate and "value" not in columns and found.value != 0)
     line += ["values from -1 to 1"] * ("value" in columns)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
-    line += [counted(left, "more move")] * bool(left)
+    line += [f"{counted(left, 'move')} not shown"] * bool(left)
     return Group(table, Text(", ".join(line)), *_equal(shown))
 
 

@@ -347,7 +347,8 @@ def later_end(config: Mapping[str, Any], cycles: int, seconds: float) -> tuple[s
     """What resuming a run means, for a button, and the options of `plyground resume` that say so: of a finished one a
     later end."""
     words, options = list[str](), list[str]()
-    for unit in ("cycle", "epoch"):
+    imitates = config.get("learner") == "imitation"  # the epochs of PPO are those over a rollout, not its end
+    for unit in ("cycle", "epoch")[: 1 + imitates]:
         end = config.get(f"{unit}s", 0)
         if 0 < end <= cycles:
             words.append(counted(end, f"more {unit}"))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import plyground as pg
 from conftest import JIT
+from plyground.play import typed
 from sequence_texts import EMPTY, HANDS, board_of, text_of
 
 
@@ -19,6 +20,21 @@ def test_a_text_reads_back_and_can_be_typed() -> None:
     assert game.position(after.text) == after
     assert "hands=3s4s5s6s7s4c+,2h3h" in after.text
     assert "last=place-2s-b1-take-4c," in after.text
+
+
+def test_a_ten_may_be_typed_as_people_write_it() -> None:
+    position = pg.load("sequence").position(text_of(EMPTY, "tsth4s5s6s7s,2h3h4h5h6h7h"))
+    assert position.action("place 10s j2 take 4c") == position.action("place ts j2 take 4c")
+    for typed_text, same in (("10s j2 4c", "ts j2 4c"), ("10H 4c j2", "th 4c j2"), ("10s", "ts"), ("10d", "td")):
+        assert typed.candidates(position, typed_text) == typed.candidates(position, same)
+    assert typed.candidates(position, "10s"), "it is held"
+
+
+def test_the_example_of_the_prompt_can_be_played() -> None:
+    game = pg.load("sequence")
+    example = game.rules.TYPING.partition("(")[2].partition(")")[0]
+    position = game.position(text_of(EMPTY, HANDS, "jd3c4c5c6c"))
+    assert [position.name(action) for action in typed.read(position, example)] == ["place 2s b1 take jd"]
 
 
 REFUSED = {

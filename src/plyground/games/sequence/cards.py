@@ -114,7 +114,7 @@ def cell_name(cell: int) -> str:
 
 
 def move_name(move: int) -> str:
-    """`place 2s b7`, `remove d4 with js`, `trade 2s`."""
+    """`place 2s b1`, `remove d4 with js`, `trade 2s`."""
     card, cell = CARDS[_moves[move]], cell_name(int(CELL_OF[move % SQUARES]))
     if move >= TRADES:
         return f"trade {card}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from plyground.errors import InvalidText, shorten, unknown
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
@@ -22,9 +22,10 @@ from plyground.games.sequence import cards
 MARKS = "_rbXO#"  # in the order of the cells' numbers
 SIDES = ("red", "blue")
 AIM = "two lines of five of your own chips; you place them by playing the cards that the board shows"
-TYPING = "a card, a square and the card to take (2s b7 jd), or as much of it as tells the move"
+TYPING = "a card, a square and the card to take (2s b1 jd), or as much of it as tells the move"
 LONGEST = 3000
 MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them
+TEN = re.compile(r"\b10([shdc])\b", re.IGNORECASE)  # a card, not the square `a10`
 ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")
 FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... discards=...'"
 
@@ -32,11 +33,22 @@ FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... 
 
 
 def action_name(state: State, action: int) -> str:
-    """`place 2s b7 take jd`, `remove d4 with js take 4c`, `trade 2s take 4c`, `decline`, `pass`."""
+    """`place 2s b1 take jd`, `remove d4 with js take 4c`, `trade 2s take 4c`, `decline`, `pass`."""
     if action >= cards.DECLINE:
         return "decline" if action == cards.DECLINE else "pass"
     slot, move = divmod(int(action), cards.MOVES)
     return _took(cards.move_name(move), int(state["display"][slot]) if state["rules"] != cards.BOXED else cards.NO_CARD)
+
+
+def read_action(state: State, typed: str, legal: Sequence[int]) -> list[int]:
+    """The actions that a text with a ten as `10s` may mean: those whose names have all its words, the first one as
+    early as possible, since a card to play comes before a card to take."""
+    given = TEN.sub(r"t\1", typed).casefold().split()
+    if not TEN.search(typed):
+        return []
+    names = {action: action_name(state, action).split() for action in legal}
+    places = {a: words.index(given[0]) for a, words in names.items() if Counter(given) <= Counter(words)}
+    return [action for action, place in places.items() if place == min(places.values())]
 
 
 def last_name(state: State, seat: int) -> str:
@@ -221,7 +233,7 @@ def _read_last(key: str, value: str, state: State) -> None:
     for seat, part in _parts(key, value, state):
         name, _, card = part.replace("-", " ").partition(" take ")
         if part and (name not in LAST_MOVES or (card and card not in cards.NUMBER_OF)):
-            raise InvalidText(f"no action {shorten(part)!r} in last=; write 'place-2s-b7-take-jd'")
+            raise InvalidText(f"no action {shorten(part)!r} in last=; write 'place-2s-b1-take-jd'")
         state["last"][seat] = LAST_MOVES[name] if part else -1
         state["took"][seat] = cards.NUMBER_OF[card] if card else cards.NO_CARD
 
