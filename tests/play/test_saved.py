@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.errors import InvalidText, InvalidValue
-from plyground.play.saved import read_file, read_games, read_moves, write_game
+from plyground.play.saved import SavedGame, read_file, read_games, read_moves, write_game
 from plyground.play.session import Session
 from short_run import ROW
 
@@ -51,6 +51,28 @@ def test_an_illegal_move_is_named_with_its_ply(four: pg.Game) -> None:
         read_moves(four.start(), "449")
     with pytest.raises(InvalidText, match="there are no moves"):
         read_moves(four.start(), "  ")
+
+
+@pytest.mark.parametrize(
+    "moves", ["e4 d5 Nf3", "1. e4 d5 2. N>f3", "e2>e4 d7>d5 Ng1>f3", "e2 e4 d7 d5 g1 f3", "Le2 Pe4 Ld7 Pd5 Lg1 Pf3"]
+)
+def test_a_list_of_moves_may_have_turns_as_they_are_typed(moves: str) -> None:
+    start = pg.load("paco_sako").start()
+    position = start
+    for name in ("Le2", "Pe4", "Ld7", "Pd5", "Lg1", "Pf3"):
+        position = position.play(name)
+    assert SavedGame(start, read_moves(start, moves), ("", "")).positions[-1] == position
+    assert len(read_moves(start, "e4")) == 2, "one turn is not a string with a character for each"
+
+
+def test_a_refused_turn_is_answered_with_the_legal_turns_as_people_write_them() -> None:
+    start = pg.load("paco_sako").start()
+    with pytest.raises(InvalidText, match=r"move 2: 'e9' is not legal in '.* b .*'; legal: a7>a5, .*, Ng8>f6"):
+        read_moves(start, "e4 e9")
+    with pytest.raises(InvalidText, match=r"move 1: 'e9' is not legal in .*; legal: .*e2>e4"):
+        read_moves(start, "e9")
+    with pytest.raises(InvalidText, match=r"move 1: N: Nb1>a3, .* or Ng1>h3\?$"):
+        read_moves(start, "N")
 
 
 @pytest.mark.parametrize("begin", ["startpos", "4453"])

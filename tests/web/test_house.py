@@ -144,10 +144,25 @@ def test_a_text_is_studied_as_the_only_game_that_can_read_it(served: Served) -> 
     with served.page() as page:
         page.new("connect_four", "you", "you", text="1. e4 e5 2. Nf3 Nc6")
         assert (page.table["game"], len(page.table["moves"])) == ("chess", 4)
+        assert page.last["opened"]["read_as"] == "Chess", "and it says so"
         page.new("sequence", "you", "you", text="4453")
         assert (page.table["game"], len(page.table["moves"])) == ("connect_four", 4)
         assert page.refusal("new_game", game="connect_four", players=["you", "random"], text="1. e4")
         assert "neither" in page.refusal("new_game", game="paco_sako", players=["you", "you"], text="x y")["text"]
+
+
+def test_a_text_that_the_chosen_game_reads_is_of_that_game(served: Served) -> None:
+    with served.page() as page:
+        page.new("paco_sako", "you", "you", text="e4 d5 Nf3")
+        assert (page.table["game"], page.last["opened"]["read_as"]) == ("paco_sako", "")
+        assert page.position["text"].startswith("rnbqkbnr/ppp1pppp/8/3p4/4P3/5N2/PPPP1PPP/RNBQKB1R b")
+
+
+def test_a_game_with_hidden_cards_cannot_be_studied(served: Served) -> None:
+    with served.page() as page:
+        for text in ("", "game: sequence\n\n"):
+            refused = page.refusal("new_game", game="sequence", players=["you", "you"], text=text)
+            assert "games with hidden cards cannot be studied: plyground play --load FILE" in refused["text"]
 
 
 def test_the_record_of_a_game_can_be_pasted_again(served: Served) -> None:

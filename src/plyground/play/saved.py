@@ -134,30 +134,43 @@ def read_moves(start: Position, text: str) -> list[int]:
     words = NUMBER.sub(" ", text).split()
     if not words:
         raise InvalidText(f"there are no moves in {shorten(text)!r}")
-    if len(words) == 1 and len(words[0]) > 1:
-        try:
-            start.action(words[0])
-        except IllegalAction:
-            words = list(words[0])
+    if len(words) == 1 and any(len(name) == 1 for name in start.names()):
+        words = list(words[0])
     return _played(start, words)
 
 
 def _played(start: Position, names: list[str]) -> list[int]:
-    """The actions of names, each of an action or of a whole turn."""
+    """The actions of names, each of an action or of a whole turn, also as a person types it: `e4`, `Nf3`."""
     position, actions = start, list[int]()
-    for ply, name in enumerate(names, start=1):
+    for number, name in enumerate(names, start=1):
         try:
-            turn = [position.action(name)]
+            turn = _turn(position, name)
         except IllegalAction as error:
-            turn = typed.whole_turn(position, name)
-            if not turn:
-                hides = start.game.rules.hidden  # the error would tell what the other side may do
-                why = f"{shorten(name)!r} is not legal there" if hides else error
-                raise InvalidText(f"ply {ply}: {why}") from None
+            hides = start.game.rules.hidden  # the error would tell what the other side may do
+            why = f"{shorten(name)!r} is not legal there" if hides else error
+            unit = "ply" if start.game.rules.turn_text is None else "move"
+            raise InvalidText(f"{unit} {number}: {why}") from None
         for action in turn:
             position = position.play(action)
         actions += turn
     return actions
+
+
+def _turn(position: Position, name: str) -> list[int]:
+    """The actions that a name means. Where a turn has several, an error lists the legal turns as people write them."""
+    try:
+        return [position.action(name)]
+    except IllegalAction as error:
+        refusal = error
+    try:
+        return typed.read(position, name)
+    except typed.Ambiguous:
+        raise
+    except IllegalAction:
+        if position.game.rules.turn_text is None or position.over:
+            raise refusal from None
+        reason, turns = str(refusal).partition("; legal: ")[0], ", ".join(typed.legal_turns(position))
+        raise IllegalAction(f"{reason}; legal: {shorten(turns, 400)}") from None
 
 
 def _read_record(text: str, game: Game, openly: bool) -> SavedGame:

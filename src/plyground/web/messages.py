@@ -135,6 +135,8 @@ class Opened(Sent, frozen=True):
 
     request: int
     table: str
+    read_as: str
+    """for people: the game that a text was read as, where it is another than the one asked for; otherwise empty"""
 
 
 class Deleted(Sent, frozen=True):

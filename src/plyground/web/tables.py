@@ -81,7 +81,7 @@ class Tables:
             saved.names = [start.players[seat % 2] or own for seat, own in enumerate(saved.names)]
         if request.clock:
             saved.clock, saved.clocks = request.clock, [request.clock.seconds] * 2
-        await self.begin(page, request.request, saved, game)
+        await self.begin(page, request.request, saved, game, "" if name == request.game else title_of(name))
 
     async def _read(self, game: Game, text: str, number: int) -> thinking.Start:
         """Where a game begins. A worker reads the text: a page may send any, and a long one takes time."""
@@ -95,13 +95,17 @@ class Tables:
     async def _read_as_another(
         self, name: str, request: requests.NewGame, error: Error
     ) -> tuple[str, Game, thinking.Start]:
-        """The one other game of the list that can read a text to study; the error, where there is none."""
+        """The one other game of the list that can read a text to study, of several that with a file format of its own;
+        the error, where there is none."""
         found = dict[str, tuple[str, Game, thinking.Start]]()
         for other in self.catalogue.words:
             if other != name and not self.catalogue.load(other).rules.hidden:  # nobody may have all its seats
                 game = await self.ready(other, {})
                 with suppress(Error):
                     found[other] = other, game, await self._read(game, request.text, request.number)
+        formats = [other for other, (_, game, _) in found.items() if game.rules.read_records is not None]
+        if len(formats) == 1:
+            return found[formats[0]]
         if len(found) > 1:
             names = " and ".join(map(title_of, found))
             raise InvalidValue(f"{title_of(name)} cannot read this text, {names} can: choose one of them") from error
@@ -142,6 +146,8 @@ class Tables:
             raise InvalidValue(f"{game} has {seats} seats, not {len(players)}: name a player for each")
         for player in set(players) - {YOU}:
             self.catalogue.choice(name, game, player)
+        if game.rules.hidden and set(players) == {YOU}:
+            raise InvalidValue("games with hidden cards cannot be studied: plyground play --load FILE goes on with one")
         if game.rules.hidden and list(players).count(YOU) > 1:
             raise InvalidValue(f"hands are hidden in {game}: one seat is yours, the others are agents'")
         return list(players)
@@ -151,12 +157,12 @@ class Tables:
             YOUR_NAME if player == YOU else self.catalogue.choice(name, game, player).info.name for player in players
         ]
 
-    async def begin(self, page: Page, request: int, saved: Saved, game: Game) -> None:
-        """A new table, which the page opens."""
+    async def begin(self, page: Page, request: int, saved: Saved, game: Game, read_as: str = "") -> None:
+        """A new table, which the page opens; `read_as`: the game of its text, where another was asked for."""
         self._check_room(page)
         live = await self._seat(saved, game)
         self._save(live)
-        page.send(messages.Opened(request, saved.id))
+        page.send(messages.Opened(request, saved.id, read_as))
         self._enter(page, live, request)
 
     def _check_room(self, page: Page) -> None:

@@ -40,11 +40,23 @@ def test_a_text_that_names_its_game_opens_it(person: Person) -> None:
 def test_a_text_that_only_one_game_reads_opens_it_and_the_list_of_games_has_its_result(person: Person) -> None:
     paste(person, "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6?? 4. Qxf7#")
     person.page.locator(".moves .move").nth(6).wait_for()
+    assert person.page.locator(".toast").inner_text() == "Read as Chess."
     assert person.page.locator("h1").inner_text() == "Chess: a study"
     assert person.status == "White wins (checkmate)."
     person.page.get_by_role("link", name="Play", exact=True).click()
     newest = person.page.locator('[aria-label="Games"] li').first
     newest.get_by_text("7 plies, white wins (checkmate).").wait_for()
+
+
+def test_moves_are_read_as_the_chosen_game_and_games_with_hidden_cards_are_not_offered(person: Person) -> None:
+    person.study("paco_sako", "e4 d5 Nf3")
+    assert person.page.locator("h1").inner_text() == "Paco Ŝako: a study"
+    assert person.page.locator(".toast").count() == 0
+    person.go()
+    listed = person.page.locator("form", has_text="Study a position").locator("select option")
+    values = [each.get_attribute("value") for each in listed.all()]
+    assert "chess" in values
+    assert "sequence" not in values
 
 
 def test_each_of_several_games_has_its_players(person: Person) -> None:

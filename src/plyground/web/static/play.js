@@ -143,13 +143,15 @@ export class PlayView {
         this.text.value = await textOf(event.target.files[0] ?? new Blob());
       },
     });
-    this.studied = this.game.id;
+    const games = this.app.games.filter((game) => !game.hidden); // nobody may see all hands
+    this.studied = (games.find((game) => game.id === this.game.id) ?? games[0])?.id;
+    this.study.hidden = games.length === 0;
     this.number = h("input", { type: "number", min: 1, value: 1, class: "short" });
     this.study.replaceChildren(
       h("h2", {}, "Study a position or a game"),
       select(
         "Game",
-        this.app.games.map((game) => [game.id, `${game.name} (${game.format})`]),
+        games.map((game) => [game.id, `${game.name} (${game.format})`]),
         this.studied,
         (id) => {
           this.studied = id;
@@ -200,7 +202,9 @@ export function lastClock() {
  */
 export async function open(app, type, fields) {
   try {
-    const { table } = await app.connection.ask(type, fields);
+    const { table, read_as: other } = await app.connection.ask(type, fields);
+    const tell = () => toast(`Read as ${other}.`);
+    if (other) addEventListener("hashchange", tell, { once: true }); // on the view that follows
     location.hash = `#/table/${encodeURIComponent(table)}`;
   } catch (error) {
     toast(error.message);
