@@ -25,7 +25,7 @@ from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
-from plyground.games.spellings import game_name
+from plyground.games.spellings import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_own_cache
 from plyground.kernels.slots import slots_of
@@ -71,7 +71,7 @@ def _module(word: str) -> ModuleType:
         run = shorten(str(Path(word)), MOST_SHOWN)
         raise InvalidValue(f"{shorten(word)!r} is a folder, not a game; what a run has learned is an agent, run:{run}")
     if not word.endswith(".py"):
-        raise unknown("game", word, (*GAMES, "a path to a game's .py file"))
+        raise unknown_game(word)
     return module_of_file(word, "game file")
 
 

@@ -129,6 +129,19 @@ def test_missing_names_are_listed_at_once() -> None:
         pg.load(module)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [("action_name", "actionname", "def actionname("), ("MAX_PLIES", "MAX_PLIS", "NUM_ACTIONS = ")],
+)
+def test_a_missing_name_that_is_misspelt_is_asked_about(tmp_path: Path, right: str, wrong: str, line: str) -> None:
+    path = tmp_path / "misspelt.py"
+    path.write_text((ROOT / "examples" / "three_in_a_row.py").read_text().replace(right, wrong))
+    (number,) = (k for k, each in enumerate(path.read_text().splitlines(), start=1) if each.startswith(line))
+    question = f"does not define {right}; `{wrong}`: did you mean `{right}`? see {path}, line {number}"
+    with pytest.raises(BrokenGame, match=f"{re.escape(question)}$"):
+        pg.load(path)
+
+
 def test_a_record_without_alignment_or_fields_is_refused(tmp_path: Path) -> None:
     source = Path(TINY[0]).read_text().replace('("outcome", np.int8)', '("result", np.int8)')
     path = tmp_path / "packed.py"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import plyground as pg
-from plyground.games.spellings import game_name
+from plyground.games.spellings import game_name, unknown_game
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,14 @@ def test_what_is_no_name_is_refused(wrong: Any) -> None:
             pg.InvalidValue, match=r"^a game is its name, the path of its \.py file, or what `load` returns"
         ):
             take(wrong)
+
+
+def test_a_file_that_is_there_is_suggested_for_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word in ("clobber", "clobber:rows=5"):
+        assert "clobber.py" not in str(unknown_game(word))
+    (tmp_path / "clobber.py").touch()
+    assert "no game 'clobber'; did you mean 'clobber.py'? known: connect_four, " in str(unknown_game("clobber"))
+    assert "did you mean" not in str(unknown_game("nothing"))
+    with pytest.raises(pg.UnknownName, match=r"no game 'clobber'; did you mean 'clobber\.py'\?"):
+        pg.load("clobber")

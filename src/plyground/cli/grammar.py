@@ -20,9 +20,9 @@ from tyro.constructors import PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from plyground.cli.help import HELP
 from plyground.cli.words import NUMBER, game_of_run, is_game, is_run, is_saved_game, run_path
-from plyground.errors import InvalidValue, command, unknown
+from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
-from plyground.games.spellings import game_name
+from plyground.games.spellings import game_name, unknown_game
 from plyground.runs.groups import seed_runs, several_seeds
 
 DEFAULT_GAME = "connect_four"
@@ -145,9 +145,9 @@ def game_first(
         others = [word for word in rest if word != misplaced[0]]
         raise InvalidValue(f"the game comes first: {command(name, misplaced[0], *others)}")
     if rest and not named and difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75):
-        raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
+        raise unknown_game(rest[0])
     if rest and not named and not most:
-        raise unknown("game", rest[0], (*GAMES, "a path to a game's .py file"))
+        raise unknown_game(rest[0])
     if name == "match" and len(rest) > most:
         raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
     if not least <= len(rest) <= most:

@@ -19,10 +19,9 @@ from plyground.cli.running import HERE, Verbose, begun, check_cluster, run_to_en
 from plyground.cli.terminal import say
 from plyground.cli.words import is_game, option
 from plyground.cluster.config import ClusterConfig
-from plyground.errors import InvalidValue, command, shorten, unknown
+from plyground.errors import InvalidValue, command, shorten
 from plyground.game import load
-from plyground.games import GAMES
-from plyground.games.spellings import game_name
+from plyground.games.spellings import game_name, unknown_game
 from plyground.learners import LEARNERS, find_learner
 from plyground.learners.config import resolve
 from plyground.learners.launch import new_run, next_free, versions
@@ -143,7 +142,7 @@ def _with_game(config: Any, words: Sequence[str], default: str, of_profile: str 
     odd = [word for word in words if not is_game(word)]
     games, config = [game_name(word) for word in words if is_game(word)], replace(config, game=game_name(config.game))
     if odd:
-        raise unknown("game", odd[0], (*GAMES, "a path to a game's .py file"))
+        raise unknown_game(odd[0])
     if len(games) > 1:
         raise InvalidValue(f"train takes LEARNER [GAME]; two games are named: {' '.join(games)}")
     if games and config.game not in (games[0], of_profile or default):

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame, shorten
 from plyground.games.dataset_format import DatasetFormat, plain_dataset
+from plyground.games.misspelt import questions
 from plyground.games.records import state_type, without_padding
 from plyground.games.rng import Rng
 from plyground.games.signatures import misfit
@@ -130,6 +131,10 @@ class Name:
     ) -> None:
         self.name, self.file, self.kind, self.required, self.then = "", file, kind, otherwise is None, then
         self.otherwise: Callable[[Rules], Any] = otherwise or _always(None)  # the value where a game defines none
+
+    @property
+    def is_function(self) -> bool:
+        return self.kind.endswith("function")
 
     def __set_name__(self, owner: type[Rules], name: str) -> None:
         self.name = name
@@ -443,13 +448,21 @@ def read(module: ModuleType) -> Rules:
     rules = Rules(module)
     missing = [entry.name for entry in TABLE.values() if entry.required and rules.defined(entry) is None]
     if missing:
-        raise BrokenGame(f"the game {rules.name} does not define {', '.join(missing)}")
+        asked = "".join(f"; {each}" for each in _questions(rules, missing))
+        raise BrokenGame(f"the game {rules.name} does not define {', '.join(missing)}{asked}")
     here = [entry for entry in TABLE.values() if entry.file == "rules" or not rules.folder]  # others later
     faults = [fault for entry in here for fault in entry.faults(rules.defined(entry))] or list(_faults(rules))
     if faults:
         where = rules.place(*re.findall(r"\w+", faults[0]))
         raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}; see {where}")
     return rules
+
+
+def _questions(rules: Rules, missing: list[str]) -> list[str]:
+    """A question for each name of a game file that may be a missing one, misspelt."""
+    path = Path(getattr(rules.module, "__file__", None) or "")
+    kinds = {name: TABLE[name].is_function for name in missing}
+    return questions(path, kinds, TABLE) if path.suffix == ".py" and path.is_file() else []
 
 
 def _faults(rules: Rules) -> Iterator[str]:

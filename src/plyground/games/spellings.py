@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from plyground.errors import InvalidValue, command, shown, unknown
+from plyground import specs
+from plyground.errors import InvalidValue, UnknownName, command, shown, unknown
 from plyground.games import GAMES
 
 SPELLINGS = {
@@ -29,5 +30,12 @@ def game_name(given: str | os.PathLike[str]) -> str:
         how = command("play", "examples/three_in_a_row.py")
         raise InvalidValue(f"{word} is the example of a game of your own, in Plyground's folder: {how}")
     if plain in OTHERS:
-        raise unknown("game", word, (*GAMES, "a path to a game's .py file (docs/adding_a_game.md)"))
+        raise unknown_game(word, " (docs/adding_a_game.md)")
     return f"{SPELLINGS.get(plain, name)}{colon}{settings}"
+
+
+def unknown_game(word: str, more: str = "") -> UnknownName:
+    """The error for a word that names no game; `clobber` is answered with a file clobber.py that is there."""
+    file = f"{word.partition(':')[0]}.py"
+    there = [file] if specs.exists(file) else []
+    return unknown("game", word, (*GAMES, *there, f"a path to a game's .py file{more}"))
