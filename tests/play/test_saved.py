@@ -39,6 +39,15 @@ def test_a_column_string_is_a_move_for_each_character(four: pg.Game) -> None:
     assert read_moves(four.start(), "4") == [3]
 
 
+def test_a_name_of_two_characters_is_one_move_where_others_have_one(tmp_path: Path) -> None:
+    path = tmp_path / "counted.py"
+    path.write_text(Path(HOPS).read_text(encoding="utf-8").replace('"left", "right"', '"1", "10"'), encoding="utf-8")
+    start = pg.load(path).start()
+    assert start.names()[:2] == ["1", "10"]
+    assert read_moves(start, "10") == [start.action("10")]
+    assert read_moves(start, "11") == [start.action("1")] * 2
+
+
 def test_chess_moves_may_have_their_numbers() -> None:
     start = pg.load("chess").start()
     actions = read_moves(start, "1. e4 e5 2. Nf3")

@@ -134,7 +134,7 @@ def read_moves(start: Position, text: str) -> list[int]:
     words = NUMBER.sub(" ", text).split()
     if not words:
         raise InvalidText(f"there are no moves in {shorten(text)!r}")
-    if len(words) == 1 and any(len(name) == 1 for name in start.names()):
+    if len(words) == 1 and words[0] not in start.names() and any(len(name) == 1 for name in start.names()):
         words = list(words[0])
     return _played(start, words)
 
