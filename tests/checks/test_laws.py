@@ -120,6 +120,15 @@ def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, st
     assert path.name in str(caught.value)
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize("wrong", ["None", "'x'"])
+def test_a_scene_that_is_none_is_told(tmp_path: Path, wrong: str) -> None:
+    path, source = tmp_path / "pictured.py", (ROOT / "examples" / "three_in_a_row.py").read_text()
+    path.write_text(re.sub(r"(?m)^(def scene\(.*)$", rf"\1\n    return {wrong}", source))
+    with pytest.raises(BrokenGame, match=f"`scene` returns {wrong}, not a Scene"):
+        laws.scenes_are_plain(laws.sample(pg.load(str(path)), 5))
+
+
 SHORTCUTS = {
     "count_legal": "def count_legal(state, actions, work):\n    return 1\n",
     "play_head": 'def play_head(state, action, rng, work):\n    state["place"] += 1\n',

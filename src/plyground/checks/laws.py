@@ -28,7 +28,7 @@ from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.games.records import meaning
 from plyground.games.rng import seeds
-from plyground.games.scene import as_json
+from plyground.games.scene import Scene, as_json
 from plyground.position import Position
 
 Records = NDArray[np.void]
@@ -331,6 +331,8 @@ def scenes_are_plain(s: Sample) -> None:
     for state in _some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             scene = Position(s.game, state).scene(seat)
+            is_scene = isinstance(scene, Scene)  # pyright: ignore (a game's own function returns anything)
+            s.need(is_scene, f"`scene` returns {shown(scene)}, not a Scene")
             twice = [name for name, count in Counter(cell.name for cell in scene.cells()).items() if count > 1]
             s.need(not twice, f"several cells of the scene for seat {seat} are named {twice}", state)
             try:
