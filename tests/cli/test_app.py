@@ -173,7 +173,7 @@ def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: 
         (
             ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it; see {}, line 24"),
             ("@njit\ndef write_planes", "def write_planes", WRITE_PLANES),
-            ("def legal", "def leegal", " does not define legal"),
+            ("def legal", "def leegal", " does not define legal; `leegal`: did you mean `legal`? see {}, line 25"),
         )
     ):
         path = tmp_path / f"game{number}.py"
