@@ -148,7 +148,9 @@ def test_a_text_is_studied_as_the_only_game_that_can_read_it(served: Served) -> 
         page.new("sequence", "you", "you", text="4453")
         assert (page.table["game"], len(page.table["moves"])) == ("connect_four", 4)
         assert page.refusal("new_game", game="connect_four", players=["you", "random"], text="1. e4")
-        assert "neither" in page.refusal("new_game", game="paco_sako", players=["you", "you"], text="x y")["text"]
+        refused = page.refusal("new_game", game="paco_sako", players=["you", "you"], text="x y")["text"]
+        assert "neither" in refused
+        assert refused.endswith("Of another game? Choose that above")
 
 
 def test_a_text_that_the_chosen_game_reads_is_of_that_game(served: Served) -> None:

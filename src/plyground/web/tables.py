@@ -110,7 +110,7 @@ class Tables:
             names = " and ".join(map(title_of, found))
             raise InvalidValue(f"{title_of(name)} cannot read this text, {names} can: choose one of them") from error
         if not found:
-            raise error
+            raise InvalidValue(f"{error}. Of another game? Choose that above") from error
         return next(iter(found.values()))
 
     def new_saved(self, name: str, game: Game, players: list[str], text: str, actions: list[int]) -> Saved:

@@ -12,7 +12,7 @@ PGN = """[Event "Club"]
 1. f3 e5 2. g4 Qh4# 0-1
 """
 SEVERAL = PGN + "\n" + PGN.replace("Ada", "Emmy").replace("Grace", "?")
-LONGEST = 120  # characters of an error about a text
+LONGEST = 150  # characters of an error about a text: what is wrong, and that its game may be another
 
 
 def paste(person: Person, text: str, number: int = 1) -> None:

@@ -110,12 +110,13 @@ export class PlayView {
 
   /** The lists have changed. */
   changed() {
+    const played = (table) => `${table.plies} ${table.plies === 1 ? "ply" : "plies"}`;
     const rows = this.app.tables.map((table) =>
       h(
         "li",
         {},
         h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
-        h("span", { class: "soft" }, ` ${table.plies} ${table.plies === 1 ? "ply" : "plies"}, ${sidesInWords(table.status)}`),
+        h("span", { class: "soft" }, ` ${[played(table), sidesInWords(table.status)].filter(Boolean).join(", ")}`),
         button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
           class: "small",
           "aria-label": `Delete ${table.title}`,
