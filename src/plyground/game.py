@@ -264,6 +264,16 @@ class Game:
         """[N] copies of the states as perft and search play them on."""
         return states.copy() if self.rules.SEARCHED == self.rules.STATE else self.heads(states)
 
+    def redrawn(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.void]:
+        """[N] the states as the seats to act may know them: where something is hidden, copies in which that is drawn
+        again, from the generators [N], which advance; elsewhere the states themselves."""
+        if not self.rules.hidden:
+            return states
+        drawn, seats = states.copy(), np.empty(len(states), np.int32)
+        self.kernels().seats_to_act(drawn, seats)
+        self.kernels().determinize_all(drawn, seats, rngs)
+        return drawn
+
     def perft(self, states: NDArray[np.void], depth: int) -> NDArray[np.int64]:
         """[N] how many sequences of exactly `depth` actions can be played from each of `states` [N]."""
         self.check_perft(depth)
@@ -348,7 +358,7 @@ class Game:
 
         return Position.start(self, seed)
 
-    def position(self, source: Any = "startpos", seed: int = 0, strict: bool | None = None) -> Position:
+    def position(self, source: Any = "startpos", seed: int | None = None, strict: bool | None = None) -> Position:
         """A position from a text (or an array, where the game reads one). `startpos` is a fresh game.
 
         `strict` refuses positions that no game can reach; most games do so unless given `strict=False`, which refuses
@@ -357,7 +367,7 @@ class Game:
         from plyground.position import Position
 
         if isinstance(source, str) and source.strip() in ("", "startpos"):
-            return self.start(seed)
+            return self.start(seed or 0)
         state = self.blank.copy()
         if isinstance(source, str):
             self.rules.parse(source.strip(), state[0])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plyground.errors import IllegalAction, InvalidValue, is_whole, no_attribute, shorten, shown
 from plyground.game import Game, load
 from plyground.games.interface import Outcome
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds, seeds
 from plyground.games.scene import Scene, listed, listed_click, mark_last, status
 
 SQUARES = re.compile(r"([a-h][1-8]){2}[nbrq]?")  # a move as UCI writes it
@@ -43,13 +43,15 @@ class Position:
         self,
         game: Game | str | os.PathLike[str] | ModuleType,
         states: NDArray[np.void],
-        seed: int = 0,
+        seed: int | None = None,
         rngs: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Copies `states` [1] and, where given in place of a seed, the generator `rngs` [1]."""
+        """Copies `states` [1] and, where given in place of a seed, the generator `rngs` [1]. Without either, chance is
+        that of no game: an agent that plays on in thought does not foresee its dice."""
         self.game = load(game)
         self.states = states.copy()  # [1]
-        self.rngs = seeds(seed, 1) if rngs is None else rngs.copy()  # [1]
+        drawn = agent_seeds(0, 1) if seed is None else seeds(seed, 1)
+        self.rngs = drawn if rngs is None else rngs.copy()  # [1]
         self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
 
     if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
@@ -194,12 +196,20 @@ class Position:
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
-        from plyground.agents.agent import checked_actions, make
+        from plyground.agents.agent import ask, make
 
         agent = make(agent, self.game)
         if self.over:
             raise InvalidValue(f"the game is over ({self.outcome}): no agent has a move in {shorten(self.view)!r}")
-        return int(checked_actions(agent, agent.act(self.states.copy(), seeds(seed, 1)), 1)[0])
+        return int(ask(agent, self.game, self.states.copy(), agent_seeds(seed, 1))[0])
+
+    def seen_by(self, agent: Any, seed: int = 0) -> tuple[Position, NDArray[np.uint64]]:
+        """The position as an agent (or what analyses for it) gets it, and its generator [1] of that seed: the game's
+        own stays here, and what the seat to act cannot see is drawn anew."""
+        from plyground.agents.agent import states_for
+
+        rngs = agent_seeds(seed, 1)
+        return Position(self.game, states_for(agent, self.game, self.states, rngs)), rngs
 
     def evaluate(self) -> float:
         """The game's own evaluation, from -1 (the side to move loses) to 1 (it wins)."""
@@ -220,7 +230,7 @@ class Position:
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
             )
-        found = agent.analyse(self, seeds(seed, 1))
+        found = agent.analyse(*self.seen_by(agent, seed))
         return found.written_by(self.written) if hasattr(found, "written_by") else found  # an agent of one's own
 
     def written(self, line: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ import functools
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -26,6 +26,7 @@ from plyground.agents import from_file, search, uci
 from plyground.errors import InvalidValue, command, counted, naming_extras, shorten, unknown
 from plyground.game import Game, agent_repr, load
 from plyground.games.interface import Function
+from plyground.games.rng import scatter
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.runs import fingerprints
@@ -36,18 +37,20 @@ from plyground.search.timed import TimedMinimax
 
 GIVES_UP = uci.GIVES_UP  # in place of an action: the agent loses this game, and its last `faults` say why
 SEARCHABLE = "a game without chance in which nothing is hidden and that defines `evaluate`"
+UNSEEN = np.uint64(0xD1B54A32D192ED03)  # tells the draws of what a seat cannot see from those of its agent
 Options = Mapping[str, str]
 
 
 class Agent(Protocol):
     """Anything that chooses actions in many games at once.
 
-    It may have two attributes, `independent` and `stoppable`, which count as False where it has none. The functions of
-    the same names read them and say what they mean.
+    It may have three attributes, `independent`, `stoppable` and `sees_all`, which count as False where it has none. The
+    functions of the same names read them and say what they mean.
     """
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """[N] a legal action for each running state [N]. Chance comes from `rngs` [N], each row from its own."""
+        """[N] a legal action for each running state [N]; there is at least one. What the seat to act cannot see is
+        drawn anew in them. Chance comes from `rngs` [N], each row from its own; other generators decide the games'."""
         ...
 
 
@@ -63,14 +66,55 @@ class Learning(Agent, Protocol):
 
 
 def ask(
-    agent: Agent, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]
+    agent: Agent,
+    game: Game,
+    states: NDArray[np.void],
+    rngs: NDArray[np.uint64],
+    games: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int32]:
-    """[R] an agent's actions in the games of these numbers [R]."""
-    found = agent.act_in(games, states, rngs) if isinstance(agent, Learning) else agent.act(states, rngs)
-    return checked_actions(agent, found, len(states))
+    """[R] an agent's actions in running states [R], if there are any. Whoever asks an agent asks it here.
+
+    `games` [R] are the numbers of the games, for agents that learn from them.
+    """
+    if not len(states):
+        return np.empty(0, np.int32)
+    seen = states_for(agent, game, states, rngs)
+    if games is not None and isinstance(agent, Learning):
+        return _checked_actions(agent, agent.act_in(games, seen, rngs), len(states))
+    return _checked_actions(agent, agent.act(seen, rngs), len(states))
 
 
-def checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:
+def states_for(agent: Any, game: Game, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.void]:
+    """[N] the states that an agent gets: what the seats to act cannot see is drawn anew, unless it `sees_all`. The
+    draws follow from its generators [N], which stay as they are: nothing hidden changes what it chooses."""
+    if not game.rules.hidden or sees_all(agent):
+        return states
+    return game.redrawn(states, scatter(rngs ^ UNSEEN))
+
+
+def sees_all(agent: Any) -> bool:
+    """Whether an agent asks for the states themselves, hidden cards included. What it reaches in a game with hidden
+    information is then no measure of strength, so every result says so."""
+    return bool(getattr(agent, "sees_all", False))
+
+
+def all_seeing(game: Game, *agents: Any) -> tuple[str, ...]:
+    """The names of the agents that see what their seats cannot know, in a game where something is hidden."""
+    return tuple(dict.fromkeys(name_of(agent) for agent in agents if game.rules.hidden and sees_all(agent)))
+
+
+def in_words(names: Sequence[str]) -> str:
+    """`; Peek of peek.py sees all cards` for the end of a sentence, or nothing."""
+    return f"; {' and '.join(names)} {'sees' if len(names) == 1 else 'see'} what is hidden" if names else ""
+
+
+def compile_kernels(agent: Any) -> None:
+    """Compile what an agent needs before somebody waits for it. Only our own have a method for that."""
+    if hasattr(agent, "compile_kernels"):
+        agent.compile_kernels()
+
+
+def _checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:
     """What `act` has returned, if that is a whole number for each of `count` states: an agent may be anybody's."""
     actions = np.asarray(found)
     if actions.shape != (count,) or (count and actions.dtype.kind not in "iu"):
@@ -141,6 +185,9 @@ class Random:
         self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
         return actions
 
+    def compile_kernels(self) -> None:
+        self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
+
 
 class ScriptedAgent:
     """Plays by a compiled function `(state, rng) -> action`, or `(state, rng, work) -> action`, of a game."""
@@ -164,6 +211,9 @@ class ScriptedAgent:
 
         over_slices(run, len(states), available())
         return actions
+
+    def compile_kernels(self) -> None:
+        self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
         """The score of each move, where the game has a scorer of the same name; otherwise the move that it plays."""

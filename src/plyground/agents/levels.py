@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents.agent import can_search, has_network, independent, make, stoppable
+from plyground.agents.agent import can_search, compile_kernels, has_network, independent, make, stoppable
 from plyground.agents.search import thorough
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
@@ -27,7 +27,7 @@ from plyground.kernels.threads import available
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.minimax import Minimax
-from plyground.search.wins import redrawn, winning_actions
+from plyground.search.wins import winning_actions
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -155,24 +155,30 @@ class LevelAgent:
             actions = winning_actions(self.game, states, rngs)
         glancing, open_rows = chances < self.level.glances, actions < 0
         for rows, choose in ((open_rows & glancing, self.glance), (open_rows & ~glancing, self.think)):
-            if rows.any() or not len(states):  # no states: a call that compiles everything
+            if rows.any():
                 own = rngs[rows]
                 actions[rows] = choose(states[rows], own)
                 rngs[rows] = own
         return actions
+
+    def compile_kernels(self) -> None:
+        nothing = self.game.blank[:0].copy(), np.zeros(0, np.uint64)
+        winning_actions(self.game, *nothing)
+        self.glance(*nothing)
+        compile_kernels(self.thinker)
 
     def analyse(self, position: Position, rngs: Rngs) -> Analysis:
         """What it thinks of each move or, at lower levels, what it sees at a glance."""
         if self.level.tells_by_thinking:
             return self.thinker.analyse(position, rngs)
         check_running(position)
-        (actions,), (scores,) = self.scores(redrawn(self.game, position.states, rngs.copy()))
+        (actions,), (scores,) = self.scores(self.game.redrawn(position.states, rngs.copy()))
         seen = {int(action): float(score) for action, score in zip(actions, scores, strict=True) if action >= 0}
         return scored(position, seen, 0.0)
 
     def glance(self, states: Records, rngs: Rngs) -> Ints:
         """[N] actions drawn from the softmax of their scores."""
-        actions, scores = self.scores(redrawn(self.game, states, rngs.copy()))  # nobody sees hidden cards at a glance
+        actions, scores = self.scores(self.game.redrawn(states, rngs.copy()))  # nobody sees hidden cards at a glance
         scores = np.where(actions >= 0, np.clip(scores, -DECIDED, DECIDED), -np.inf)
         weights = np.exp((scores - scores.max(1, keepdims=True, initial=-DECIDED)) / self.level.temperature)
         totals = np.cumsum(weights, 1)

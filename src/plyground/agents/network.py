@@ -51,6 +51,12 @@ class NetworkAgent:
         found = self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
         return self.turns.without_circles(states, found)
 
+    def compile_kernels(self) -> None:
+        rows = self.view.rows(self.game.blank[:0].copy())
+        self.view.action_of(rows, self.view.legal(rows)[:, 0].long())
+        self.view.observe(rows)
+        self.turns.compile()
+
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
         """[N] int32 actions for states on the view's device. Agents that sample use `numbers` [N] in [0, 1)."""
         with torch.inference_mode():

@@ -75,6 +75,10 @@ class SearchAgent:
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.turns.without_circles(states, self.search(states, rngs).chosen)
 
+    def compile_kernels(self) -> None:
+        self.searcher.compile()
+        self.turns.compile()
+
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
         check_running(self.game, states)
@@ -126,6 +130,10 @@ class NetworkSearchAgent:
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.turns.without_circles(states, self.search(states, rngs).chosen)
+
+    def compile_kernels(self) -> None:
+        self.search(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
+        self.turns.compile()
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""

@@ -91,6 +91,9 @@ class TableAgent:
         over_slices(run, len(states), available(), ROWS_FOR_A_THREAD)
         return actions
 
+    def compile_kernels(self) -> None:
+        self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
+
 
 def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[Table, Rule]:
     """The table of a run's checkpoint, and how the run plays with it."""

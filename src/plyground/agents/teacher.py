@@ -82,9 +82,10 @@ class Teacher:
         return Lessons(_distinct(view), chosen, moves, weights / weights.sum(1, keepdims=True), values)
 
     def _scores(self, states: Records, top: int) -> tuple[Ints, Floats]:
-        """Actions and scores; of minimax only the `top` best exact, among numbers that no two actions share."""
+        """Actions and scores; of minimax only the `top` best exact, among numbers that no two actions share. What the
+        seat to act cannot see is drawn anew before."""
         if not isinstance(self.scorer, Minimax):
-            return self.scorer.scores(states)
+            return self.scorer.scores(self.game.redrawn(states, np.zeros(len(states), np.uint64)))
         actions, scores = self.scorer.scores(states, top)
         shared = np.flatnonzero((self.game.rules.DATASET.actions(states, actions) != actions).any(1))
         if len(shared):

@@ -181,7 +181,7 @@ def check_pairs(games: int) -> None:
 def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game_rngs: Rngs, rngs: Rngs) -> list[str]:
     """Play one agent's actions in its rows, after checking that they are legal; returns the reasons of forfeits."""
     own = rngs[rows]  # a copy
-    actions = np.ascontiguousarray(ask(agent, rows, states[rows], own), np.int32)
+    actions = np.ascontiguousarray(ask(agent, game, states[rows], own, rows), np.int32)
     rngs[rows] = own
     given_up = rows[actions == GIVES_UP]
     states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]

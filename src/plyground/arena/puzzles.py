@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent
+from plyground.agents.agent import Agent, ask
 from plyground.batch import Batch
 from plyground.game import Game
 from plyground.games.interface import FIRST_WINS, RUNNING
@@ -34,9 +34,9 @@ class Puzzles:
     states: Records  # [P]
     solutions: Bools  # [P, A]
 
-    def solved(self, agent: Agent) -> float:
+    def solved(self, game: Game, agent: Agent) -> float:
         """The share of puzzles that an agent solves."""
-        actions = agent.act(self.states.copy(), seeds(SEED, len(self.states)))
+        actions = ask(agent, game, self.states.copy(), seeds(SEED, len(self.states)))
         return float(self.solutions[np.arange(len(self.states)), actions].mean())
 
 
@@ -57,7 +57,7 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
 
 def solved(game: Game, agent: Agent) -> dict[str, float]:
     """The share of puzzles of each kind that an agent solves."""
-    return {name: puzzles.solved(agent) for name, puzzles in puzzles_of(game).items()}
+    return {name: puzzles.solved(game, agent) for name, puzzles in puzzles_of(game).items()}
 
 
 def _from_random_games(game: Game) -> Records:

@@ -123,13 +123,18 @@ class TensorBatch:
         return ended
 
     def ask(
-        self, act: Callable[[NDArray[np.void], NDArray[np.uint64]], NDArray[np.int32]], where: Tensor, actions: Tensor
+        self,
+        act: Callable[[NDArray[np.void], NDArray[np.uint64]], NDArray[np.int32]],
+        generators: Tensor,
+        where: Tensor,
+        actions: Tensor,
     ) -> None:
         """Write `act(records [R], rngs [R])` into the R rows of `actions` [N] where `where` [N] is set: for agents that
-        act on records. On a GPU this copies the states of those rows, and synchronises."""
+        act on records. They draw from `generators` [N] uint64. On a GPU this copies the states of those rows, and
+        synchronises."""
         rows = where.nonzero()[:, 0]
         if len(rows):
-            own = self.rngs.view(torch.int64)  # torch cannot index uint64
+            own = generators.view(torch.int64)  # torch cannot index uint64
             rngs = own[rows].cpu().numpy().view(np.uint64)
             chosen = act(self.on.to_records(self.states[rows]), rngs)
             actions[rows] = torch.from_numpy(chosen).to(actions)

@@ -24,7 +24,6 @@ from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.terminal import board, console, say, titled
 from plyground.errors import InvalidValue, command, counted, shorten
 from plyground.game import Game
-from plyground.games.rng import seeds
 from plyground.play import typed
 from plyground.play.saved import SavedGame
 from plyground.position import Position
@@ -85,7 +84,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     position.game.compile()
     scores = solve(position)
     with live or nullcontext():
-        last, stopped = _last(agent.analyst()(position, seeds(seed, 1), EVERY), show)
+        last, stopped = _last(agent.analyst()(*position.seen_by(agent, seed), EVERY), show)
     found = add_scores(last, scores)
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
@@ -108,7 +107,7 @@ class Explainer:
         self.analyst = make_analyst(game, "", None, None).analyst()
 
     def find(self, position: Position) -> Analysis:
-        return add_scores(last_analysis(self.analyst, position, seeds(0, 1)), solve(position))
+        return add_scores(last_analysis(self.analyst, *position.seen_by(self.analyst)), solve(position))
 
     def show(self, position: Position) -> None:
         console.print(moves_table(self.find(position), position, EXPLAINED))

@@ -11,14 +11,13 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from plyground.agents.agent import Agent
+from plyground.agents.agent import Agent, compile_kernels
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.keys import Keys, listening
 from plyground.cli.terminal import board, console, say
 from plyground.cli.words import is_run, run_path
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.games.rng import seeds
 from plyground.play.background import Background
 from plyground.play.saved import read_file, write_game
 from plyground.play.watching import Watch, by_agents, by_record
@@ -104,7 +103,7 @@ def show_agents(
     def make() -> tuple[Agent, Agent]:
         agents = makers[0](), makers[1]()
         for agent in agents:
-            agent.act(start.states[:0].copy(), seeds(0, 0))
+            compile_kernels(agent)
         return agents
 
     background = Background({"agents": make, "rules": start.game.compile})

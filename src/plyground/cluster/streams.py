@@ -115,6 +115,7 @@ def begin_stream(player: Player, seed: int, stream: int) -> None:
     games, own = player.games, int(seeds(seed, stream + 1)[stream] >> np.uint64(1))
     player.rng.manual_seed(own)
     games.batch.rngs.copy_(torch.from_numpy(seeds(own, len(games.batch))))
+    games.seed_agents(own)
     games.batch.reset()
     for tensor in (games.opponent, games.snapshot, games.side):
         tensor.zero_()

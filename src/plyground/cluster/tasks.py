@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plyground
-from plyground.agents.agent import Agent, Learning, independent, make
+from plyground.agents.agent import Agent, Learning, ask, independent, make, sees_all
 from plyground.arena.grade import Grade
 from plyground.arena.grade import grade as grade_here
 from plyground.arena.match import Match, Progress, Records, blocks, check_pairs, combined, decide, play_pairs, rounds
@@ -246,7 +246,7 @@ def act_task(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     """In a process of the cluster: an agent's actions [N], and the generators [N] afterwards."""
     own = rngs.copy()
-    return np.asarray(_agent(game, spec).act(states.copy(), own), np.int32), own
+    return ask(_agent(game, spec), load(game), states.copy(), own), own
 
 
 class RemoteAgent:
@@ -254,7 +254,7 @@ class RemoteAgent:
 
     def __init__(self, cluster: Cluster, game: Game, spec: str, agent: Agent) -> None:
         self.cluster, self.game, self.spec, self.independent = cluster, game, spec, independent(agent)
-        self.around = surroundings(game, [agent])
+        self.around, self.sees_all = surroundings(game, [agent]), sees_all(agent)
 
     __repr__ = agent_repr
 

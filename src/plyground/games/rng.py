@@ -6,6 +6,7 @@ has its own generator, hence results depend on the seed alone: not on threads, n
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,14 @@ def seeds(seed: int, n: int) -> NDArray[np.uint64]:
         start = scatter(np.uint64(int(seed) % 2**64) + STEP)
         rows = np.arange(n, dtype=np.uint64) * STEP  # [n]
         return scatter(start + rows)
+
+
+def agent_seeds(seed: int, n: int) -> NDArray[np.uint64]:
+    """`n` generators for agents: [n] uint64, far from all that `seeds` makes for games. An agent with the generator of
+    its game would know the dice before they fall; so one leads to the other by no calculation."""
+    check_seed(seed)
+    digest = hashlib.blake2b(f"agents {int(seed)}".encode(), digest_size=8).digest()
+    return seeds(int.from_bytes(digest, "little"), n)
 
 
 def check_seed(seed: int) -> None:

@@ -153,7 +153,7 @@ class AgainstAgent:
             if not len(rows):
                 return
             states, own = self._taken(rows), self.agent_rngs[rows]  # copies
-            actions = np.ascontiguousarray(ask(self.opponent, rows, states, own), np.int32)
+            actions = np.ascontiguousarray(ask(self.opponent, self.game, states, own, rows), np.int32)
             self.agent_rngs[rows] = own
             given_up = actions == GIVES_UP
             if given_up.any():

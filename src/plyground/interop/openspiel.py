@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, make
+from plyground.agents.agent import GIVES_UP, Agent, ask, make
 from plyground.errors import Error, InvalidValue, install
 from plyground.game import Game, agent_repr, load
 from plyground.games.interface import RUNNING, value_for
-from plyground.games.rng import draw, seeds
+from plyground.games.rng import agent_seeds, draw, seeds
 from plyground.position import Position
 
 try:
@@ -268,10 +268,10 @@ class SpielBot(pyspiel.Bot):
     def __init__(self, game: Game, agent: str | Agent, seed: int = 0) -> None:
         super().__init__()
         self.game, self.agent = game, make(agent, game)
-        self.rngs = seeds(seed, 1)
+        self.rngs = agent_seeds(seed, 1)
 
     def step(self, state: SpielState) -> int:
-        action = int(self.agent.act(state.moment.states.copy(), self.rngs)[0])
+        action = int(ask(self.agent, self.game, state.moment.states.copy(), self.rngs)[0])
         if action == GIVES_UP:
             raise Error(f"the agent {self.agent} gives up in {state.position.view!r}")
         return action

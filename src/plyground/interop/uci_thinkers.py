@@ -19,7 +19,7 @@ from plyground.agents.levels import STEPS, LevelAgent
 from plyground.agents.search import NetworkSearchAgent, SearchAgent
 from plyground.game import Game
 from plyground.games.chess.evaluate import SCALE
-from plyground.games.rng import draw, seeds
+from plyground.games.rng import draw
 from plyground.interop.uci_options import ELO
 from plyground.position import Position
 from plyground.search.analysis import MoveAnalysis, analyse
@@ -142,7 +142,7 @@ class TreeThinker:
         seconds = request.seconds or FOR_EVER
         config = dataclasses.replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
         last, reported = Thought([]), 0.0
-        for found in analyse(self.agent.growing(config), position, seeds(0, 1), POLL_INTERVAL):
+        for found in analyse(self.agent.growing(config), *position.seen_by(self.agent), POLL_INTERVAL):
             self.nodes = found.simulations
             moves = [move for move in found.moves if move.action in request.actions]
             lines = [_tree_line(position, move) for move in moves[: request.lines]]

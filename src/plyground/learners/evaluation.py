@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent, ask, make
 from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds
 from plyground.learners.experience import cycle_statistics
 from plyground.learners.model import Model
 from plyground.learners.replay import ReplayBuffer
@@ -73,11 +73,11 @@ def notation(game: Game, agent: Agent, opponent: Agent, name: str, games: int, s
     starts, _, _ = openings(game, games, seed)
     for k in range(games):
         position = Position(game, starts[k : k + 1].copy(), seed + k)
-        rngs, moves, sides = seeds(seed + k, 1), list[str](), game.rules.SIDES
+        rngs, moves, sides = agent_seeds(seed + k, 1), list[str](), game.rules.SIDES
         lines.append(f"# from {position.text}: the learner is {sides[k % 2]}, {name} {sides[1 - k % 2]}")
         while not position.over and len(moves) < (max_plies or game.rules.MAX_PLIES):
             actor = agent if position.to_move == k % 2 else opponent
-            move = int(actor.act(position.states.copy(), rngs)[0])
+            move = int(ask(actor, game, position.states.copy(), rngs)[0])
             moves.append(position.name(move))
             position = position.play(move)
         reason = f"({position.reason})" if position.reason else ""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
-from plyground.agents.agent import Agent, Random, ScriptedAgent, make
+from plyground.agents.agent import Agent, Random, ScriptedAgent, ask, make
 from plyground.agents.network import NetworkAgent
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
@@ -25,6 +26,7 @@ from plyground.backend.view import View
 from plyground.errors import IllegalAction, InvalidValue, shorten, shown
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
+from plyground.games.rng import agent_seeds
 
 LEARNER, SNAPSHOT = "self", "snapshot"  # opponents that are not agent specs
 MAX_REASONS = 1000  # games of a cycle whose reasons are counted: enough to tell, and texts cost time
@@ -77,6 +79,8 @@ class SelfPlay:
         n, shares = config.num_envs, opponent_shares(config.opponents)
         self.game, self.config, self.rng = game, config, rng
         self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
+        self.agent_rngs = torch.empty_like(self.batch.rngs)  # [N] the opponents' generators
+        self.seed_agents(config.seed)
         self.device, self.results = self.batch.on.device, GameResults(game, device, n)
         self.agents = {
             spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
@@ -91,13 +95,18 @@ class SelfPlay:
         self.side = torch.zeros(n, dtype=torch.int8, device=self.device)  # [N] the learner's side
         self.begin_games(torch.ones(n, dtype=torch.bool, device=self.device))
 
+    def seed_agents(self, seed: int) -> None:
+        self.agent_rngs.copy_(torch.from_numpy(agent_seeds(seed, len(self.agent_rngs))))
+
     def state(self) -> dict[str, Any]:
         games = {"states": self.batch.states, "rngs": self.batch.rngs, "plies": self.batch.plies}
-        return {**games, "opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
+        others = {"opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
+        return {**games, "agent_rngs": self.agent_rngs, **others}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
+        older = {"agent_rngs": self.agent_rngs.cpu().numpy()}  # runs whose opponents drew from the games' generators
         for name, tensor in self.state().items():
-            restore(name, tensor, dict(state), {})
+            restore(name, tensor, {**older, **state}, {})
         limits = {"opponent": len(self.specs), "side": 2, "snapshot": 2**31, "plies": 2**31 - 1}
         for name, tensor in self.state().items():
             if name in limits and not ((tensor >= 0) & (tensor < limits[name])).all():
@@ -197,11 +206,11 @@ class SelfPlay:
             numbers = torch.rand(len(turn), generator=self.rng, device=self.device)
             fill_selected(turn, actions, lambda rows: agent.choose(batch.states[rows], numbers[rows]))
         elif isinstance(agent, ScriptedAgent):
-            batch.on.choose(agent.function, str(agent), batch.states, turn, batch.rngs, actions)
+            batch.on.choose(agent.function, str(agent), batch.states, turn, self.agent_rngs, actions)
         elif isinstance(agent, Random) and is_gpu(batch.on.name):
             actions.copy_(torch.where(turn, batch.random_actions(), actions))
         else:
-            batch.ask(agent.act, turn, actions)
+            batch.ask(partial(ask, agent, self.game), self.agent_rngs, turn, actions)
 
 
 class GameResults:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from plyground.agents.agent import Agent, known, make
+from plyground.agents.agent import Agent, compile_kernels, known, make
 from plyground.agents.levels import ALPHA_BETA, analysis_spec, levels_of
 from plyground.batch import Batch
 from plyground.game import Game
 from plyground.games import GAMES
-from plyground.games.rng import seeds
 from plyground.play import hints
 from plyground.position import Position
 
@@ -29,7 +28,7 @@ def of_session(start: Position, make_agent: Callable[[], Agent]) -> Steps:
 
     def agent() -> Agent:
         made = make_agent()
-        made.act(start.states[:0].copy(), seeds(0, 0))
+        compile_kernels(made)
         return made
 
     rules: Steps = {"rules": start.game.compile}

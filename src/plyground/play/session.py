@@ -21,7 +21,7 @@ import numpy as np
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell, why_it_gives_up
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds
 from plyground.play import hints, typed
 from plyground.play.saved import write_game
 from plyground.position import Position
@@ -59,7 +59,7 @@ class Session:
         """The agent is needed when it replies: with None, a front end is still making it."""
         self.agent: Agent | None = make(agent, start.game) if isinstance(agent, str) else agent
         self.name, self.side, self.seed = name, side, seed
-        self.rngs = seeds(seed, 1)
+        self.rngs = agent_seeds(seed, 1)
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
@@ -183,7 +183,7 @@ class Session:
         if self.agent is None:
             raise InvalidValue(f"{self.name} cannot reply before `agent` is set")
         try:
-            action = int(ask(self.agent, THIS_GAME, self.position.states.copy(), self.rngs)[0])
+            action = int(ask(self.agent, self.start.game, self.position.states.copy(), self.rngs, THIS_GAME)[0])
             if action == GIVES_UP:
                 raise Error(f"{self.name} gives up: {why_it_gives_up(self.agent)}")
         except Error as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from plyground.agents.agent import GIVES_UP, Agent, ask, why_it_gives_up
 from plyground.errors import Error
 from plyground.games.interface import Outcome
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds
 from plyground.play.session import THIS_GAME, before_last_turn
 from plyground.play.typed import as_first_word, turn_text
 from plyground.position import Position
@@ -114,11 +114,11 @@ class Watch:
 
 def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:
     """Two agents choose the actions, each those of its side; the function returns them when they are ready."""
-    rngs = seeds(seed, 1)
+    rngs = agent_seeds(seed, 1)
 
     def choose(position: Position) -> int:
         agent = agents()[position.to_move]
-        action = int(ask(agent, THIS_GAME, position.states.copy(), rngs)[0])
+        action = int(ask(agent, position.game, position.states.copy(), rngs, THIS_GAME)[0])
         if action == GIVES_UP:
             raise Error(f"it gives up: {why_it_gives_up(agent)}")
         return action

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
-from plyground.games.rng import seeds
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, MoveAnalysis, last_analysis
 
@@ -108,7 +107,7 @@ def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed
 
 
 def _search(analyst: Analyst, position: Position, seed: int) -> Analysis:
-    return add_scores(last_analysis(analyst, position, seeds(seed, 1)), solve(position))
+    return add_scores(last_analysis(analyst, *position.seen_by(analyst, seed)), solve(position))
 
 
 def _judge(

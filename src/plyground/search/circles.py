@@ -11,10 +11,11 @@ import numpy as np
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
 from plyground.search.arrays import Doubles, Ints, Records
-from plyground.search.wins import legal_actions, new_within_turn
+from plyground.search.wins import after_actions, legal_actions, new_within_turn, without_luck
 
 MOST = 2_000  # positions within a turn among whose ends the best is looked for
 TURNS = 10_000  # remembered turns
+NO_RNG = np.uint64(0)  # a generator for what no chance decides
 
 
 class Turns:
@@ -33,6 +34,9 @@ class Turns:
         goes_on = (after["outcome"] == RUNNING) & (after["to_move"] == states["to_move"])
         if not goes_on.any() and not self._behind:
             return actions
+        states = self.game.redrawn(states, np.zeros(len(states), np.uint64))  # what looks the same is the same
+        after = self._after(states, actions)
+        after[goes_on] = self.game.redrawn(after[goes_on], np.zeros(goes_on.sum(), np.uint64))
         here, actions = [state.tobytes() for state in states], actions.copy()
         behind = [self._behind.get(key, frozenset()) | {key} for key in here]
         for key in here:
@@ -40,16 +44,18 @@ class Turns:
         if len(self._behind) > TURNS:  # of games that were given up
             self._behind.clear()
         for row in np.flatnonzero(goes_on):
-            if after[row].tobytes() in behind[row]:
-                actions[row] = best_end(self.game, states[row : row + 1], otherwise=actions[row])
-                after[row] = self._after(states[row : row + 1], actions[row : row + 1])[0]
+            one, part = states[row : row + 1], slice(row, row + 1)
+            if after[row].tobytes() in behind[row] and without_luck(self.game, one, actions[part], after[part], NO_RNG):
+                actions[row] = best_end(self.game, one, otherwise=actions[row])
+                after[row] = self._after(one, actions[part])[0]
             self._behind[after[row].tobytes()] = behind[row]
         return actions
 
     def _after(self, states: Records, actions: Ints) -> Records:
-        after = states.copy()
-        self.game.kernels().play_all(after, actions, np.zeros(len(after), np.uint64), self.game.work())
-        return after
+        return after_actions(self.game, states, actions, NO_RNG)
+
+    def compile(self) -> None:
+        self._after(self.game.blank[:0].copy(), np.zeros(0, np.int32))
 
 
 def best_end(game: Game, states: Records, otherwise: int) -> int:
@@ -59,9 +65,9 @@ def best_end(game: Game, states: Records, otherwise: int) -> int:
     first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
     while len(states) and len(known) < MOST:
         actions, origins = legal_actions(game, states)
-        after = states[origins]  # a copy
-        game.kernels().play_all(after, actions, np.zeros(len(after), np.uint64), game.work())
-        first = np.where(first[origins] < 0, actions, first[origins])
+        after = after_actions(game, states[origins], actions, NO_RNG)
+        sure = without_luck(game, states[origins], actions, after, NO_RNG)
+        after, first = after[sure], np.where(first[origins] < 0, actions, first[origins])[sure]
         values = _values_of_ends(game, after, side)  # [F]
         if len(values) and values.max() > best:
             best, chosen = values.max(), int(first[values.argmax()])

@@ -157,8 +157,6 @@ class DeterminizedSearch:
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result = new_result(self.game, len(states))
-        if not len(states):
-            Searcher(self.game, self.config).compile()
 
         def run(rows: slice) -> None:
             if not hasattr(self._own, "searcher"):
@@ -173,3 +171,7 @@ class DeterminizedSearch:
 
         over_slices(run, len(states), self.threads, 1)
         return result
+
+    def compile(self) -> None:
+        """Run every kernel once."""
+        Searcher(self.game, self.config).compile()

@@ -65,6 +65,9 @@ class Minimax:
     def act(self, states: Records, rngs: Words) -> Ints:
         return self._turns.without_circles(states, self.search(states, rngs)[0])
 
+    def compile_kernels(self) -> None:
+        self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
+
     def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""
         limits = Limits(self.depth, self.quiescence, self.ordering, exact=0)

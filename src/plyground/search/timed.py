@@ -104,11 +104,12 @@ class TimedMinimax:
                 if not self.nodes:
                     self._plan(states[row : row + 1], found.line)
 
-        if len(states):
-            over_slices(run, len(rows), self.threads, 1)
-        else:
-            self.search(self.game.fresh, 0.0, depth=1)  # compiles
+        over_slices(run, len(rows), self.threads, 1)
         return self._turns.without_circles(states, actions)
+
+    def compile_kernels(self) -> None:
+        self.search(self.game.fresh, 0.0, depth=1)
+        self._turns.compile()
 
     def _plan(self, state: Records, line: list[int]) -> None:
         """Remember the actions of a line that belong to the same turn."""

@@ -71,8 +71,6 @@ class TreeSearch:
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
         result, roots = new_result(self.game, len(states)), words_of(states)
-        if not len(states):
-            self.compile()
 
         def run(rows: slice) -> None:
             own = self._own_memory()

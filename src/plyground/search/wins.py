@@ -3,60 +3,76 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.game import Game
 from plyground.games.interface import FIRST_WINS, RUNNING
-from plyground.games.rng import STEP
+from plyground.games.rng import STEP, scatter
 from plyground.search.arrays import Ints, Records, Words
 
-MOST = 20_000  # positions within one turn
-DRAWS = 4  # of what is hidden and of what chance does: a win that needs no luck is there in all of them
+MOST, LONGEST = 20_000, 100  # positions and actions within one turn
+DRAWS = 4  # of what is hidden: a win that needs no luck is there in all of them
+THROWS = 16  # of the dice, which show whether they decide anything
+Bools = NDArray[np.bool_]
 
 
 def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
     """[N] an action that begins a win within the turn, for each running state [N]; -1 where there is none.
 
-    What the seat to act cannot see is redrawn, from a copy of its generator `rngs` [N]. Where something is hidden or
-    left to chance, an action must begin a win in each of DRAWS redraws.
+    What the seat to act cannot see is redrawn, from a copy of its generator `rngs` [N]: an action must begin a win in
+    each of DRAWS redraws. Nothing that chance decides belongs to it: luck is what the other moves are weighed for.
     """
-    own, luck = rngs.copy(), game.rules.hidden or game.rules.CHANCE
-    found = [_winning(game, redrawn(game, states, own), own, every=luck) for _ in range(DRAWS if luck else 1)]
+    own, every = rngs.copy(), game.rules.hidden
+    found: list[list[list[int]]] = []
+    for _ in range(DRAWS if every else 1):
+        drawn = game.redrawn(states, own)
+        found.append([_winning(game, drawn[row : row + 1], own[row], every) for row in range(len(states))])
+        own += STEP
     in_all = [
         [action for action in draws[0] if all(action in draw for draw in draws)] for draws in zip(*found, strict=True)
     ]
     return np.array([actions[0] if actions else -1 for actions in in_all], np.int32)
 
 
-def redrawn(game: Game, states: Records, rngs: Words) -> Records:
-    """A copy of states [N] in which what the seat to act cannot see is drawn again; the generators [N] advance."""
-    drawn, seats = states.copy(), np.empty(len(states), np.int32)
-    if game.rules.hidden:
-        game.kernels().seats_to_act(drawn, seats)
-        game.kernels().determinize_all(drawn, seats, rngs)
-    return drawn
-
-
-def _winning(game: Game, states: Records, rngs: Words, every: bool) -> list[list[int]]:
-    """For each state [N] the actions that begin a win within the turn, with the random numbers that follow in its
-    generator: the first one that is found, or every one. The generators [N] advance."""
-    found = [_winning_first(game, states[row : row + 1], rngs[row], every) for row in range(len(states))]
-    rngs += STEP
-    return found
-
-
-def _winning_first(game: Game, states: Records, rng: np.generic, every: bool) -> list[int]:
-    """The same in one state [1], turn by breadth: all positions after one action, after two, ..."""
-    side, work, known, found = states["to_move"][0], game.work(), set[bytes](), list[int]()
+def _winning(game: Game, states: Records, rng: np.uint64, every: bool) -> list[int]:
+    """The actions that begin a win within the turn in a state [1], every one or the first that is found. Turn by
+    breadth: all positions after one action, after two, ..."""
+    side, known, found = states["to_move"][0], set[bytes](), list[int]()
     first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
-    while len(states) and len(known) < MOST and (every or not found):
+    for _ in range(LONGEST):
+        if not len(states) or len(known) >= MOST or (found and not every):
+            break
         actions, origins = legal_actions(game, states)
-        after = states[origins]  # a copy
-        game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), work)
+        states = states[origins]
+        after = after_actions(game, states, actions, rng)
         first = np.where(first[origins] < 0, actions, first[origins])
-        found += first[after["outcome"] == FIRST_WINS + side].tolist()
-        new = new_within_turn(game, after, side, known)
-        states, first = after[new], first[new]
+        wins = after["outcome"] == FIRST_WINS + side
+        rows = np.flatnonzero(wins | ((after["outcome"] == RUNNING) & (after["to_move"] == side)))
+        rows = rows[without_luck(game, states[rows], actions[rows], after[rows], rng)]
+        found += first[rows[wins[rows]]].tolist()
+        rows = rows[new_within_turn(game, after[rows], side, known)]
+        states, first = after[rows], first[rows]
     return found
+
+
+def after_actions(game: Game, states: Records, actions: Ints, rng: np.uint64) -> Records:
+    """[F] the states after actions [F], each with the same chance, which follows `rng`."""
+    after = states.copy()
+    game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), game.work())
+    return after
+
+
+def without_luck(game: Game, states: Records, actions: Ints, after: Records, rng: np.uint64) -> Bools:
+    """[F] whether chance has no part in where actions [F] led from states [F] with `rng`: in THROWS throws they lead to
+    the same position, or end the game alike."""
+    sure = np.ones(len(states), np.bool_)
+    for number in range(1, THROWS if game.rules.CHANCE and len(states) else 1):
+        with np.errstate(over="ignore"):
+            other = after_actions(game, states, actions, scatter(rng + np.uint64(number) * STEP))
+        ended_alike = (other["outcome"] != RUNNING) & (other["outcome"] == after["outcome"])
+        heads = [game.heads(each).view(np.uint8).reshape(len(sure), -1) for each in (other, after)]
+        sure &= ended_alike | (heads[0] == heads[1]).all(1)
+    return sure
 
 
 def legal_actions(game: Game, states: Records) -> tuple[Ints, Ints]:

@@ -18,7 +18,6 @@ from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
-from plyground.games.rng import seeds
 from plyground.play import typed
 from plyground.play.hints import hint
 from plyground.play.saved import game_told, read_games
@@ -138,7 +137,7 @@ def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iter
     threats = threats_in(position) if with_threats else []
     last: Found | None = None
     told = False
-    for each in agent.analyst()(position, seeds(0, 1), EVERY):
+    for each in agent.analyst()(*position.seen_by(agent), EVERY):
         last = _found(position, add_scores(each, scores), threats)
         told = bool(each.nodes) or each.simulations >= len(each.moves)  # before that, the value is that of chance
         if told:

@@ -22,10 +22,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, make, why_it_gives_up
+from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
 from plyground.errors import Error
 from plyground.game import Game, load
-from plyground.games.rng import seeds
 from plyground.position import Position
 from plyground.web import thinking
 
@@ -160,8 +159,8 @@ def load_game(spec: str) -> Game:
 @functools.lru_cache(maxsize=HELD)
 def ready_agent(game: str, spec: str) -> Agent:
     """An agent with everything compiled that it needs."""
-    agent, blank = make(spec, load_game(game)), load_game(game).blank
-    agent.act(blank[:0].copy(), seeds(0, 0))
+    agent = make(spec, load_game(game))
+    compile_kernels(agent)
     return agent
 
 

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.game import Game
-from plyground.games.connect_four.rules import COLUMN, COLUMNS, ZERO, playable, winning_cells
+from plyground.games.connect_four.rules import COLUMN, COLUMNS, STATE, ZERO, playable, winning_cells
 from plyground.games.connect_four.solver.solver import NO_MOVE, Solver, in_words, perfect
 from plyground.games.interface import Rng, State
 from plyground.games.rng import below, draw
@@ -86,6 +86,9 @@ class Perfect:
         best = self.solver.best_moves(states)  # [N, 7]
         wanted = draw(rngs, best.sum(axis=1))  # [N] the index among the best moves
         return np.argmax(np.cumsum(best, axis=1) == (wanted + 1)[:, None], axis=1).astype(np.int32)
+
+    def compile_kernels(self) -> None:
+        self.solver.best_moves(np.zeros(0, STATE))
 
     def scores(self, states: NDArray[np.void]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """[N, 7] the legal actions, ascending and then -1, and their scores: a win is more than 0.5, the sooner the

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, Random, make
+from plyground.agents.agent import Agent, Random, ask, make
 from plyground.arena.grade import Grade, Mistake, Share
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue
@@ -59,7 +59,7 @@ def grade(
     else:
         states, scores = positions, solver.move_scores(positions).astype(np.int64)
     rngs = seeds(seed + 3, len(states))
-    actions = np.asarray(agent.act(states.copy(), rngs), np.int64)
+    actions = ask(agent, game, states.copy(), rngs).astype(np.int64)
     _check(game, agent, states, scores, actions)
     report = judged(game, states, scores, actions)
     if games:
@@ -186,13 +186,14 @@ def draw_positions(game: Game, n: int, agent: Agent, seed: int) -> Records:
 
     def slipping(player: Agent) -> Player:
         def act(states: Records, ply: int, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-            chosen = (greedy if ply in SLOW and isinstance(player, Perfect) else player).act(states, rngs)
+            chosen = ask(greedy if ply in SLOW and isinstance(player, Perfect) else player, game, states, rngs)
             slips = draw(rngs, np.full(len(states), 1000)) < 1000 * SLIPS
-            return np.where(slips | (ply < OPENING), dice.act(states, rngs), chosen)
+            return np.where(slips | (ply < OPENING), ask(dice, game, states, rngs), chosen)
 
         return act
 
-    players: list[Player] = [lambda states, ply, rngs: dice.act(states, rngs), slipping(agent), slipping(Perfect())]
+    at_random: Player = lambda states, ply, rngs: ask(dice, game, states, rngs)  # noqa: E731
+    players = [at_random, slipping(agent), slipping(Perfect())]
     parts = [_from_games(game, -(-n // 3), player, seed + 7 * k) for k, player in enumerate(players)]
     return np.unique(np.concatenate(parts))
 
