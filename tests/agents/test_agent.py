@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TINY
+from conftest import ROOT, TESTS, TINY
 from naive.minimax import naive_minimax
 from plyground import specs
-from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, entries, known, make
+from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, ask, entries, known, make
 from plyground.checks import laws
-from plyground.games.rng import seeds
+from plyground.games.rng import STEP, seeds
+from plyground.learners.evaluation import notation
+from plyground.play.session import Session
+from plyground.play.watching import by_agents
 from plyground.search.minimax import Minimax
+from plyground.web import worker
 
 
 def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
@@ -232,3 +236,171 @@ def test_what_is_no_agent_is_refused(connect_four: pg.Game) -> None:
 def test_an_agent_is_shown_by_its_game_and_spec(connect_four: pg.Game, spec: str) -> None:
     agent = make(spec, connect_four)
     assert (str(agent), repr(agent)) == (spec, f"<agent for connect_four: {spec}>")
+
+
+# ---- what an agent gets to see ----
+
+
+class Asked:
+    """Plays at random, and keeps what it was asked."""
+
+    def __init__(self, game: pg.Game) -> None:
+        self.game, self.random = game, make("random", game)
+        self.states, self.rngs = list[Any](), list[Any]()
+
+    def act(self, states: Any, rngs: Any) -> Any:
+        assert len(states), "no states: nothing to choose"
+        self.states.append(states.copy())
+        self.rngs.append(rngs.copy())
+        return self.random.act(states, rngs)
+
+    def analyse(self, position: pg.Position, rngs: Any) -> Any:
+        self.states.append(position.states.copy())
+        self.rngs += [rngs.copy(), position.rngs.copy()]
+        return None
+
+
+class Learner(Asked):
+    """The same, told which games it plays."""
+
+    def act_in(self, games: Any, states: Any, rngs: Any) -> Any:
+        return self.act(states, rngs)
+
+    def ended(self, games: Any, outcomes: Any) -> None: ...
+
+
+PEEK = """
+class Peek:
+    def __init__(self, game):
+        self.game = game
+
+    def act(self, states, rngs):
+        hidden = states["where"] * 3 ** __import__("numpy").arange(8)  # of the deck and of both hands
+        legal = self.game.legal_mask(states)
+        return [row.nonzero()[0][key % row.sum()] for row, key in zip(legal, hidden.sum(1))]
+
+
+class Open(Peek):
+    sees_all = True
+"""
+
+
+def deals(duel: pg.Game) -> tuple[Any, Any]:
+    """[40] deals, and others that look the same to the seat that acts."""
+    states = laws.sample(duel, 40, seed=4).states[:40]
+    other, seats = states.copy(), np.empty(40, np.int32)
+    duel.kernels().seats_to_act(other, seats)
+    duel.kernels().determinize_all(other, seats, seeds(9, 40))
+    assert (other != states).any()
+    return states, other
+
+
+def test_an_agent_of_ones_own_cannot_play_by_what_is_hidden(tmp_path: Path) -> None:
+    duel, file = pg.load(TINY[0]), tmp_path / "peek.py"
+    file.write_text(PEEK)
+    states, other = deals(duel)
+    peek, openly = (make(f"file:{file}:{name}", duel) for name in ("Peek", "Open"))
+    assert (ask(peek, duel, states, seeds(1, 40)) == ask(peek, duel, other, seeds(1, 40))).all()
+    assert (ask(openly, duel, states, seeds(1, 40)) != ask(openly, duel, other, seeds(1, 40))).any()
+    for agent in (Asked(duel), Learner(duel)):
+        for deal in (states, other):
+            ask(agent, duel, deal, seeds(1, 40), np.arange(40))
+        assert agent.states[0].tobytes() == agent.states[1].tobytes() != states.tobytes()
+        assert (agent.rngs[0] == seeds(1, 40)).all(), "the draws of what is hidden advance nothing"
+
+
+def test_results_say_who_sees_what_is_hidden(tmp_path: Path) -> None:
+    duel, file = pg.load(TINY[0]), tmp_path / "peek.py"
+    file.write_text(PEEK)
+    peek, openly = f"file:{file}:Peek", f"file:{file}:Open"
+    assert "hidden" not in str(pg.match(duel, peek, "random", games=10))
+    found = pg.match(duel, openly, "random", games=10)
+    assert str(found).endswith("; Open of peek.py sees what is hidden")
+    kept = tmp_path / "ladder.json"
+    for _ in range(2):  # played, and read again
+        ladder = pg.ladder(duel, openly, "random", games=4, path=kept)
+        assert f"{openly} (sees what is hidden)" in str(ladder)
+        assert "random (" not in str(ladder)
+    assert "hidden" not in str(pg.match("connect_four", make("random", "connect_four"), Seeing(), games=4))
+
+
+class Seeing:
+    sees_all = True
+
+    def act(self, states: Any, rngs: Any) -> Any:
+        return pg.load("connect_four").legal_mask(states).argmax(1)
+
+
+def test_what_is_not_hidden_is_not_copied(connect_four: pg.Game) -> None:
+    class Same:
+        def act(self, states: Any, rngs: Any) -> Any:
+            assert states is given
+            return np.zeros(len(states), np.int32)
+
+    given = connect_four.start().states
+    ask(Same(), connect_four, given, seeds(0, 1))
+
+
+def steps_between(one: Any, other: Any) -> Any:
+    """How many numbers lie between the states of two generators, at most 2**63."""
+    with np.errstate(over="ignore"):
+        found = (one - other) * np.uint64(pow(int(STEP), -1, 2**64))
+        return np.minimum(found, np.uint64(0) - found)
+
+
+@pytest.mark.compiled
+def test_no_agent_has_the_generator_of_its_game() -> None:
+    """An agent that had it would know what chance does next: of all that are handed out, none is within a million
+    numbers of those that decide."""
+    pig = pg.load(TESTS / "tiny_games" / "pig.py")
+
+    def asked(play: Any, games: int = 1, seed: int = 0) -> None:
+        agent = Asked(pig)
+        play(agent)
+        assert agent.rngs
+        handed = np.concatenate(agent.rngs)
+        assert (steps_between(handed[:, None], seeds(seed, games)) > 1_000_000).all()
+        positions = [pg.Position(pig, states[:1]).rngs for states in agent.states]  # in which it plays on in thought
+        assert (steps_between(np.concatenate(positions)[:, None], seeds(seed, games)) > 1_000_000).all()
+
+    def session(agent: Any) -> None:
+        game = Session(pig.start(0), agent, "asked", side=1, seed=0)
+        while game.agent_to_move:
+            game.reply()
+
+    def watched(agent: Any) -> None:
+        by_agents(lambda: (agent, agent), 0)(pig.start(0))
+
+    asked(lambda agent: pig.start(0).ask(agent))
+    asked(lambda agent: pig.start(0).analyse(agent))
+    asked(lambda agent: pg.match(pig, agent, agent, games=20), games=10)
+    asked(lambda agent: notation(pig, agent, agent, "asked", 1, 0, 30))
+    asked(session)
+    asked(watched)
+
+
+def test_no_agent_is_asked_about_nothing(tmp_path: Path, connect_four: pg.Game) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(
+        "class Own:\n    def __init__(self, game):\n        self.game = game\n\n    def act(self, states, rngs):\n"
+        "        if not len(states):\n            raise ZeroDivisionError\n"
+        "        return self.game.legal_mask(states).argmax(1)\n"
+    )
+    spec = f"file:{file}:Own"
+    pg.match(connect_four, spec, "random", games=4)
+    pg.ladder(connect_four, spec, "random", games=2)
+    pg.grade(connect_four, Asked(connect_four), positions=60, games=2, seed=2)
+    assert Session(connect_four.start(), spec, "own", side=1, seed=0).reply()
+    assert worker.ready_agent("connect_four", spec)
+    assert notation(connect_four, make(spec, connect_four), Asked(connect_four), "own", 2, 0, None)
+    assert not len(ask(make(spec, connect_four), connect_four, connect_four.blank[:0].copy(), seeds(0, 0)))
+
+
+def test_agents_are_asked_in_one_place() -> None:
+    """`ask` hides what a seat cannot see and asks about no empty batch; whoever calls `act` himself may forget it."""
+    own = {"agents/agent.py", "agents/from_file.py"}
+    own |= {"agents/levels.py", "interop/uci_thinkers.py", "interop/onnx.py"}  # parts of agents of ours
+    own |= {"checks/laws.py"}  # scripted agents, as devices run them
+    for path in (ROOT / "src" / "plyground").rglob("*.py"):
+        calls = re.findall(r"(?<!self)\.act(?:_in)?\b(?!\w)", path.read_text())
+        assert not calls or str(path.relative_to(ROOT / "src" / "plyground")) in own, path

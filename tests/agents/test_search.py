@@ -12,7 +12,7 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
-from plyground.agents.agent import Learning, ask, make, stoppable
+from plyground.agents.agent import Learning, ask, compile_kernels, make, stoppable
 from plyground.agents.search import (
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
@@ -158,7 +158,7 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
     agent, states = make(spec, game), game.start(1).states
     if isinstance(agent, SearchAgent):
         agent.searcher.threads = 1  # another thread would go on for a minute
-    agent.act(states[:0], seeds(0, 0))
+    compile_kernels(agent)
 
     def perf_counter() -> float:
         looks[0] += 1
@@ -215,16 +215,16 @@ def test_ctrl_c_ends_a_search_by_simulations_and_one_with_reuse_too(
 ) -> None:
     game, games = pg.load(word), np.arange(2)
     agent, states = make(spec, game), game.start(1).states
-    agent.act(states[:0], seeds(0, 0)) if "net" not in spec else None
+    compile_kernels(agent)
     assert stoppable(agent)
     signals = Signals(agent, monkeypatch)
     with at_once(), interruptible():
-        chosen = ask(agent, games[:1], states, seeds(0, 1))
+        chosen = ask(agent, game, states, seeds(0, 1), games[:1])
         assert chosen[0] in pg.Position(game, states).legal()
         assert signals.calls == 3, "nothing was searched after the signal"
         signals.calls = 0
         with pytest.raises(KeyboardInterrupt):  # it was meant for the match
-            ask(agent, games, np.repeat(states, 2), seeds(0, 2))
+            ask(agent, game, np.repeat(states, 2), seeds(0, 2), games)
 
 
 def test_an_agent_that_does_not_search_cannot_be_stopped(connect_four: pg.Game) -> None:

@@ -238,12 +238,11 @@ def test_a_tree_is_reused_in_the_next_move_of_the_same_game(connect_four: pg.Gam
     assert searcher.search_in(games, position.states, rngs).visits[0].sum() == 300
 
 
-def test_a_search_of_no_position_compiles_the_kernels(three: pg.Game) -> None:
-    """`play` calls an agent so before a person waits for its first move."""
+def test_every_kernel_can_be_compiled_before_a_search(three: pg.Game) -> None:
+    """`play` does so before a person waits for the first move."""
     searcher = TreeSearch(three, SearchConfig(simulations=7, leaf="random"), threads=1)
     calls = counted_kernels(searcher)
-    found = searcher.search(three.start().states[:0], np.zeros(0, np.uint64))
-    assert found.chosen.shape == (0,)
+    searcher.compile()
     assert calls == ["begin_all", "simulate_all", "finish_all"]
 
 

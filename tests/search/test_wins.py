@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TINY
+from conftest import TESTS, TINY
+from plyground.agents.agent import make
 from plyground.checks import laws
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.paco_sako import analysis
@@ -77,3 +78,34 @@ def test_what_is_hidden_changes_nothing() -> None:
     assert other.tobytes() != states.tobytes()
     rngs = seeds(2, len(states))
     assert (winning_actions(game, states, rngs) == winning_actions(game, other, rngs)).all()
+
+
+def test_luck_is_no_win() -> None:
+    """Pig: with 25 points in the turn and none before, only luck wins at once; with 100, holding does."""
+    pig = pg.load(TESTS / "tiny_games" / "pig.py")
+    for points in (0, 60, 70):
+        state = np.repeat(pig.position(f"{points} 0 25 0").states, 200)
+        assert (winning_actions(pig, state, seeds(3, 200)) == -1).all()
+    assert win(pig, pig.position("80 0 25 0")) == "hold"
+    state = np.repeat(pig.position("80 0 25 0").states, 200)
+    assert (winning_actions(pig, state, seeds(3, 200)) == 1).all()
+
+
+def test_a_level_weighs_its_luck_as_a_search_does() -> None:
+    pig = pg.load(TESTS / "tiny_games" / "pig.py")
+    rows = np.repeat(pig.position("0 0 25 0").states, 60)
+    rolled = {
+        spec: int((make(spec, pig).act(rows, seeds(1, 60)) == 0).sum()) for spec in ("level:9", "search:sims=1000")
+    }
+    assert max(rolled.values()) <= 12, rolled
+
+
+def test_a_turn_without_end_is_searched_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From any position a turn of Pig may go on for ever."""
+    from plyground.search import wins
+
+    pig, calls = pg.load(TESTS / "tiny_games" / "pig.py"), list[int]()
+    monkeypatch.setattr(wins, "without_luck", lambda game, states, *_: np.ones(len(states), np.bool_))
+    monkeypatch.setattr(wins, "legal_actions", lambda *each, own=wins.legal_actions: calls.append(1) or own(*each))
+    winning_actions(pig, pig.position("0 0 25 0").states, seeds(0, 1))
+    assert len(calls) <= wins.LONGEST

@@ -103,9 +103,9 @@ def all_seeing(game: Game, *agents: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name_of(agent) for agent in agents if game.rules.hidden and sees_all(agent)))
 
 
-def in_words(names: Sequence[str]) -> str:
-    """`; Peek of peek.py sees all cards` for the end of a sentence, or nothing."""
-    return f"; {' and '.join(names)} {'sees' if len(names) == 1 else 'see'} what is hidden" if names else ""
+def told_to_see(names: Sequence[str]) -> str:
+    """`Peek of peek.py sees what is hidden`; nothing without names."""
+    return f"{' and '.join(names)} {'sees' if len(names) == 1 else 'see'} what is hidden" if names else ""
 
 
 def compile_kernels(agent: Any) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent, all_seeing, make, told_to_see
 from plyground.arena.match import Match, Progress, check_pairs
 from plyground.errors import InvalidText, InvalidValue, is_whole, shown
 from plyground.game import Game, load
@@ -53,11 +53,15 @@ class Grade:
     mistakes: list[Mistake]
     games: Match | None
     """against the perfect player, from both sides"""
+    all_seeing: tuple[str, ...] = ()
+    """the agent's name, if it saw what its seat cannot know (`sees_all`)"""
 
     def __str__(self) -> str:
         every = self.wdl["all"]
         where = f"in the {every.cases} of {self.positions} positions where it can be lost"
         words = f"{every.agent:.1%} of moves keep the result {where}"
+        if self.all_seeing:
+            words += f"; {told_to_see(self.all_seeing)}"
         return words if self.games is None else f"{words}; against the perfect player {self.games}"
 
     def __repr__(self) -> str:
@@ -84,7 +88,9 @@ def grade(
     if games != 0:
         check_pairs(games)
     check_seed(seed)
-    return game.rules.grade(game, make(agent, game), positions, seed, games, progress=progress)
+    agent = make(agent, game)
+    report = game.rules.grade(game, agent, positions, seed, games, progress=progress)
+    return replace(report, all_seeing=all_seeing(game, agent))
 
 
 def read_positions(game: Game, text: str, source: str) -> NDArray[np.void]:

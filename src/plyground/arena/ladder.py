@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from plyground.agents.agent import Agent, make, name_of, spec_of
+from plyground.agents.agent import Agent, all_seeing, make, name_of, spec_of
 from plyground.arena.match import Match, check_pairs, play_match
 from plyground.arena.rating import Ratings, bradley_terry
 from plyground.errors import InvalidValue, counted, plain_os_errors, shown
@@ -52,6 +52,8 @@ class Ladder:
     """games for each pair of agents"""
     seed: int
     results: tuple[Result, ...] = ()
+    all_seeing: tuple[str, ...] = ()
+    """the agents that saw what their seats cannot know (`sees_all`)"""
 
     @property
     def agents(self) -> list[str]:
@@ -61,8 +63,13 @@ class Ladder:
     def __str__(self) -> str:
         """Agents with their Elo and half the width of its 95% interval, best first."""
         ratings = self.ratings()
-        rated = sorted(zip(ratings.elo, ratings.error, self.agents, strict=True), reverse=True)
+        names = map(self.described, self.agents)
+        rated = sorted(zip(ratings.elo, ratings.error, names, strict=True), reverse=True)
         return "\n".join(f"{elo:+6.0f} ±{error:<4.0f} {name}" for elo, error, name in rated)
+
+    def described(self, name: str) -> str:
+        """An agent's name, and whether it saw what is hidden."""
+        return f"{name} (sees what is hidden)" if name in self.all_seeing else name
 
     def __repr__(self) -> str:
         rated = ", ".join(" ".join(line.split()) for line in str(self).splitlines())
@@ -97,6 +104,7 @@ class _File(TypedDict):
     games: int
     seed: int
     results: list[_Result]
+    all_seeing: NotRequired[list[str]]
 
 
 def read(path: Path) -> Ladder:
@@ -106,7 +114,7 @@ def read(path: Path) -> Ladder:
     for each in results:
         if min(each.wins, each.draws, each.losses) < 0 or not 0 < each.games < MOST_GAMES:
             raise DamagedFile(f"{path}: {each.a} against {each.b} is no result of a match: {each}")
-    return Ladder(data["game"], data["games"], data["seed"], tuple(results))
+    return Ladder(data["game"], data["games"], data["seed"], tuple(results), tuple(data.get("all_seeing", ())))
 
 
 def ladder(
@@ -177,6 +185,7 @@ def climb(
     check_pairs(games)
     made = dict(own or {})
     players = {name: made[name] if name in made else make(name, game) for name in names}  # an unknown spec is an error
+    ladder = replace(ladder, all_seeing=tuple(name for name in names if all_seeing(game, players[name])))
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     here = (play_match(game, players[a], players[b], games, seed) for a, b in missing)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, Learning, ask, independent, make, name_of, tell
+from plyground.agents.agent import (
+    GIVES_UP,
+    Agent,
+    Learning,
+    all_seeing,
+    ask,
+    independent,
+    make,
+    name_of,
+    tell,
+    told_to_see,
+)
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue, counted, is_whole, shown
@@ -41,6 +52,8 @@ class Match:
     """reasons of forfeited games: an engine died or answered with an illegal move"""
     max_plies: int = 0
     """the limit of plies after the opening"""
+    all_seeing: tuple[str, ...] = ()
+    """the agents that saw what their seats cannot know (`sees_all`)"""
 
     @property
     def games(self) -> int:
@@ -75,7 +88,14 @@ class Match:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {counted(self.games, 'game')}: {self.results}"
+        return (
+            f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {counted(self.games, 'game')}: {self.results}{self.warning}"
+        )
+
+    @property
+    def warning(self) -> str:
+        """`; Peek of peek.py sees what is hidden`, or nothing."""
+        return f"; {told_to_see(self.all_seeing)}" if self.all_seeing else ""
 
     def __repr__(self) -> str:
         return f"<match: {self}>"
@@ -170,7 +190,7 @@ def play_pairs(
     finally:  # also on Ctrl-C: an agent that learns saves what it has learned
         for agent in (first, second):
             tell(agent, np.arange(games), states["outcome"])
-    return _result(game, states, plies, faults, limit)
+    return replace(_result(game, states, plies, faults, limit), all_seeing=all_seeing(game, first, second))
 
 
 def check_pairs(games: int) -> None:
@@ -247,7 +267,8 @@ def combined(parts: list[Match]) -> Match:
     endings = sum((Counter(part.endings) for part in parts), Counter[str]())
     faults = tuple(fault for part in parts for fault in part.faults)
     stopped = sum(part.unfinished for part in parts)
-    return Match(np.concatenate([part.scores for part in parts]), plies, stopped, endings, faults, parts[0].max_plies)
+    scores, one = np.concatenate([part.scores for part in parts]), parts[0]
+    return Match(scores, plies, stopped, endings, faults, one.max_plies, one.all_seeing)
 
 
 def openings(

@@ -17,7 +17,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from plyground.agents.agent import ScriptedAgent
+from plyground.agents.agent import Agent, ScriptedAgent, ask, make, sees_all
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
 from plyground.checks.compiling import check_compiling
@@ -27,7 +27,7 @@ from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.games.records import meaning
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds, seeds
 from plyground.games.scene import Scene, as_json
 from plyground.position import Position
 
@@ -44,6 +44,9 @@ class Sample:
     actions: NDArray[np.int32]  # [N]
     after: Records  # [N] running or over
     rewards: NDArray[np.float32]  # [N]
+    telling: NDArray[np.intp]  # rows of `states` in which, together, every action is legal that was legal in the games
+    seen: int
+    """the number of these actions"""
 
     @property
     def every(self) -> Records:
@@ -53,14 +56,23 @@ class Sample:
     def need(self, holds: bool | np.bool_, message: str, states: Any = ()) -> None:
         _need(holds, self.game, message, states)
 
+    def some(self, states: Records, most: int = 500) -> Iterator[Records]:
+        """Single states [1] of `states` or others with the same rows, as copies: evenly spread, and those in which the
+        rare actions are legal."""
+        spread = np.linspace(0, len(states) - 1, most).astype(np.intp)
+        for row in np.union1d(spread, self.telling[:MOST_TELLING]):
+            yield states[row : row + 1].copy()
+
 
 def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Sample:
-    """Play random games to their ends; keep all plies or, where they are many, about `most` of them and all endings."""
+    """Play random games to their ends; keep all plies or, where they are many, about `most` of them, all endings, and
+    states in which the rarest actions are legal."""
     batch = Batch(game, games, seed, check=False)  # the laws check
     parts: list[tuple[Records, NDArray[np.int32], Records, NDArray[np.float32]]] = []
+    listed: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []  # legal actions; how many each state has
     going = np.ones(games, np.bool_)
     for _ in range(game.rules.MAX_PLIES):
-        _room_suffices(game, batch.states)
+        listed.append(_legal_lists(game, batch.states[going]))
         states, actions, rngs = batch.states.copy(), batch.random_actions(), batch.rngs.copy()
         _need((actions >= 0).all(), game, "a running game has no legal action", states[actions < 0])
         after = _played(game, states, actions, rngs)  # `batch.next_states` has only heads
@@ -71,24 +83,53 @@ def sample(game: Game, games: int = 64, seed: int = 0, most: int = 5000) -> Samp
             states, actions, after, rewards = (np.concatenate(column) for column in zip(*parts, strict=True))
             kept = after["outcome"] != RUNNING
             kept[np.linspace(0, len(kept) - 1, most).astype(int)] = True
-            return Sample(game, states[kept], actions[kept], after[kept], rewards[kept])
+            telling, seen = _with_every_action(*map(np.concatenate, zip(*listed, strict=True)))
+            kept[telling] = True
+            rows = np.cumsum(kept)[telling] - 1
+            return Sample(game, states[kept], actions[kept], after[kept], rewards[kept], rows, seen)
     raise BrokenGame(f"{game}: a random game still runs after MAX_PLIES = {game.rules.MAX_PLIES} plies")
 
 
-def _room_suffices(game: Game, states: Records) -> None:
-    """Check that MAX_LEGAL is large enough, with room for every action, so that nothing is overwritten."""
+def _legal_lists(game: Game, states: Records) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The legal actions of all states [N], one after the other, and how many each has [N]. There is room for every
+    action, so that nothing is overwritten where MAX_LEGAL is too small."""
     lists, counts = np.empty((len(states), game.num_actions), np.int32), np.empty(len(states), np.int32)
     game.kernels().legal_lists(states, lists, counts, game.work())
     most, limit = int(counts.max()), game.rules.MAX_LEGAL
     message = f"`legal` lists {most} actions, but MAX_LEGAL is {limit}: it must be at least {most}, found"
     _need(most <= limit, game, message, states[counts == most])
+    return lists[np.arange(game.num_actions) < counts[:, None]], counts
+
+
+def _with_every_action(listed: NDArray[np.int32], counts: NDArray[np.int32]) -> tuple[NDArray[np.intp], int]:
+    """Few of the states in which together every action is legal that is legal in any, those with the rarest actions
+    first; and the number of these actions. `listed` and `counts`: as `_legal_lists` gives them."""
+    ends = np.cumsum(counts)
+    actions, first, times = np.unique(listed, return_index=True, return_counts=True)
+    covered, rows = np.zeros(actions.max(initial=0) + 1, np.bool_), list[int]()
+    for k in np.argsort(times, kind="stable"):
+        if not covered[actions[k]]:
+            row = int(np.searchsorted(ends, first[k], side="right"))
+            covered[listed[ends[row] - counts[row] : ends[row]]] = True
+            rows.append(row)
+    return np.array(rows, np.intp), len(actions)
 
 
 def check(game: Game, games: int = 64, seed: int = 0) -> Iterator[tuple[str, bool]]:
     """Run every law; yields the sentence of each law that holds and whether the game defines the names it is about;
     raises `BrokenGame` at the first that fails."""
+    yield from run_laws(compiled_sample(game, games, seed))
+
+
+def compiled_sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
+    """What `run_laws` looks at; a game that cannot be compiled or played is told."""
     check_compiling(game)
-    samples = _told(game, "a random game", lambda: sample(game, games, seed))
+    return _told(game, "a random game", lambda: sample(game, games, seed))
+
+
+def run_laws(samples: Sample) -> Iterator[tuple[str, bool]]:
+    """The laws of `check`, one after the other."""
+    game = samples.game
     for law in LAWS:
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
@@ -153,7 +194,7 @@ def rewards(s: Sample) -> None:
 def words(s: Sample) -> None:
     """What people read is a text: `text`, `draw`, `observe`, `reason`, `prompt` and `action_name` return one."""
     rules = s.game.rules
-    for state in _some(s.every, 50):
+    for state in s.some(s.every, 50):
         position = Position(s.game, state)
         calls: list[tuple[str, list[int]]] = [(name, []) for name in ("text", "draw", "reason")]
         calls += [("observe", [seat]) for seat in range(rules.SEATS)] + ([] if position.over else [("prompt", [])])
@@ -164,7 +205,7 @@ def words(s: Sample) -> None:
 
 def texts(s: Sample) -> None:
     """A state's text reads back as an equal state in which nothing is wrong; reading changes no setting."""
-    for state in _some(s.every):
+    for state in s.some(s.every):
         position = Position(s.game, state)
         try:
             again = s.game.position(position.text, strict=True)
@@ -180,7 +221,7 @@ def texts(s: Sample) -> None:
 
 def nonsense(s: Sample) -> None:
     """A text that means nothing is refused with `InvalidText`, and with no other error."""
-    good = [s.game.rules.text(state[0]) for state in _some(s.every, 20)]
+    good = [s.game.rules.text(state[0]) for state in s.some(s.every, 20)]
     cut = [each for text in good for each in (text[:-1], text[1:], text + text, text[::-1], text.swapcase())]
     garbled = [each for number, text in enumerate(good) for each in _garbled(text, number)]
     for text in (*NONSENSE, *cut, *garbled):
@@ -207,7 +248,7 @@ def _garbled(text: str, number: int) -> Iterator[str]:
 
 def names(s: Sample) -> None:
     """Different legal actions of a state have different names, and each name finds its action."""
-    for state in _some(s.states):
+    for state in s.some(s.states):
         position = Position(s.game, state)
         legal, called = position.legal(), position.names()
         s.need(len(set(called)) == len(legal), f"`action_name` does not tell actions apart: {called}", state)
@@ -263,7 +304,7 @@ def heads_suffice(s: Sample) -> None:
             s.game.kernels("evaluate").evaluate_all(heads, values[0])
             s.game.kernels("evaluate").evaluate_all(s.every, values[1])
             s.need(np.array_equal(values[0], values[1]), "`evaluate` reads beyond HEAD")
-        for state, head in zip(_some(s.every), _some(heads), strict=True):
+        for state, head in zip(s.some(s.every), s.some(heads), strict=True):
             s.need(rules.text(state[0]) == rules.text(head[0]), "`text` reads beyond HEAD")
     except (NumbaError, ValueError) as error:  # the compiler, or numpy, finds no such field
         raise BrokenGame(f"{s.game}: one of its functions reads beyond HEAD: {error}") from error
@@ -319,7 +360,7 @@ def secrets_are_kept(s: Sample) -> None:
         same = _equal(s.game, other, s.states)
         s.need(same or rules.hidden, "`determinize` changes a game without secrets")
         s.need(not same or not rules.hidden, f"`determinize` redraws nothing for seat {seat}")
-        for state, before in zip(_some(other), _some(s.states), strict=True):
+        for state, before in zip(s.some(other), s.some(s.states), strict=True):
             wrong = rules.problems(state[0])
             s.need(not wrong, f"`determinize` makes an impossible state: {wrong}", state)
             same = rules.observe(state[0], seat) == rules.observe(before[0], seat)
@@ -328,7 +369,7 @@ def secrets_are_kept(s: Sample) -> None:
 
 def scenes_are_plain(s: Sample) -> None:
     """A scene is plain data that JSON can represent, and its cells have different names."""
-    for state in _some(s.every, MOST_SCENES):
+    for state in s.some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             scene = Position(s.game, state).scene(seat)
             is_scene = isinstance(scene, Scene)  # pyright: ignore (a game's own function returns anything)
@@ -345,14 +386,14 @@ def scenes_keep_secrets(s: Sample) -> None:
     """States that differ only in what a seat cannot see have equal scenes."""
     if s.game.rules.hidden:
         for seat in range(s.game.rules.SEATS):
-            others = _some(_redrawn(s, seat, 6), MOST_SCENES)
-            for state, redrawn in zip(_some(s.states, MOST_SCENES), others, strict=True):
+            others = s.some(_redrawn(s, seat, 6), MOST_SCENES)
+            for state, redrawn in zip(s.some(s.states, MOST_SCENES), others, strict=True):
                 same = Position(s.game, state).scene(seat) == Position(s.game, redrawn).scene(seat)
                 s.need(same, f"`scene` shows seat {seat} what it cannot know", state)
 
 
 def agents_keep_secrets(s: Sample) -> None:
-    """What a scripted agent does and how a scorer ranks actions does not depend on what the seat cannot see."""
+    """What agents do and how scorers rank actions does not depend on what the seat cannot see."""
     rules, acting = s.game.rules, _acting(s)
     if not rules.hidden:
         return
@@ -368,11 +409,36 @@ def agents_keep_secrets(s: Sample) -> None:
             (actions, one), (_, other) = scores(states), scores(others)
             same = np.array_equal(one[actions >= 0], other[actions >= 0])
             s.need(same, f"the scorer {name} ranks actions by what seat {seat} cannot see")
+        few = _few(len(states))
+        for name, agent in _agents(s.game).items():
+            one, other = (ask(agent, s.game, each[few], agent_seeds(8, len(few))) for each in (states, others))
+            s.need(np.array_equal(one, other), f"the agent {name} acts by what seat {seat} cannot see")
+
+
+def agents_foresee_nothing(s: Sample) -> None:
+    """What agents do does not depend on the generator that decides what chance does next."""
+    if s.game.rules.CHANCE:
+        for name, agent in _agents(s.game).items():
+            for row in _few(len(s.states)):
+                state = s.states[row : row + 1]
+                one, other = (Position(s.game, state, seed).ask(agent) for seed in (1, 2))
+                s.need(one == other, f"the agent {name} acts by what chance will do", state)
+
+
+def _few(n: int) -> NDArray[np.intp]:
+    """Rows of n states for agents, which take their time."""
+    return np.unique(np.linspace(0, n - 1, MOST_ASKED).astype(np.intp))[:n]
+
+
+def _agents(game: Game) -> dict[str, Agent]:
+    """The agents that a game defines, by name, and levels: one that glances and one that thinks."""
+    names = [*game.rules.POLICIES, *game.rules.AGENTS, *LEVELS]
+    return {name: agent for name in names if not sees_all(agent := make(name, game))}
 
 
 def clicks_tell_actions_apart(s: Sample) -> None:
     """The clicks for a legal action are cells of the acting seat's scene; no path is the beginning of another."""
-    for state in _some(s.states, MOST_SCENES):
+    for state in s.some(s.states, MOST_SCENES):
         position = Position(s.game, state)
         paths = {action: tuple(path) for action, path in position.paths().items()}
         there = {cell.click for cell in position.scene().cells()}
@@ -399,7 +465,7 @@ def transposition_keys(s: Sample) -> None:
     key = s.game.rules.transposition_key
     if key is None:
         return
-    for state in _some(s.states, 50):
+    for state in s.some(s.states, 50):
         again = s.game.position(s.game.rules.text(state[0]))
         s.need(
             key(state[0]) == key(again.state), "`transposition_key` differs after a round trip through the text", state
@@ -413,7 +479,7 @@ def loud_lists(s: Sample) -> None:
         s.need(listing is None, "`legal_loud` needs `loudness`, which says what is loud")
         return
     takes, batch = len(inspect.signature(listing).parameters), Batch(s.game, 1)  # with `work` or without
-    for state in _some(s.states):
+    for state in s.some(s.states):
         actions, work = s.game.scratch(), s.game.work()
         count = listing(*(state[0], actions, work[0])[:takes])
         (legal,), (among,) = batch.legal_list(state)
@@ -470,6 +536,7 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
         scenes_are_plain,
         scenes_keep_secrets,
         agents_keep_secrets,
+        agents_foresee_nothing,
     ),
     *(clicks_tell_actions_apart, evaluations, transposition_keys, loud_lists, symmetries, heads_play_on),
 )
@@ -479,7 +546,8 @@ ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names 
     slots_are_permutations: ("ENCODERS",),
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),
-    agents_keep_secrets: ("POLICIES", "SCORERS"),
+    agents_keep_secrets: ("determinize",),
+    agents_foresee_nothing: ("CHANCE",),
     evaluations: ("evaluate",),
     transposition_keys: ("transposition_key",),
     loud_lists: ("legal_loud",),
@@ -498,12 +566,8 @@ def _need(holds: bool | np.bool_, game: Game, message: str, states: Any = ()) ->
         raise BrokenGame(f"{game}: {message}{where}")
 
 
-def _some(states: Records, most: int = 500) -> Iterator[Records]:
-    """Single states [1], evenly spread, as copies."""
-    for row in np.unique(np.linspace(0, len(states) - 1, most).astype(int)):
-        yield states[row : row + 1].copy()
-
-
+MOST_TELLING = 20 if numba.config.DISABLE_JIT else 1000  # pyright: ignore
+LEVELS, MOST_ASKED = ("level:2", "level:5"), 4 if numba.config.DISABLE_JIT else 30  # pyright: ignore
 MOST_SCENES = 20 if numba.config.DISABLE_JIT else 200  # pyright: ignore
 MOST_ENCODED = 250 if numba.config.DISABLE_JIT else 10_000  # pyright: ignore
 

@@ -268,19 +268,21 @@ def check(
     if "numba" not in sys.modules:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"  # a write beyond an array is then an error, not a crash
     from plyground.checks.allocations import allocations
-    from plyground.checks.laws import check as laws_of
+    from plyground.checks.laws import compiled_sample, run_laws
     from plyground.checks.names import misspelt, undefined
     from plyground.checks.passed import remember
     from plyground.checks.portrait import portray
 
     stop_at_once()
     rules, kept = pg.load(spec), 0
-    for law, defined in laws_of(rules, games, seed):
+    samples = compiled_sample(rules, games, seed)
+    for law, defined in run_laws(samples):
         print(f"✓ {law}" if defined else f"- {law} (not defined)")
         kept += defined
     if rules.path:
         remember(Path(rules.path))
     print(f"{rules} keeps all {kept} laws that concern it, as far as {counted(games, 'random game')} can tell.")
+    print(f"In their states {samples.seen:,} of {counted(rules.num_actions, 'action')} were legal, and were looked at.")
     print(textwrap.fill(f"Not defined, all optional: {', '.join(undefined(rules)) or 'none'}.", 120))
     if not rules.encoders:
         print("It has no ENCODERS: networks cannot learn it before it defines one.")

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import Entry, entries, known
+from plyground.agents.agent import Entry, entries, known, told_to_see
 from plyground.arena.grade import Grade, Share
 from plyground.arena.ladder import Ladder
 from plyground.arena.match import Match
@@ -182,6 +182,8 @@ def show_match(
         console.print(f"stopped after {after} and counted as drawn: {stopped}")
     for fault in dict.fromkeys(result.faults):
         console.print(f"a game was given up: {fault}")
+    if result.all_seeing:
+        console.print(f"no measure of strength: {told_to_see(result.all_seeing)}")
     if sprt and verdict:
         ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
         console.print(
@@ -198,7 +200,7 @@ def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
 
 def match_numbers(result: Match) -> Mapping[str, object]:
     """A match for machines; an infinite rating is null."""
-    names = ("games", "wins", "draws", "losses", "score", "interval", "plies", "unfinished", "faults")
+    names = ("games", "wins", "draws", "losses", "score", "interval", "plies", "unfinished", "faults", "all_seeing")
     elo, low, high = (value if math.isfinite(value) else None for value in (result.elo, *result.elo_interval))
     return {name: getattr(result, name) for name in names} | {"elo": elo, "elo_interval": (low, high)}
 
@@ -219,7 +221,7 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
         mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
         score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
         elo, error = f"{ratings.elo[index]:+.0f}", f"{ratings.error[index]:.0f}"
-        table.add_row(str(place), names[index], elo, error, f"{score:.1%}")
+        table.add_row(str(place), ladder.described(names[index]), elo, error, f"{score:.1%}")
     console.print(table)
 
 
@@ -282,6 +284,8 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
         console.print(f"\nLook at one of them: {command('solve', 'POSITION')}")
     if games := report.games:
         console.print(f"\nagainst the perfect player: {games.results}; mean length {games.plies:.1f} plies")
+    if report.all_seeing:
+        console.print(f"no measure of strength: {told_to_see(report.all_seeing)}")
 
 
 def grade_numbers(report: Grade) -> dict[str, object]:

@@ -64,7 +64,8 @@ def evaluate(game: Game, agent: Agent, specs: Sequence[str], games: int, max_pli
 def summary(match: Match) -> dict[str, Any]:
     low, high = match.interval
     counts = {"games": match.games, "wins": match.wins, "draws": match.draws, "losses": match.losses}
-    return {"score": match.score, "low": low, "high": high, **counts, "truncated": match.unfinished}
+    seen = {"all_seeing": list(match.all_seeing)} if match.all_seeing else {}
+    return {"score": match.score, "low": low, "high": high, **counts, "truncated": match.unfinished, **seen}
 
 
 def notation(game: Game, agent: Agent, opponent: Agent, name: str, games: int, seed: int, max_plies: int | None) -> str:

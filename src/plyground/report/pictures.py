@@ -44,7 +44,7 @@ def save_ladder(path: Path, ladder: Ladder) -> None:
     figure = new_figure(8, 1.2 + 0.4 * len(names))
     axes = figure.add_subplot()
     axes.errorbar(ratings.elo[order], range(len(names)), xerr=ratings.error[order], fmt="o", color=BLUE, capsize=4)
-    axes.set_yticks(range(len(names)), [names[index] for index in order])
+    axes.set_yticks(range(len(names)), [ladder.described(names[index]) for index in order])
     title = f"{ladder.game}: {ladder.games} games for each two"
     label(axes, grid="x", xlabel="Elo, the mean of all is 0", title=title)
     save_figure(path, figure)

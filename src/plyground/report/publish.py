@@ -198,7 +198,7 @@ def _results(agent: Any, scores: Scores) -> list[str]:
     table = ["| against | score | 95% interval | games | wins, draws, losses |", "|---|---|---|---|---|"]
     for spec, one in scores.items():
         results = f"{one['wins']}, {one['draws']}, {one['losses']}"
-        shown = f"`{without_folders(spec)}`"
+        shown = f"`{without_folders(spec)}`" + (", which sees what is hidden" if one.get("all_seeing") else "")
         table.append(
             f"| {shown} | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} | {one['games']} | {results} |"
         )

@@ -69,6 +69,7 @@ def _score_table(scores: Mapping[str, Mapping[str, Any]], games: int, trained_ag
     rows = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
     for spec, one in scores.items():
         name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
+        name += ", which sees what is hidden" if one.get("all_seeing") else ""
         draws = f"{one['draws']} ({one['truncated']} truncated)" if one["truncated"] else one["draws"]
         interval, results = f"{one['low']:.1%} to {one['high']:.1%}", f"{one['wins']}, {draws}, {one['losses']}"
         rows.append(f"| {name} | {one['score']:.1%} | {interval} | {results} |")

@@ -187,6 +187,7 @@ class Score(TypedDict):
     score: float
     low: float
     high: float
+    all_seeing: NotRequired[list[str]]
 
 
 class Best(TypedDict, total=False):
