@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -118,6 +119,129 @@ def test_a_broken_game_is_caught(law: str, name: str, right: str, wrong: str, st
     with pytest.raises(BrokenGame) as caught:
         getattr(laws, law)(laws.sample(game, 40))
     assert path.name in str(caught.value)
+
+
+RARE = """
+import numpy as np
+from numba import njit
+from plyground.errors import InvalidText
+from plyground.games.scene import Cell, Scene, row
+
+NUM_ACTIONS, MAX_LEGAL, MAX_PLIES = 3, 2, 64
+STATE = np.dtype([("sum", np.int32), ("ply", np.int16), ("to_move", np.int8), ("outcome", np.int8)], align=True)
+
+@njit
+def reset(state, rng):
+    state["sum"] = 1
+
+@njit
+def legal(state, actions):
+    if state["outcome"] != 0:
+        return 0
+    if state["sum"] == 77:  # in about one state of 250 the side must pass
+        actions[0] = 2
+        return 1
+    actions[0], actions[1] = 0, 1
+    return 2
+
+@njit
+def play(state, action, rng):
+    state["sum"] = (5 * state["sum"] + 3 * action + 1) % 251
+    state["ply"] += 1
+    state["to_move"] = 1 - state["to_move"]
+    if state["ply"] == 64:
+        state["outcome"] = 1
+
+def action_name(state, action):
+    return ("left", "right", "pass")[action]
+
+def text(state):
+    return f"{state['sum']} {state['ply']}"
+
+def parse(source, state):
+    parts = source.split()
+    if len(parts) != 2 or not all(part.isdecimal() and part.isascii() and len(part) < 4 for part in parts):
+        raise InvalidText(f"not a sum and a ply: {source!r}")
+    state["sum"], state["ply"] = int(parts[0]), int(parts[1])
+    state["to_move"], state["outcome"] = int(parts[1]) % 2, int(parts[1]) == 64
+
+def problems(state):
+    return []
+
+def scene(state, seat):
+    return Scene((row("ways", [Cell("left"), Cell("right")]),), "")
+
+def clicks(state, action):
+    return [action_name(state, action)]
+"""
+
+
+@pytest.mark.compiled
+def test_a_rare_action_that_cannot_be_clicked_is_found_with_every_seed(tmp_path: Path) -> None:
+    path = tmp_path / "rare.py"
+    path.write_text(RARE)
+    game = pg.load(path)
+    for seed in range(20):
+        sample = laws.sample(game, 64, seed)
+        assert sample.seen == 3
+        with pytest.raises(BrokenGame, match=r"`clicks` names \['pass'\]"):
+            laws.clicks_tell_actions_apart(sample)
+
+
+def test_every_action_that_was_legal_is_looked_at(game: pg.Game) -> None:
+    sample = _sample(game, _size(game, laws.texts))
+    telling = sample.states[sample.telling]
+    assert (game.legal_mask(telling).any(0) == game.legal_mask(sample.states).any(0)).all()
+    assert game.legal_mask(telling).any(0).sum() == sample.seen
+
+
+AGENT = """
+
+class Own:
+    def __init__(self, game):
+        self.game = game
+
+    def act(self, states, rngs):
+        {how}
+
+
+AGENTS = {{"own": Own}}
+"""
+
+
+@pytest.mark.compiled
+def test_an_agent_of_a_game_that_plays_by_what_is_hidden_is_caught(
+    steady_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it got the states themselves."""
+    path = steady_path / "duel.py"
+    peek = (
+        '[row.nonzero()[0][key % row.sum()] for row, key in zip(self.game.legal_mask(states), states["where"] @ KEY)]'
+    )
+    path.write_text(f"{Path(TINY[0]).read_text()}\nKEY = 3 ** np.arange(8)\n{AGENT.format(how=f'return {peek}')}")
+    sample = laws.sample(pg.load(path), 40)
+    laws.agents_keep_secrets(sample)
+    monkeypatch.setattr("plyground.agents.agent.states_for", lambda agent, game, states, rngs: states)
+    with pytest.raises(BrokenGame, match="the agent own acts by what seat 0 cannot see"):
+        laws.agents_keep_secrets(sample)
+
+
+@pytest.mark.compiled
+def test_an_agent_of_a_game_that_foresees_its_dice_is_caught(
+    steady_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it got the generator that decides them."""
+    path, pig = steady_path / "pig.py", TESTS / "tiny_games" / "pig.py"
+    path.write_text(pig.read_text() + AGENT.format(how="return (rngs % np.uint64(2)).astype(np.int32)"))
+    sample = laws.sample(pg.load(path), 40)
+    laws.agents_foresee_nothing(sample)
+
+    def ask_with_its_generator(self: pg.Position, agent: Any, seed: int = 0) -> int:
+        return int(agent.act(self.states, self.rngs.copy())[0])
+
+    monkeypatch.setattr(pg.Position, "ask", ask_with_its_generator)
+    with pytest.raises(BrokenGame, match="the agent .* acts by what chance will do"):
+        laws.agents_foresee_nothing(sample)
 
 
 @pytest.mark.interpreted

@@ -67,7 +67,8 @@ def test_the_learner_acts_on_its_side_and_against_itself_on_both() -> None:
 def test_a_scripted_opponent_answers_with_its_own_action_and_generator(connect_four: pg.Game) -> None:
     games, agent = environments(num_envs=64, opponents=("1 greedy",)), make("greedy", connect_four)
     games.batch.random_play(9)
-    records, rngs = games.batch.on.to_records(games.batch.states).copy(), games.batch.rngs.numpy().copy()
+    records, rngs = games.batch.on.to_records(games.batch.states).copy(), games.agent_rngs.numpy().copy()
+    chances = games.batch.rngs.numpy().copy()
     theirs = ~games.own_turns().numpy()
     actions = torch.full((64,), -1, dtype=torch.int32)
     own = games._answer(actions, [])
@@ -76,20 +77,46 @@ def test_a_scripted_opponent_answers_with_its_own_action_and_generator(connect_f
     wanted = rngs[theirs].copy()
     assert actions.numpy()[theirs].tolist() == agent.act(records[theirs], wanted).tolist()
     assert (actions.numpy()[~theirs] == -1).all(), "the learner's rows are left alone"
-    after = games.batch.rngs.numpy()
+    after = games.agent_rngs.numpy()
     assert after[theirs].tolist() == wanted.tolist()
     assert after[~theirs].tolist() == rngs[~theirs].tolist()
+    assert games.batch.rngs.numpy().tolist() == chances.tolist(), "what decides the games is not drawn from"
 
 
 def test_an_agent_that_searches_answers_on_records(connect_four: pg.Game) -> None:
     games = environments(num_envs=32, opponents=("1 minimax:depth=2",))
     games.batch.random_play(9)
     records, theirs = games.batch.on.to_records(games.batch.states).copy(), ~games.own_turns().numpy()
-    rngs = games.batch.rngs.numpy().copy()[theirs]
+    rngs = games.agent_rngs.numpy().copy()[theirs]
     actions = torch.full((32,), -1, dtype=torch.int32)
     games._answer(actions, [])
     wanted = make("minimax:depth=2", connect_four).act(records[theirs], rngs)
     assert actions.numpy()[theirs].tolist() == wanted.tolist()
+
+
+def test_an_opponent_sees_what_its_seat_may_know_and_foresees_nothing() -> None:
+    games, seen = environments(game=TINY[0], num_envs=64, opponents=("1 random",)), list[Any]()
+
+    class Asked:
+        def act(self, states: Any, rngs: Any) -> Any:
+            seen.extend((states.copy(), rngs.copy()))
+            return games.game.legal_mask(states).argmax(1)
+
+    games.agents["random"] = Asked()
+    records, theirs = games.batch.on.to_records(games.batch.states).copy(), ~games.own_turns().numpy()
+    games._answer(torch.full((64,), -1, dtype=torch.int32), [])
+    states, rngs = seen
+    assert (states["where"] != records["where"][theirs]).any()
+    side = states["to_move"][:, None]
+    assert ((states["where"] == side) == (records["where"][theirs] == side)).all()
+    assert not np.isin(rngs, games.batch.rngs.numpy()).any()
+
+
+def test_runs_whose_opponents_drew_from_the_games_go_on(connect_four: pg.Game) -> None:
+    games = environments(num_envs=8)
+    old = {name: tensor.numpy().copy() for name, tensor in games.state().items() if name != "agent_rngs"}
+    games.load_state(old)
+    assert len(set(games.agent_rngs.tolist())) == 8
 
 
 def test_snapshots_answer_each_in_its_own_rows(connect_four: pg.Game) -> None:
