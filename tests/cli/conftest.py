@@ -57,7 +57,6 @@ def accept(command, run: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     monkeypatch.setattr("plyground.cli.pipeline._run_stage", lambda *_: True)
     monkeypatch.setattr("plyground.cli.teach.collect_into", lambda *_: True)
     monkeypatch.setattr("plyground.cli.runs._evaluate_run", lambda *_: {"against": {}})
-    monkeypatch.setattr("plyground.learners.threads.faster", lambda *_: 1)
     monkeypatch.setattr("plyground.backend.device.choose", lambda _: ("cpu", ""))  # also for --device cuda
 
     def only_parse(function: Callable[..., None], **how: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -51,11 +52,23 @@ def test_a_table_has_a_key_and_neither_network_nor_threads() -> None:
     assert not hasattr(found, "threads")
 
 
-def test_a_timed_run_has_no_limit_of_cycles_and_measures_threads_later() -> None:
-    found = resolve(DQN(game=ROW, seconds=5.0))
-    assert (found.cycles, found.threads) == (0, 0)
-    assert resolve(DQN(game=ROW, seconds=5.0, cycles=3, threads=1)).cycles == 3
-    assert resolve(DQN(game=ROW)).threads >= 1, "measured"
+def test_a_timed_run_has_no_limit_of_cycles() -> None:
+    assert resolve(DQN(game=ROW, seconds=5.0)).cycles == 0
+    assert resolve(DQN(game=ROW, seconds=5.0, cycles=3)).cycles == 3
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "tabular"])
+@pytest.mark.parametrize("given", [{}, {"threads": 0}, {"threads": 2}])
+def test_no_clock_chooses_the_number_of_threads(
+    name: str, given: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> float:
+        raise AssertionError("the number of threads depends on the load of the machine")
+
+    monkeypatch.setattr(time, "perf_counter", read)
+    data = {"data": ("x",)} if name == "imitation" else {}
+    config = LEARNERS[name].config(game="connect_four", **data, **given)
+    assert resolve(config).threads == (given.get("threads") or 1)
 
 
 @pytest.mark.parametrize(

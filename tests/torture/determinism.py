@@ -1,4 +1,4 @@
-"""Every command and learner with 1, 2 and 4 threads and several hash seeds: the same output and the same files.
+"""Every command and learner with 1, 2 and 4 threads, several hash seeds and a busy machine: the same output and files.
 
 Each variant is a process of its own, `python -m torture.determinism CASES SEED THREADS`, that prints a digest for each
 case. The rules split any batch of MIN_ROWS rows among threads there, instead of 8,192. Gradients are sums whose order
@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from torture import MOST_FINDINGS, Deadline, Report, Share
 
 ROOT = Path(__file__).parents[2]
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
-VARIANTS = ((1, "0"), (2, "1"), (4, "2"), (1, "3"))  # threads, PYTHONHASHSEED
+VARIANTS = ((1, "0", 2), (2, "1", 0), (4, "2", 4), (1, "3", 0))  # threads, PYTHONHASHSEED, busy loops beside it
 MIN_ROWS = 4
 TIMES = re.compile(r'"ts": "[^"]*"|"seconds": [-+.e\d]+|\bin [\d,]+ s\b|^Time by part: .*$', re.MULTILINE)
 """in datasets, analyses and reports"""
@@ -35,18 +35,22 @@ WRITTEN = ("*.ndjson", "report.md", "verify.md")
 GROUP = 6  # cases of one process, which takes seconds to start
 SHORT = 60.0  # seconds below which only QUICK is compared, in two variants
 HELD_OUT = 0.5  # of the games that imitation learns from: of a tenth of so few, there would often be none
-QUICK = ("match connect_four", "match sequence", "train tabular 1")
+QUICK = ("match connect_four", "match sequence", "train tabular 1", "begin dqn")
 
 TRAIN = f"train tabular {ROW} --cycles 2 --games-per-cycle 60 --num-envs 16 --eval-games 8 --seed SEED --out FOLDER/run"
+TRAIN_DEFAULT = (
+    "train dqn connect_four --cycles 1 --games-per-cycle 300 --num-envs 64 --learning-starts 512 --eval-games 4 "
+    "--seed SEED --out FOLDER/run"
+)
 TRAIN_DQN = (
     f"train dqn {ROW} --network 16 --cycles 1 --games-per-cycle 60 --num-envs 16 --buffer-size 400 --batch-size 16 "
-    "--learning-starts 32 --eval-games 8 --threads 1 --seed SEED --out FOLDER/run"
+    "--learning-starts 32 --eval-games 8 --seed SEED --out FOLDER/run"
 )
 COLLECT = (
     "teach collect --game connect_four --games 16 --seed SEED --teacher minimax --depth 1 --out FOLDER/lines.ndjson"
 )
 IMITATE = (
-    "train imitation connect_four --data FOLDER/lines.ndjson --network 16 --epochs 1 --threads 1 "
+    "train imitation connect_four --data FOLDER/lines.ndjson --network 16 --epochs 1 "
     f"--validation-split {HELD_OUT} --out FOLDER/run"
 )
 COMMANDS = {
@@ -80,6 +84,7 @@ COMMANDS = {
     "table": f"{TRAIN} ; table FOLDER/run --top 5 --json",
     "report": f"{TRAIN} ; report FOLDER/run --games 20",
     "resume": f"{TRAIN} ; resume FOLDER/run --cycles 3",
+    "begin dqn": TRAIN_DEFAULT,
     "resume dqn": f"{TRAIN_DQN} ; resume FOLDER/run --cycles 2",
     "verify": f"{COLLECT} ; {IMITATE} ; teach verify FOLDER/run --games 2 --depth 1",
 }
@@ -136,13 +141,13 @@ def _printed(case: str, seed: str, folder: Path) -> bytes:
     for line in COMMANDS[case].split(" ; "):
         words = [word.replace("FOLDER", str(folder)).replace("SEED", seed) for word in shlex.split(line)]
         printed = _output(words)
-    resumed = case.startswith("resume")
-    if resumed or case == "collect":  # they print how long they took
+    learned = case.startswith(("begin", "resume"))
+    if learned or case == "collect":  # they print how long they took
         printed = ""
     files = [path.read_text(encoding="utf-8") for name in WRITTEN for path in sorted(folder.rglob(name))]
-    learned = [repr(sorted(contents(folder / "run").items()))] if resumed else []
-    assert files or printed or learned, f"{case} leaves nothing"
-    texts = [TIMES.sub("", text.replace(str(folder), "")) for text in (printed, *files, *learned)]
+    runs = [repr(sorted(contents(folder / "run").items()))] if learned else []
+    assert files or printed or runs, f"{case} leaves nothing"
+    texts = [TIMES.sub("", text.replace(str(folder), "")) for text in (printed, *files, *runs)]
     return "\0".join(texts).encode()
 
 
@@ -207,27 +212,38 @@ def run(seed: int, seconds: float, share: Share | None = None) -> Report:
             number = rng.randrange(1000)
         group, cases = cases[:GROUP], cases[GROUP:]
         first: dict[str, str] = {}
-        for threads, hash_seed in VARIANTS[:2] if seconds < SHORT else VARIANTS:
-            found = variant(group, number, threads, hash_seed)
+        for threads, hash_seed, busy in VARIANTS[:2] if seconds < SHORT else VARIANTS:
+            found = variant(group, number, threads, hash_seed, busy)
             if isinstance(found, str):
                 findings.append(found)
                 break
             first = first or found
             compared += len(group)
             findings += [
-                f"{case!r} (seed {number}) differs with {threads} threads and PYTHONHASHSEED={hash_seed}"
+                f"{case!r} (seed {number}) differs with {threads} threads, PYTHONHASHSEED={hash_seed}, {busy} busy loops"
                 for case in group
                 if found[case] != first[case]
             ]
     return Report("determinism", compared, findings[:MOST_FINDINGS], deadline.passed)
 
 
-def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str] | str:
+@contextlib.contextmanager
+def busy_machine(loops: int) -> Generator[None]:
+    """So many processes that take all the time they get: nothing may depend on how long anything takes."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(loops):
+            loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(loop.kill)
+        yield
+
+
+def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str, busy: int) -> dict[str, str] | str:
     """{case: digest}, or what went wrong."""
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment["OMP_NUM_THREADS"] = str(threads)  # torch in agents
     line = [sys.executable, "-m", "torture.determinism", json.dumps(cases), str(seed), str(threads)]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    with busy_machine(busy):
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         return f"{cases} (seed {seed}, {threads} threads) end with code {done.returncode}: {done.stderr[-1500:]}"
     return json.loads(done.stdout.splitlines()[-1])

@@ -61,10 +61,10 @@ def test_the_documentation_counts_the_cases() -> None:
 
 
 def test_the_shares_of_determinism_have_each_case_once_in_each_variant(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[tuple[str, int, str]] = []
+    compared: list[tuple[str, int, str, int]] = []
 
-    def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str]:
-        compared.extend((case, threads, hash_seed) for case in cases)
+    def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str, busy: int) -> dict[str, str]:
+        compared.extend((case, threads, hash_seed, busy) for case in cases)
         return dict.fromkeys(cases, "equal")
 
     monkeypatch.setattr(determinism, "variant", variant)
@@ -162,13 +162,13 @@ def test_resources_finds_what_is_left_behind(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_determinism_finds_what_differs_between_variants(monkeypatch: pytest.MonkeyPatch) -> None:
-    def variant(cases: Sequence[str], seed: int, threads: int, hash_seed: str) -> dict[str, str]:
+    def variant(cases: Sequence[str], seed: int, threads: int, *_: Any) -> dict[str, str]:
         return {case: f"{case} {threads if case == 'match sequence' else ''}" for case in cases}
 
     monkeypatch.setattr(determinism, "variant", variant)
     (found, *_) = determinism.run(0, 0.0).findings
     assert found.startswith("'match sequence' (seed ")
-    assert found.endswith("differs with 2 threads and PYTHONHASHSEED=1")
+    assert found.endswith("differs with 2 threads, PYTHONHASHSEED=1, 0 busy loops")
 
 
 def test_engines_finds_a_process_that_stays() -> None:

@@ -60,9 +60,8 @@ def train_seeds(
     words = without_own_options(arguments)
     if counts.parallel == 1:
         finished = train_in_turn(folder, seeds, train)
-    else:  # seeds that are trained side by side would wait for each other's threads
-        alone = ["--threads", "1"] if hasattr(config, "threads") and "--threads" not in words else []
-        finished = train_side_by_side(folder, seeds, counts.parallel, [*words, *alone])
+    else:
+        finished = train_side_by_side(folder, seeds, counts.parallel, words)
     if finished:
         show_seeds(folder)
         return

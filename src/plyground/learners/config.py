@@ -19,7 +19,6 @@ from plyground.backend.view import View
 from plyground.batch import Batch
 from plyground.errors import InvalidValue, shown
 from plyground.game import Game, load
-from plyground.learners import threads
 from plyground.learners.evaluation import GAMES_PER_CYCLE
 from plyground.learners.selfplay import make_opponents, opponent_shares
 from plyground.networks import make_network, suitable
@@ -51,7 +50,7 @@ class RunConfig:
     game: str = "connect_four"
     """a game's name, with settings as name:key=value, or a path to its .py file"""
     seed: int = 0
-    """the same seed gives the same run, on the same machine with the same number of threads"""
+    """the same seed gives the same run, on the same machine with the same `threads`"""
     init: str = ""
     """a run whose best checkpoint initialises the network or the table"""
     cycles: int = 0
@@ -96,9 +95,9 @@ class NetworkConfig:
     """actions that the network has outputs for, the first ones; it never plays others (0: all)"""
     device: str = "cpu"
     """where network, games and replay buffer are: cpu, cuda, or auto (cuda if there is one)"""
-    threads: Threads = 0
-    """torch threads (0: one, or one for each core if that is clearly faster at the start of the run; with `seconds`,
-    measured again during the run)"""
+    threads: Threads = 1
+    """torch threads, on a CPU: more are faster where cores are idle, far slower where they are not, and round otherwise,
+    so that the weights are others (0, in configs of older versions: 1)"""
     num_envs: Count = 512
     """environments: games that are played in parallel"""
     opening_plies: OpeningPlies = -1
@@ -205,12 +204,8 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     device, message = devices.choose(config.device)
     if message:
         notify(message)
-    view, chosen = View(game, config.encoder, config.outputs), config.threads
+    view = View(game, config.encoder, config.outputs)
     spec = config.network or suitable(view.shape, view.outputs)
-    if not chosen and devices.is_gpu(device):
-        chosen = 1
-    elif not chosen and not getattr(config, "seconds", 0.0):  # with `seconds` the training loop measures: `adapt`
-        network = make_network(spec, view.shape, view.outputs, parts=view.parts)
-        chosen = threads.faster(network, view, config.batch_size)
-    found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": chosen}
+    make_network(spec, view.shape, view.outputs, parts=view.parts)  # an unknown one is an error now
+    found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": config.threads or 1}
     return {**found, "network": spec}

@@ -109,8 +109,9 @@ class Imitation:
     """stop at lines that are not valid, or skip them; either way they go to FILE.rejected"""
     device: str = NetworkConfig.device
     """where the network is: cpu, cuda, or auto (cuda if there is one)"""
-    threads: Threads = 0
-    """torch threads (0: one, or one for each core if that is clearly faster at the start of the run)"""
+    threads: Threads = NetworkConfig.threads
+    """torch threads, on a CPU: more are faster where cores are idle, far slower where they are not, and round otherwise,
+    so that the weights are others (0, in configs of older versions: 1)"""
     seed: Annotated[int, Bounds(0)] = 0
     """the same seed gives the same run"""
 

@@ -11,13 +11,11 @@ import torch
 
 from plyground.agents.agent import make
 from plyground.backend.clock import Clock
-from plyground.backend.device import is_gpu
 from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
-from plyground.learners import evaluation, saving, threads
+from plyground.learners import evaluation, saving
 from plyground.learners.evaluation import Cycle, Event, Versions
-from plyground.learners.model import Model
 from plyground.learners.selfplay import LEARNER, SelfPlay
 from plyground.learners.state import Diverged, Metrics, TrainingState
 from plyground.runs.directory import Run, newest_whole
@@ -69,7 +67,7 @@ def train(learner: Learner, run: Run, emit: Emit, stop: Callable[[], bool] = lam
     if state.step == 0 and not state.best:
         _log(learner.cycle.begin(), run, emit)
         save(learner, run)  # before the first update
-    ticked = adapted = time.perf_counter()
+    ticked = time.perf_counter()
     while not state.finished(config) and not stop():
         start, clock.seconds, state.progress = time.perf_counter(), state.time_by_part, progress(learner)
         try:
@@ -91,9 +89,6 @@ def train(learner: Learner, run: Run, emit: Emit, stop: Callable[[], bool] = lam
         if time.perf_counter() - ticked > TICK_INTERVAL:
             ticked = time.perf_counter()
             emit(_tick(learner))
-            if ticked - adapted > threads.ADAPT_INTERVAL:
-                adapted = ticked
-                _adapt_threads(learner)
     save(learner, run)
     return state.finished(config)
 
@@ -197,10 +192,3 @@ def _write_games(learner: Learner, run: Run) -> None:
     text = evaluation.notation(game, agent, make(spec, game), spec, 2, step, limit)
     text += evaluation.notation(game, agent, agent, "the learner", 1, step, limit)
     run.write(f"games/{step}.txt", text)
-
-
-def _adapt_threads(learner: Learner) -> None:
-    """In a run that a clock ends, follow the load of the machine."""
-    config, model = learner.config, learner.model
-    if isinstance(model, Model) and config.seconds and not config.threads and not is_gpu(model.view.device_name):
-        threads.prepare_torch(threads.faster(model.network, model.view, config.batch_size))
