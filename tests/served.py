@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from plyground.cli.serve import Server, listen
@@ -20,12 +19,13 @@ from plyground.web.app import make_app
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
-from plyground.web.requests import LARGEST
+from plyground.web.protocol import server_config
 from plyground.web.store import Store
 from plyground.web.trust import Trust
 from plyground.web.workers import Workers
 
 Result = TypeVar("Result")
+TOKEN = "a-token-that-only-the-person-knows"  # noqa: S105
 PATIENCE = 300.0  # seconds until a test gives an answer up: a search may be compiled first, on a busy machine
 
 
@@ -35,13 +35,14 @@ class Served:
     def __init__(self, house: House, trust: Trust) -> None:
         self.house, self.trust = house, trust
         self.host = f"127.0.0.1:{trust.port}"
+        self.signed_in = {"Cookie": f"{trust.cookie}={trust.token}"}
 
     @contextmanager
     def page(self, origin: str | None = None, headers: dict[str, str] | None = None) -> Generator[Client]:
         with connect(
             f"ws://{self.host}/socket",
             origin=origin or f"http://{self.host}",  # pyright: ignore
-            additional_headers=headers,
+            additional_headers=self.signed_in if headers is None else headers,
             max_size=None,
             compression=None,
             close_timeout=1,
@@ -50,16 +51,13 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, games: Sequence[str] = (), agents: Sequence[str] = (), token: str = "") -> Generator[Served]:
+def serving(folder: Path, games: Sequence[str] = (), agents: Sequence[str] = ()) -> Generator[Served]:
     """A server whose tables and runs are in a folder, until the block ends."""
     catalogue = Catalogue(games, agents, folder / "runs")
     house = House(catalogue, Store(folder / "tables"), Workers(cores=2), Runs(folder / "runs", catalogue))
     with listen("127.0.0.1", 0) as listening:
-        trust = Trust("127.0.0.1", listening.getsockname()[1], token)
-        config = uvicorn.Config(
-            make_app(house, trust, prepare=False), log_level="error", ws="websockets-sansio", ws_max_size=2 * LARGEST
-        )
-        server = Server(config)
+        trust = Trust("127.0.0.1", listening.getsockname()[1], TOKEN)
+        server = Server(server_config(make_app(house, trust, prepare=False), "error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

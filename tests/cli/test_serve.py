@@ -9,20 +9,44 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from plyground.cli import serve
 from plyground.cli.app import main
-from plyground.cli.serve import address_of, listen
+from plyground.cli.serve import address_of, listen, opened
 from plyground.errors import InvalidValue
 from plyground.web.trust import Trust
+from served import wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 
 
-def test_the_address_has_the_token_where_one_is_needed() -> None:
-    assert address_of(Trust("127.0.0.1", 8421)) == "http://127.0.0.1:8421/"
+def test_the_address_has_the_token() -> None:
+    assert address_of(Trust("0.0.0.0", 8421, "x")) == "http://127.0.0.1:8421/?token=x"  # noqa: S104
     assert address_of(Trust("::1", 8421, "x")) == "http://[::1]:8421/?token=x"
+
+
+def test_a_browser_finds_the_token_in_a_private_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    with opened(Trust("127.0.0.1", 8421, "the-token")):
+        file = Path(urlsplit(asked[0]).path)
+        assert "the-token" not in asked[0], "it would be in the list of processes"
+        assert "url=http://127.0.0.1:8421/?token=the-token" in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600
+        with opened(Trust("127.0.0.1", 8421, "other")):  # a file that a killed server has left
+            assert "token=other" in file.read_text()
+    assert not file.exists()
+
+
+def test_the_file_is_removed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    monkeypatch.setattr(serve, "READ", 0.05)
+    with opened(Trust("127.0.0.1", 8421, "x")):
+        wait_until(lambda: not Path(urlsplit(asked[0]).path).exists())
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -46,9 +70,12 @@ def test_serve_answers_and_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> No
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
-        address = said.partition("//")[2].strip().rstrip("/")
-        connection = http.client.HTTPConnection(address, timeout=60)
-        connection.request("GET", "/")
+        address = urlsplit(said.split()[-1])
+        connection = http.client.HTTPConnection(address.netloc, timeout=60)
+        connection.request("GET", f"/?{address.query}")
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (303, b"")
+        connection.request("GET", "/", headers={"Cookie": answer.headers["Set-Cookie"].partition(";")[0]})
         assert connection.getresponse().status == 200
         connection.close()
         children = children_of(process.pid)

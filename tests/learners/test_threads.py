@@ -47,9 +47,7 @@ class Slow:
         (replace(resolve(SMALL), seconds=1e6, threads=0), 1),  # of an older version, which measured again and again
     ],
 )
-def test_a_run_keeps_its_threads(
-    config: DQN, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_keeps_its_threads(config: DQN, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "time", Slow())
     used = set[int]()
     with create(tmp_path / "run", {}) as run:

@@ -220,7 +220,8 @@ def run(seed: int, seconds: float, share: Share | None = None) -> Report:
             first = first or found
             compared += len(group)
             findings += [
-                f"{case!r} (seed {number}) differs with {threads} threads, PYTHONHASHSEED={hash_seed}, {busy} busy loops"
+                f"{case!r} (seed {number}) differs with {threads} threads, PYTHONHASHSEED={hash_seed}, "
+                f"{busy} busy loops"
                 for case in group
                 if found[case] != first[case]
             ]

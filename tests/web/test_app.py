@@ -6,9 +6,10 @@ import http.client
 import json
 import random
 import re
-import time
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -16,11 +17,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from plyground.games.sequence.cards import CARDS
 from plyground.web.app import STATIC
 from plyground.web.requests import LARGEST
-from plyground.web.trust import COOKIE, HEADERS
-from served import Client, Served, serving
+from plyground.web.trust import HEADERS
+from served import TOKEN, Client, Served, serving
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
-TOKEN = "a-token-that-only-the-person-knows"  # noqa: S105
 ABUSES = 2000
 
 
@@ -31,6 +31,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
 
 
 def get(served: Served, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    return ask(served, path, **served.signed_in, **headers)
+
+
+def ask(served: Served, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """The same without the token."""
     connection = http.client.HTTPConnection(served.host, timeout=30)
     connection.request("GET", path, headers={"Host": served.host, **headers})
     answer = connection.getresponse()
@@ -70,28 +75,70 @@ def test_a_socket_of_another_site_is_refused(served: Served, origin: str) -> Non
         pass
 
 
-def test_a_token_is_needed_where_there_is_one(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with serving(tmp_path_factory.mktemp("token"), token=TOKEN) as guarded:
-        assert get(guarded, "/")[0] == 403
-        assert get(guarded, "/?token=wrong")[0] == 403
-        with pytest.raises(InvalidStatus, match="403"), guarded.page():
+BROWSER = {"Accept": "text/html,*/*", "Sec-Fetch-Mode": "navigate"}
+
+
+def test_nothing_is_served_without_the_token(served: Served) -> None:
+    """Other users of this machine reach 127.0.0.1 too, and choose Host and Origin as they like."""
+    cookie = served.trust.cookie
+    for path in ("/", "/?token=wrong", f"/?token={TOKEN[:-1]}", "/static/main.js", "/static/token.html", "/nowhere"):
+        for headers in ({}, {"Cookie": f"{cookie}=wrong"}, {"Cookie": f"plyground_token_1={TOKEN}"}):
+            assert ask(served, path, **headers)[0] == 403, (path, headers)
+    for headers in ({}, {"Cookie": f"{cookie}=wrong"}):
+        with pytest.raises(InvalidStatus, match="403"), served.page(headers=headers):
             pass
-        status, headers, _ = get(guarded, f"/?token={TOKEN}")
-        assert (status, headers["location"]) == (303, "/")
-        cookie = headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=strict" in cookie
-        assert get(guarded, "/", Cookie=f"{COOKIE}={TOKEN}")[0] == 200
-        status, headers, _ = get(guarded, f"/?token={TOKEN}", Cookie=f"{COOKIE}=of-an-old-server")
-        assert (status, TOKEN in headers.get("set-cookie", "")) == (303, True)
-        with guarded.page(headers={"Cookie": f"{COOKIE}={TOKEN}"}) as page:
-            page.new("connect_four", "you", "you")
+
+
+def test_a_token_becomes_a_cookie_and_leaves_the_address(served: Served) -> None:
+    cookie = served.trust.cookie
+    for given in (TOKEN, f"http://{served.host}/?token={TOKEN}"):  # also the whole address, pasted into the field
+        for headers in ({}, {"Cookie": f"{cookie}=of-an-old-server"}):
+            status, answer, _ = ask(served, f"/?{urlencode({'token': given})}", **headers)
+            assert (status, answer["location"]) == (303, "/")
+            said = answer["set-cookie"]
+            assert said.startswith(f"{cookie}={TOKEN};")
+            assert "HttpOnly" in said
+            assert "SameSite=strict" in said
+    assert ask(served, "/", Cookie=f"{cookie}={TOKEN}; plyground_token_1=of-another-server")[0] == 200
+
+
+def test_a_person_without_a_token_reads_what_to_do(served: Served) -> None:
+    status, headers, body = ask(served, "/", **BROWSER)
+    assert (status, headers["content-security-policy"]) == (403, HEADERS["Content-Security-Policy"])
+    assert b"plyground serve" in body
+    assert b'name="token"' in body
+    assert TOKEN.encode() not in body
+
+
+def test_a_browser_that_was_sent_here_asks_again_with_its_cookie(served: Served) -> None:
+    """A strict cookie is not shown after a click elsewhere, nor after the file of `--open`."""
+    status, _, body = ask(served, "/", **BROWSER, **{"Sec-Fetch-Site": "cross-site"})
+    assert (status, b'http-equiv="refresh" content="0; url=/"' in body) == (403, True)
+    assert b'http-equiv="refresh"' not in ask(served, "/", **BROWSER, **{"Sec-Fetch-Site": "same-origin"})[2]
 
 
 def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
     with served.page() as page:
         page.socket.send(json.dumps({"type": "stop", "request": 1, "x": "y" * LARGEST}))
-        assert "at most" in wait_for_refusal(page)["text"]
+        refused = wait_for_refusal(page)
+        assert refused["request"] == 1
+        assert "it has 1,000," in refused["text"]
+        assert "more than 1,000,000" in refused["text"]
+
+
+def test_the_longest_text_passes(served: Served) -> None:
+    with served.page() as page:
+        text = 20_000 * '[Event "?"]\n"e4"\n'
+        refused = page.refusal("new_game", game="connect_four", players=["you", "you"], text=text)
+        assert "is no request" not in refused["text"]
+
+
+def test_every_request_that_is_too_fast_is_answered(served: Served) -> None:
+    with served.page() as page:
+        asked = [page.send("record", table="none", ply=0) for _ in range(200)]
+        answered = [wait_for_refusal(page) for _ in asked]
+        assert [each["request"] for each in answered] == asked
+        assert {"busy", "refused"} == {each["reason"] for each in answered}
 
 
 def test_a_page_that_sends_only_nonsense_is_disconnected(served: Served) -> None:
@@ -100,8 +147,11 @@ def test_a_page_that_sends_only_nonsense_is_disconnected(served: Served) -> None
             page.socket.send("nonsense")
             page.receive(10.0)
 
-    with served.page() as page, pytest.raises(ConnectionClosed):
-        send_nonsense(page)
+    with served.page() as page:
+        with pytest.raises(ConnectionClosed) as closed:
+            send_nonsense(page)
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "too many messages that are no requests")
 
 
 def test_a_page_that_floods_the_server_is_disconnected(served: Served) -> None:
@@ -109,7 +159,9 @@ def test_a_page_that_floods_the_server_is_disconnected(served: Served) -> None:
         for _ in range(40):  # at most 2,000 requests a second: between those that are refused some are allowed
             for _ in range(100):
                 page.send("stop")
-            time.sleep(0.05)
+            with suppress(TimeoutError):
+                while True:
+                    page.receive(0.05)
 
     with served.page() as page, pytest.raises(ConnectionClosed):
         flood(page)

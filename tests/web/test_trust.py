@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from plyground.kernels import private
 from plyground.web.trust import HEADERS, Trust, split_host, trust_for
 
-HERE = Trust("127.0.0.1", 8421)
+HERE = Trust("127.0.0.1", 8421, "secret")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8421", "localhost:8421", "[::1]:8421", "LOCALHOST:8421"])
@@ -32,7 +35,6 @@ def test_a_name_may_have_capital_letters() -> None:
     for host in ("MyBox:8421", "mybox:8421"):
         assert named.accepts_host(host)
         assert named.accepts_origin("http://mybox:8421", host)
-    assert trust_for("LocalHost", 1).token == ""
 
 
 @pytest.mark.parametrize(
@@ -43,14 +45,25 @@ def test_a_page_of_another_site_is_refused(origin: str | None) -> None:
     assert HERE.accepts_origin("http://127.0.0.1:8421", "127.0.0.1:8421")
 
 
-def test_only_an_address_that_others_reach_has_a_token() -> None:
-    assert trust_for("127.0.0.1", 1).token == ""
-    open_to_others = trust_for("192.168.1.5", 1)
-    assert len(open_to_others.token) >= 24
-    assert open_to_others.accepts_token(open_to_others.token)
-    assert not open_to_others.accepts_token(None)
-    assert not open_to_others.accepts_token("")
-    assert not open_to_others.accepts_token("é")
+def test_every_server_has_a_token_which_a_restart_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [trust_for(*place) for place in (("127.0.0.1", 1), ("127.0.0.1", 2), ("192.168.1.5", 1))]
+    assert len({each.token for each in found}) == 3
+    assert all(len(each.token) >= 32 for each in found)
+    private.secret.cache_clear()  # another process
+    assert trust_for("127.0.0.1", 1) == found[0]
+    monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path))  # another user
+    assert trust_for("127.0.0.1", 1).token != found[0].token
+    assert (tmp_path / "page_secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_token_is_accepted_whole() -> None:
+    assert HERE.accepts_token("secret")
+    for given in (None, "", "secre", "secrets", "é", "SECRET"):
+        assert not HERE.accepts_token(given)
+
+
+def test_servers_of_one_host_have_cookies_of_their_own() -> None:
+    assert HERE.cookie != Trust("127.0.0.1", 8422, "secret").cookie
 
 
 def test_a_host_header_has_a_name_and_a_port() -> None:

@@ -251,7 +251,7 @@ def serve(
     """Play, watch, understand and learn in a browser: a page from a server on this machine.
 
     Args:
-        host: the address to listen on; any but this machine's own needs the token that is printed
+        host: the address to listen on; whoever opens it needs the token that is printed
         port: the port
         open: open the page in a browser
         game: files of games of your own, to add to the list

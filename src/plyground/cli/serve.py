@@ -7,24 +7,25 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import uvicorn
 
 from plyground.cli.ctrl_c import interruptible
 from plyground.errors import InvalidValue
+from plyground.kernels.private import cache_folder, write_once
 from plyground.web.app import make_app
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
-from plyground.web.requests import LARGEST
+from plyground.web.protocol import server_config
 from plyground.web.store import Store
 from plyground.web.trust import Trust, trust_for
 from plyground.web.workers import Workers
 
 PORT, PORTS = 8421, 20  # the usual port, and how many after it are tried
-GRACE = 5  # seconds in which connections end
+READ = 60.0  # seconds after which a browser has read the file that leads to the page
 
 
 def run_server(
@@ -41,23 +42,11 @@ def run_server(
     house = House(catalogue, Store(tables), Workers(), Runs(runs, catalogue))
     with listen(host, port) as listening:
         trust = trust_for(host, listening.getsockname()[1])
-        config = uvicorn.Config(
-            make_app(house, trust),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            ws="websockets-sansio",
-            ws_max_size=2 * LARGEST,
-            ws_per_message_deflate=False,  # on this machine bytes cost less than packing them
-            timeout_graceful_shutdown=GRACE,
-        )
         address = address_of(trust)
         print(f"Plyground is at {address}", flush=True)
         print("Ctrl-C stops it.", flush=True)
-        if open_page:
-            webbrowser.open(address)
-        with interruptible():
-            Server(config).run(sockets=[listening])
+        with opened(trust) if open_page else nullcontext(), interruptible():
+            Server(server_config(make_app(house, trust))).run(sockets=[listening])
     print("Stopped. Games are kept.", flush=True)
 
 
@@ -95,8 +84,27 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise InvalidValue(f"cannot listen on {host}:{wanted[-1]}: {reason}; name another with --port")
 
 
+@contextmanager
+def opened(trust: Trust) -> Generator[None]:
+    """Open the page in a browser by way of a private file, so that the token is in no list of processes. The file is
+    removed after a minute, or at the end."""
+    folder = Path.home() if Path("/snap").is_dir() else cache_folder()  # browsers of snap read no hidden folder
+    file = folder / f"plyground-{trust.port}.html"
+    file.unlink(missing_ok=True)
+    write_once(file, f'<!doctype html><meta http-equiv="refresh" content="0; url={address_of(trust)}">'.encode())
+    removal = threading.Timer(READ, file.unlink, kwargs={"missing_ok": True})
+    removal.daemon = True
+    removal.start()
+    try:
+        webbrowser.open(file.as_uri())
+        yield
+    finally:
+        removal.cancel()
+        file.unlink(missing_ok=True)
+
+
 def address_of(trust: Trust) -> str:
-    """The address to open, with the token where one is needed."""
+    """The address to open, with the token."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(trust.host, trust.host)  # noqa: S104 (where this machine finds it)
     host = f"[{name}]" if ":" in name else name
-    return f"http://{host}:{trust.port}/" + (f"?token={trust.token}" if trust.token else "")
+    return f"http://{host}:{trust.port}/?token={trust.token}"

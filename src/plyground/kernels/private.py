@@ -87,14 +87,14 @@ def is_ours(path: Path) -> bool:
 
 
 @functools.cache
-def secret(folder: Path | None) -> bytes:
-    """Random bytes that only this user can read: those in the private folder, made once.
+def secret(folder: Path | None, name: str = "secret") -> bytes:
+    """Random bytes that only this user can read: those of a file in the private folder, made once.
 
     Where they cannot be kept, or without a folder, this process has some of its own.
     """
     if folder is None:
         return os.urandom(SECRET_BYTES)
-    file = folder / "secret"
+    file = folder / name
     try:
         if os.path.lexists(file) and not _is_secret(file):  # in this order: one that appears meanwhile is complete
             file.unlink()

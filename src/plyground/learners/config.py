@@ -96,8 +96,8 @@ class NetworkConfig:
     device: str = "cpu"
     """where network, games and replay buffer are: cpu, cuda, or auto (cuda if there is one)"""
     threads: Threads = 1
-    """torch threads, on a CPU: more are faster where cores are idle, far slower where they are not, and round otherwise,
-    so that the weights are others (0, in configs of older versions: 1)"""
+    """torch threads on a CPU: more can be faster where cores are idle, and are far slower where they are not; they
+    change the last bits of sums, and so the weights (0, in configs of older versions: 1)"""
     num_envs: Count = 512
     """environments: games that are played in parallel"""
     opening_plies: OpeningPlies = -1

@@ -110,8 +110,8 @@ class Imitation:
     device: str = NetworkConfig.device
     """where the network is: cpu, cuda, or auto (cuda if there is one)"""
     threads: Threads = NetworkConfig.threads
-    """torch threads, on a CPU: more are faster where cores are idle, far slower where they are not, and round otherwise,
-    so that the weights are others (0, in configs of older versions: 1)"""
+    """torch threads on a CPU: more can be faster where cores are idle, and are far slower where they are not; they
+    change the last bits of sums, and so the weights (0, in configs of older versions: 1)"""
     seed: Annotated[int, Bounds(0)] = 0
     """the same seed gives the same run"""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -20,10 +20,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from plyground.web import requests
 from plyground.web.house import House
 from plyground.web.page import MOST_REFUSED, Page
-from plyground.web.trust import COOKIE, HEADERS, Trust
+from plyground.web.trust import HEADERS, NO_TOKEN, Trust
 
 STATIC = Path(__file__).parent / "static"
-REFUSED, TOO_MANY, TOO_LARGE = 1008, 1013, 1009  # codes of closed sockets
+REFUSED, TOO_MANY = 1008, 1013  # codes of closed sockets
+FAREWELL = 1.0  # seconds in which a page that is disconnected reads what it was sent
+MONTH = 30 * 24 * 3600  # seconds for which a browser keeps the token
+AGAIN = '<!doctype html><title>Plyground</title><meta http-equiv="refresh" content="0; url=/">'
 MOST_MALFORMED = 50  # messages that are no requests; then the page is disconnected
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -41,19 +44,28 @@ class Gate:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        tokens = connection.query_params.get("token"), connection.cookies.get(COOKIE)  # a cookie may be an old one
+        named = connection.query_params.get("token")
+        tokens = (named or "").rpartition("token=")[2], connection.cookies.get(self.trust.cookie)  # or an old cookie
         given = next((each for each in tokens if self.trust.accepts_token(each)), None)
         refusal = self.trust.refusal(connection.headers, given, scope["type"] == "websocket")
         if scope["type"] == "websocket":
             await (_close(receive, send) if refusal else self.app(scope, receive, send))
             return
         answer = self.app
-        if refusal:
+        if refusal == NO_TOKEN and "text/html" in connection.headers.get("accept", ""):
+            answer = self._ask(connection.headers)
+        elif refusal:
             answer = PlainTextResponse(f"Refused: {refusal}.\n", 403)
-        elif self.trust.token and "token" in connection.query_params:  # from now on in a cookie, not in the address
-            answer = RedirectResponse(connection.url.path, 303)
-            answer.set_cookie(COOKIE, self.trust.token, httponly=True, samesite="strict")
+        elif named:  # from now on in a cookie, not in the address
+            answer = RedirectResponse("/", 303)
+            answer.set_cookie(self.trust.cookie, self.trust.token, MONTH, httponly=True, samesite="strict")
         await answer(scope, receive, _with_headers(send))
+
+    def _ask(self, headers: Mapping[str, str]) -> Response:
+        """What a person sees without a token. A browser that another site or a file has sent here does not show its
+        cookie, which is strict: the first answer lets it ask again from here."""
+        elsewhere = headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") == "navigate"
+        return HTMLResponse(AGAIN if elsewhere else (STATIC / "token.html").read_bytes(), 403)
 
 
 async def _close(receive: Receive, send: Send) -> None:
@@ -90,7 +102,9 @@ class Sockets:
         except (WebSocketDisconnect, RuntimeError):  # RuntimeError: it was closed by our side
             pass
         finally:
+            patience = FAREWELL if page.gone else 0.0
             self.house.leave(page)
+            await asyncio.wait([writer], timeout=patience)
             writer.cancel()
             with suppress(asyncio.CancelledError):
                 await writer
@@ -99,7 +113,7 @@ class Sockets:
         with suppress(WebSocketDisconnect, RuntimeError):
             while (text := await page.waiting.get()) is not None:
                 await socket.send_text(text)
-            await socket.close(REFUSED)
+            await socket.close(REFUSED, page.why)
 
     async def _read(self, socket: WebSocket, page: Page) -> None:
         malformed = 0
@@ -109,20 +123,19 @@ class Sockets:
                 return
             data = message.get("text") or message.get("bytes") or ""
             if not page.rate.allows(time.monotonic()):
+                page.refuse(requests.number_of(data), "that was too fast: wait a moment", "busy")
                 if page.rate.refused > MOST_REFUSED:
-                    page.disconnect()
-                elif page.rate.refused == 1.0:  # the first one of late
-                    page.refuse(0, "that was too fast: wait a moment", "busy")
+                    page.disconnect("far too many requests")
                 continue
             try:
                 if len(data) > requests.LARGEST:
-                    raise ValueError(f"a message has at most {requests.LARGEST} bytes, not {len(data)}")
+                    raise ValueError(f"it has {len(data):,} characters, more than {requests.LARGEST:,}")
                 request = requests.decode(data)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
                 malformed += 1
-                page.refuse(0, f"this message is no request: {str(error)[:200]}")
+                page.refuse(requests.number_of(data), f"this message is no request: {str(error)[:200]}")
                 if malformed > MOST_MALFORMED:
-                    page.disconnect()
+                    page.disconnect("too many messages that are no requests")
                 continue
             await self.house.handle(page, request)
 

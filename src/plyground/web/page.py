@@ -44,7 +44,7 @@ class Page:
         self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent
         self.policy_step = -1  # the newest checkpoint whose policy was asked for
         self.policy_task: asyncio.Task[None] | None = None
-        self.gone = False
+        self.gone, self.why = False, ""  # and why it was disconnected
 
     def send(self, message: Sent) -> None:
         self.send_text(messages.encode(message))
@@ -54,12 +54,12 @@ class Page:
         if self.gone:
             return
         if self.waiting.qsize() >= MOST_WAITING:
-            self.disconnect()
+            self.disconnect("it does not read what it is sent")
         else:
             self.waiting.put_nowait(text)
 
-    def disconnect(self) -> None:
-        self.gone = True
+    def disconnect(self, why: str = "") -> None:
+        self.gone, self.why = True, self.why or why
         self.waiting.put_nowait(None)
 
     def refuse(self, request: int, text: str, reason: str = "refused") -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-LARGEST = 420_000  # bytes of a request; a PGN of a few hundred games fits
+LARGEST = 1_000_000  # characters of a request: the longest text fits, each of its characters escaped
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]  # an id that the server has made
 Text = Annotated[str, Meta(max_length=400_000)]  # a position or a whole game
@@ -229,9 +229,24 @@ Request = (
     | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
 )  # fmt: skip
 
-_decoder = msgspec.json.Decoder(Request)
+
+class Numbered(msgspec.Struct):
+    """All that must be known of a message to refuse it."""
+
+    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+
+
+_decoder, _numbered = msgspec.json.Decoder(Request), msgspec.json.Decoder(Numbered)
 
 
 def decode(data: str | bytes) -> Any:
     """The request in a message, or msgspec.ValidationError or DecodeError."""
     return _decoder.decode(data)
+
+
+def number_of(data: str | bytes) -> int:
+    """The number of a request that is refused, so that whoever asked is answered; 0 where it cannot be read."""
+    try:
+        return _numbered.decode(data).request
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return 0

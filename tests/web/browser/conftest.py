@@ -45,6 +45,7 @@ def persons(chromium: Any, served: Served) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
+        page.goto(f"http://{served.host}/?token={served.trust.token}")
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda line: faults.append(line.text) if line.type in ("error", "warning") else None)
         return Person(page, f"http://{served.host}/")

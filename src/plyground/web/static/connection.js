@@ -2,6 +2,7 @@
 
 const FIRST_PAUSE = 300; // milliseconds before a new attempt; doubled after each failure
 const LONGEST_PAUSE = 5000;
+const LARGEST = 1_000_000; // characters of a request, as in requests.py
 const MOST_REFUSALS = 50; // requests whose refusal is still listened for
 
 /** A request that the server has refused; `reason` is one of those of the protocol. */
@@ -14,7 +15,7 @@ export class Refusal extends Error {
 }
 
 export class Connection {
-  /** @param {(up: boolean) => void} onChange called when the connection is lost or there again */
+  /** @param {(up: boolean, why?: string) => void} onChange called when the connection is lost or there again */
   constructor(onChange) {
     this.onChange = onChange;
     this.listeners = new Map(); // type → functions
@@ -34,8 +35,9 @@ export class Connection {
       this.onChange(true);
     };
     this.socket.onmessage = (event) => this.#received(JSON.parse(event.data));
-    this.socket.onclose = () => {
-      this.onChange(false);
+    this.socket.onclose = ({ reason }) => {
+      this.onChange(false, reason);
+      this.#checkToken();
       for (const { reject } of this.questions.values()) {
         reject(new Refusal({ text: "The connection is lost.", reason: "lost" }));
       }
@@ -44,6 +46,12 @@ export class Connection {
       setTimeout(() => this.#connect(), this.pause);
       this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
     };
+  }
+
+  /** Whether the server still accepts our cookie: a socket does not tell why it was refused, the page does. */
+  async #checkToken() {
+    const answer = await fetch("/", { method: "HEAD" }).catch(() => null);
+    if (answer?.status === 403) location.reload();
   }
 
   #received(message) {
@@ -82,10 +90,14 @@ export class Connection {
     this.requests += 1;
     if (onRefused) this.refusals.set(this.requests, onRefused);
     if (this.refusals.size > MOST_REFUSALS) this.refusals.delete(this.refusals.keys().next().value);
-    if (this.socket.readyState === WebSocket.OPEN) {
-      this.socket.send(JSON.stringify({ type, request: this.requests, ...fields }));
+    const [request, message] = [this.requests, JSON.stringify({ type, request: this.requests, ...fields })];
+    if (message.length > LARGEST) {
+      const text = `This is too large: ${message.length.toLocaleString("en")} characters, at most ${LARGEST.toLocaleString("en")}.`;
+      queueMicrotask(() => this.#received({ type: "refused", request, text, reason: "refused" }));
+    } else if (this.socket.readyState === WebSocket.OPEN) {
+      this.socket.send(message);
     }
-    return this.requests;
+    return request;
   }
 
   /**

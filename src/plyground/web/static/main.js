@@ -20,7 +20,7 @@ class Page {
   constructor() {
     this.view = null;
     this.app = { games: [], tables: [], runs: [], canLearn: false, connection: null };
-    const connection = new Connection((up) => this.#connected(up));
+    const connection = new Connection((up, why) => this.#connected(up, why));
     this.app.connection = connection;
     connection.on("welcome", (message) => this.#welcome(message));
     connection.on("tables", (message) => this.#changed({ tables: message.tables }));
@@ -30,8 +30,9 @@ class Page {
     addEventListener("hashchange", () => this.#route());
   }
 
-  #connected(up) {
-    byId("connection").textContent = up ? "" : "The server does not answer. Trying again …";
+  #connected(up, why) {
+    const lost = why ? `The server has closed the connection: ${why}.` : "The server does not answer.";
+    byId("connection").textContent = up ? "" : `${lost} Trying again …`;
     if (!up) this.lost = true;
   }
 
