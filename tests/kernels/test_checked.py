@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import pickle
 import sys
@@ -120,6 +119,38 @@ def test_a_damaged_file_is_compiled_anew_and_replaced(folder: Path, ending: str,
     assert hits(folder) == 1
 
 
+TWO = """
+from numba import njit
+
+@njit(cache=True)
+def double(x):
+    return x + x
+
+@njit(cache=True)
+def triple(x):
+    return x + x + x
+"""
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_a_valid_file_of_another_function_is_compiled_anew_and_replaced(tmp_path: Path, ending: str) -> None:
+    def call() -> tuple[int, int, int]:
+        sys.modules.pop("plyground_two", None)
+        _run("plyground_two", _write(tmp_path / "kernels.py", TWO), TWO)
+        module = sys.modules["plyground_two"]
+        found = module.double(3), module.triple(3)
+        return *found, sum(sum(each.stats.cache_hits.values()) for each in (module.double, module.triple))
+
+    assert call() == (6, 9, 0)
+    assert call() == (6, 9, 2)
+    one, other = sorted((tmp_path / "__pycache__").glob(f"*{ending}"))
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    assert call() == (6, 9, 0)
+    assert call() == (6, 9, 2)
+
+
 class Bomb:
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (Path(__file__).with_name("exploded"),)
@@ -128,7 +159,7 @@ class Bomb:
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 def test_a_file_that_others_can_write_is_not_executed(folder: Path, ending: str) -> None:
     path, bomb = cached(folder, ending), pickle.dumps(Bomb())
-    path.write_bytes(bomb + hashlib.sha256(bomb).digest())
+    path.write_bytes(bomb + checked._sum(path, bomb))
     path.chmod(0o666)
     assert hits(folder) == 0
     assert not Path(__file__).with_name("exploded").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import zipfile
 from pathlib import Path
@@ -103,13 +104,18 @@ def packed(path: Path, **changes: object) -> Path:
         ({"filename": "config.toml"}, "'config.toml' twice"),
         ({"filename": "config.toml/x"}, "'config.toml' both as a file and as a folder"),
         ({"filename": "x" * 400}, "cannot unpack|is not a packed run"),
+        ({"filename": "x" * 60_000}, "cannot unpack|is not a packed run"),
+        ({"filename": "x/" * 30_000 + ".."}, "would be written outside the run"),
+        ({"filename": ""}, "'', which has an empty name"),
+        ({"filename": "."}, "'.', which has an empty name"),
     ],
 )
 def test_an_archive_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path, changes: dict, why: str) -> None:
     archive = packed(tmp_path / "odd.zip", **changes)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(Error, match=why):
+    with pytest.raises(Error, match=why) as refused:
         unpack(archive, tmp_path / "new" / "run")
+    assert len(str(refused.value)) < 600
     assert [path for path in sorted(tmp_path.rglob("*")) if path.name != "new"] == before
 
 
@@ -140,12 +146,16 @@ def test_a_damaged_archive_is_one_error_or_a_run(run: Path, tmp_path_factory, da
     if not (run.parent / "run.zip").exists():
         pack(run, run.parent / "run.zip")
     content = bytearray((run.parent / "run.zip").read_bytes())
+    marks = [found.start() for found in re.finditer(rb"PK[\x01\x03\x05][\x02\x04\x06]", content)]  # of headers
     for _ in range(data.draw(st.integers(1, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    (folder / "run.zip").write_bytes(content[: data.draw(st.integers(0, 2 * len(content)))])
+        anywhere, header = st.integers(0, len(content) - 1), st.sampled_from(marks)
+        place = data.draw(anywhere | st.tuples(header, st.integers(4, 60)).map(sum))
+        content[place : place + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=4))
+    (folder / "run.zip").write_bytes(content[: data.draw(st.integers(0, 4 * len(content)))])
     try:
         unpack(folder / "run.zip", folder / "again")
-    except Error:
+    except Error as error:
+        assert len(str(error)) < 600
         assert [path.name for path in folder.iterdir()] == ["run.zip"]
 
 

@@ -1,7 +1,7 @@
 """numba's cache files, checked before they are executed.
 
-numba unpickles and runs what lies in its cache folder. Here each file ends with the hash of its content and belongs to
-this user alone: one that is damaged or not ours is compiled anew and replaced. On a full disk nothing is kept, and the
+numba unpickles and runs what lies in its cache folder. Here each file ends with the hash of its content and its place
+and belongs to this user alone: one that is damaged, of another function or not ours is compiled anew and replaced. On a full disk nothing is kept, and the
 work goes on.
 """
 
@@ -59,16 +59,22 @@ class Checked:
             yield content
             if sys.platform != "win32":
                 os.fchmod(file.fileno(), 0o600)  # whatever the umask
-            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())  # pickle ignores what follows
+            file.write(content.getvalue() + _sum(Path(filepath), content.getvalue()))  # pickle ignores what follows
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is ours and ends with the hash of what comes before."""
+    """Whether a file is ours and ends with the hash of its place and of what comes before."""
     try:
         content = path.read_bytes() if is_ours(path) else b""
     except OSError:
         return False
-    return len(content) > HASH and hashlib.sha256(content[:-HASH]).digest() == content[-HASH:]
+    return len(content) > HASH and _sum(path, content[:-HASH]) == content[-HASH:]
+
+
+def _sum(path: Path, content: bytes) -> bytes:
+    """The hash of a content and of what it is: the names of the module's folder, with its fingerprint, and of the file,
+    with the function's name."""
+    return hashlib.sha256("/".join(path.parts[-3:]).encode() + b"\0" + content).digest()
 
 
 def check_cache(module: ModuleType) -> None:

@@ -70,7 +70,8 @@ def unpack(source: Path, run: Path) -> list[int]:
         raise InvalidValue(f"{aside} exists: another process unpacks there, or one was killed; then remove it")
     try:
         with zipfile.ZipFile(source) as archive:
-            entries = [each for each in archive.infolist() if not each.is_dir() and not _hidden(each.filename)]
+            files = [each for each in archive.infolist() if not each.filename.endswith("/")]
+            entries = [each for each in files if not _hidden(each.filename)]
             _check(source, entries, run)
             for entry in entries:
                 _extract(archive, entry, aside)
@@ -79,7 +80,7 @@ def unpack(source: Path, run: Path) -> list[int]:
     except OSError as error:
         raise InvalidValue(f"cannot unpack {source}: {error.strerror or error}") from None
     except BROKEN as error:
-        raise InvalidValue(f"{source} is not a packed run, or damaged: {error}") from None
+        raise InvalidValue(f"{source} is not a packed run, or damaged: {shorten(str(error), 200)}") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return steps_of(run)
