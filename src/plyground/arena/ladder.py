@@ -197,5 +197,5 @@ def climb(
         ladder = replace(ladder, results=(*ladder.results, result))
         if path:
             with plain_os_errors(f"write {path}"):
-                write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n")
+                write_whole(path, json.dumps(asdict(ladder), indent=1).encode() + b"\n", shared=True)
     return ladder

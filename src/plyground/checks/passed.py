@@ -12,7 +12,7 @@ from pathlib import Path
 import numba
 
 from plyground import __version__
-from plyground.kernels.private import cache_folder
+from plyground.kernels.private import cache_folder, make_folder
 
 
 def has_passed(path: Path) -> bool:
@@ -24,7 +24,7 @@ def remember(path: Path) -> None:
     """Remember that the file, as it is now, has passed. Where nothing can be written, it is checked again."""
     mark = _mark(path)
     with contextlib.suppress(OSError):
-        mark.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(mark.parent)
         mark.touch()
 
 

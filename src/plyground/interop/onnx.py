@@ -97,7 +97,7 @@ def export(run: Path, target: Path, which: str = "best", int8: bool = False) -> 
     if not int8 and found.difference > CLOSE * max(1.0, found.largest):
         raise Error(f"{run}: the scores of the exported network differ by {found.difference:.2g} from torch's")
     with plain_os_errors(f"write {target}"):
-        write_whole(target, content)
+        write_whole(target, content, shared=True)
     return found
 
 

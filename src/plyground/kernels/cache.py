@@ -23,7 +23,6 @@ import re
 import shutil
 import sys
 import threading
-import time
 import types
 import warnings
 from collections.abc import Callable, Generator, Mapping
@@ -40,15 +39,16 @@ from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import Function
 from plyground.kernels import slots
 from plyground.kernels.checked import check_cache, without_own_cache
-from plyground.kernels.private import cache_folder, temporary_folder
+from plyground.kernels.private import cache_folder, make_folder, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
-WEEKS_KEPT = 6
+WEEKS_KEPT, MANY_KEPT = 6, 8  # how long kernels are kept that nobody uses, and how many of one subject in any case
 LOG = logging.getLogger("plyground")
 _LOCK = threading.RLock()
+_USED: set[Path] = set()  # folders of kernels, by this process
 
 # A function compiled for a game's HEAD also serves the whole record, which begins alike: that is what we want.
 warnings.filterwarnings("ignore", "(?s).*considered a subtype", NumbaExperimentalFeatureWarning)
@@ -269,13 +269,14 @@ def _written(name: str, prefix: str, source: str) -> Path:
         LOG.warning("cannot keep compiled games in %s (%s)", folder, error.strerror)
         with plain_os_errors("keep compiled games", "; set PLYGROUND_CACHE to a folder with room"):
             return _write(temporary_folder() / name / "kernels.py", source)
+    _USED.add(path.parent)
     _forget(folder, prefix)
     return path
 
 
 def _write(path: Path, source: str) -> Path:
     """The file only tells numba where its cache is, and people what was compiled: `_run` executes `source` itself."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     if not path.is_file() or path.read_bytes() != source.encode():
         aside = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         aside.write_bytes(source.encode())
@@ -285,8 +286,12 @@ def _write(path: Path, source: str) -> Path:
 
 
 def _forget(folder: Path, prefix: str) -> None:
-    """Remove kernels of the same subject that nobody has used for weeks."""
-    for old in folder.glob(f"{prefix}*"):
+    """Remove kernels of the same subject that were used weeks before the newest ones, but for some, and for those of
+    this process: neither its clock nor that of the disk need be right."""
+    times = dict[Path, float]()
+    for each in folder.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
-            if time.time() - (old / "used").stat().st_mtime > WEEKS_KEPT * 7 * 86400:
-                shutil.rmtree(old)
+            times[each] = (each / "used").stat().st_mtime
+    for old in sorted(times, key=lambda each: -times[each])[MANY_KEPT:]:
+        if max(times.values()) - times[old] > WEEKS_KEPT * 7 * 86400 and old not in _USED:
+            shutil.rmtree(old, ignore_errors=True)

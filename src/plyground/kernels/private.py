@@ -7,12 +7,14 @@ users, a home that is read-only), it is one folder for each user in the folder f
 from __future__ import annotations
 
 import functools
+import io
 import logging
 import os
 import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO, Any
 
 from plyground.errors import InvalidValue
 
@@ -65,8 +67,7 @@ def _problem(folder: Path, ours: bool = True) -> str:
     A folder of our own making (`ours`) may have got the mode of a group's umask: it becomes private.
     """
     try:
-        if not folder.is_dir():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         if ours and sys.platform != "win32" and folder.lstat().st_uid == os.getuid() and not folder.is_symlink():
             folder.chmod(0o700)
         if not is_ours(folder.resolve() if not ours else folder):
@@ -75,6 +76,18 @@ def _problem(folder: Path, ours: bool = True) -> str:
             return ""
     except OSError as error:
         return error.strerror or str(error)
+
+
+def make_folder(path: Path) -> None:
+    """A folder, and those above it, that only their owner can enter. One that is there already keeps its mode."""
+    for folder in reversed([path, *path.parents]):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def open_private(path: Path, mode: str) -> IO[Any]:
+    """An open file that only its owner can read or write. One that is there already keeps its mode."""
+    return io.open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: UP020 (that of Path.open)
 
 
 def is_ours(path: Path) -> bool:

@@ -44,7 +44,7 @@ def pack(
     paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1, append: bool = False
 ) -> Records:
     """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    with plain_os_errors(f"write {target}"), target.open("ab" if append else "wb") as file:
+    with plain_os_errors(f"write {target}"), open_private(target, "ab" if append else "wb") as file:
         for path in paths:
             for found, _ in read_dataset(path, lines, bad_lines, processes):
                 file.write(found.tobytes())

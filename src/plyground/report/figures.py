@@ -94,4 +94,4 @@ def save_figure(target: Path, figure: Figure) -> None:
     except ValueError as error:  # a suffix that is no picture's, or numbers that cannot be drawn
         raise InvalidValue(f"cannot draw {target}: {error}") from None
     with plain_os_errors(f"write {target}"):
-        write_whole(target, content.getvalue())
+        write_whole(target, content.getvalue(), shared=True)

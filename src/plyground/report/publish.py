@@ -68,10 +68,10 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
     with plain_os_errors(f"write {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            write_whole(folder / name, content)
+            write_whole(folder / name, content, shared=True)
         pictures = _draw(run, folder, agent)
         card = model_card(folder.name, agent, config, read_metrics(run), scores, licence, pictures)
-        write_whole(folder / "README.md", card.encode())
+        write_whole(folder / "README.md", card.encode(), shared=True)
     trust_run(folder)  # whoever publishes a game's file has named it
     return sorted([*contents, *pictures, "README.md"])
 

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
+from plyground.kernels.private import make_folder, open_private
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
 from plyground.runs.groups import nearest_run, seed_runs, several_seeds
@@ -185,7 +186,7 @@ class Run(AbstractContextManager["Run"]):
                 for left in (path / "checkpoints").glob(".*.partial"):  # left by a process that was killed
                     if PARTIAL.fullmatch(left.name):
                         shutil.rmtree(left)
-                self._metrics: IO[bytes] = (path / "metrics.jsonl").open("ab")
+                self._metrics: IO[bytes] = open_private(path / "metrics.jsonl", "ab")
             except BaseException:
                 self._lock.close()
                 raise
@@ -250,7 +251,8 @@ class Run(AbstractContextManager["Run"]):
         manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(self.path, MANIFEST, content)}
         aside = folder.with_name(f".{folder.name}.partial")
         try:
-            aside.mkdir(parents=True)
+            make_folder(aside.parent)
+            aside.mkdir(mode=0o700)
             for name, data in {**contents, **manifest}.items():
                 files.write_synced(aside / name, data)
             files.sync_folder(aside)
@@ -284,7 +286,7 @@ class Run(AbstractContextManager["Run"]):
     def write(self, name: str, text: str) -> None:
         """Write a file of the run directory atomically."""
         with plain_os_errors(f"write {self.path / name}"):
-            (self.path / name).parent.mkdir(exist_ok=True)
+            make_folder((self.path / name).parent)
             files.write_whole(self.path / name, text.encode())
 
 
@@ -303,7 +305,7 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
     if is_taken(path):
         raise InvalidValue(f"{path} exists already: choose another directory (--out), or `{command('resume', path)}`")
     with plain_os_errors(f"create {path}"):
-        (path / "checkpoints").mkdir(parents=True, exist_ok=True)
+        make_folder(path / "checkpoints")
         run = Run(path)  # the lock comes first: `is_unborn` recognises our files by it
         try:
             os.truncate(path / "metrics.jsonl", 0)

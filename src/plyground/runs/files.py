@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from plyground.errors import Error, InvalidValue, plain_os_errors, shorten, shown_path
+from plyground.kernels.private import open_private
 
 
 class DamagedFile(Error):
@@ -21,10 +22,13 @@ class Busy(Error):
     """A run directory that another process has locked."""
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file atomically: a crash leaves the old content or the new one."""
+def write_whole(path: Path, content: bytes, shared: bool = False) -> None:
+    """Replace a file atomically: a crash leaves the old content or the new one. A new file can be read by its owner
+    alone, unless it is made to be `shared`; one that is there keeps its mode."""
     aside = path.with_name(f".{path.name}.partial")
-    write_synced(aside, content)
+    write_synced(aside, content, shared)
+    with suppress(FileNotFoundError):
+        aside.chmod(stat.S_IMODE(path.stat().st_mode))
     aside.replace(path)
     sync_folder(path.parent)
 
@@ -42,8 +46,8 @@ def check_writable(path: Path) -> None:
         raise InvalidValue(f"cannot write {path}: {found[0]}")
 
 
-def write_synced(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
+def write_synced(path: Path, content: bytes, shared: bool = False) -> None:
+    with path.open("wb") if shared else open_private(path, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -116,7 +120,7 @@ def read_checked(path: Path, size: int, sha256: str) -> bytes:
 
 def lock(path: Path) -> IO[bytes]:
     """Lock a file for this process until it ends or closes the returned handle."""
-    file = path.open("ab")
+    file = open_private(path, "ab")
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, plain_os_errors, shorten
+from plyground.kernels.private import make_folder, open_private
 from plyground.runs.directory import REPLAY, best_of, check_trusted, create, find_checkpoint, read_config, steps_of
 from plyground.runs.files import is_file
 
@@ -125,8 +126,8 @@ def _fault(entry: zipfile.ZipInfo) -> str:
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> None:
     path = home / PurePosixPath(entry.filename)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as source, path.open("xb") as target:
+    make_folder(path.parent)
+    with archive.open(entry) as source, open_private(path, "xb") as target:
         shutil.copyfileobj(source, target)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.errors import InvalidValue, install
+from plyground.kernels.private import make_folder
 from plyground.runs.directory import read_config, read_metrics
 from plyground.runs.records import RECORDS
 
@@ -41,7 +42,9 @@ class Events(AbstractContextManager["Events"]):
     """A folder of events that records are added to. The time of an event is that of the run, in seconds."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.count, self._seconds, self._writer = folder, 0, 0.0, summary_writer()(str(folder))
+        writer = summary_writer()
+        make_folder(folder)
+        self.folder, self.count, self._seconds, self._writer = folder, 0, 0.0, writer(str(folder))
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Every number of a record."""

@@ -32,7 +32,7 @@ from typing import Any, cast
 
 from plyground import specs
 from plyground.errors import Error, InvalidText, InvalidValue, shorten
-from plyground.kernels.private import cache_folder, is_ours, secret
+from plyground.kernels.private import cache_folder, is_ours, make_folder, secret
 from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
 from plyground.runs.settings import read_toml
 
@@ -99,10 +99,9 @@ def _remember(keys: list[str]) -> None:
     for key in keys:
         try:
             place = cache_folder() / "trusted" / key
-            place.parent.mkdir(mode=0o700, exist_ok=True)
+            make_folder(place.parent)
             if not place.exists():
                 write_whole(place, b"")
-                place.chmod(0o600)  # whatever the umask
         except (OSError, InvalidValue):
             continue  # this process remembers; the next one asks again
 

@@ -82,7 +82,7 @@ class Writer:
         with plain_os_errors(f"write {self.path}", f"; the {before} lines before are complete"):
             if block:
                 self._append(block)
-            files.write_whole(self.progress_file, content.encode())
+            files.write_whole(self.progress_file, content.encode(), shared=True)
         self.progress = progress
 
     def _append(self, block: bytes) -> None:

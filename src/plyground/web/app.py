@@ -112,6 +112,7 @@ class Sockets:
     async def _write(self, socket: WebSocket, page: Page) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):
             while (text := await page.waiting.get()) is not None:
+                await self.house.tables.store.written(page.tables)  # what is shown survives a crash
                 await socket.send_text(text)
             await socket.close(REFUSED, page.why)
 

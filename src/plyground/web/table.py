@@ -10,8 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from plyground.errors import IllegalAction, InvalidValue, counted, shorten
 from plyground.game import Game
@@ -21,46 +23,63 @@ from plyground.play import typed
 from plyground.play.saved import write_game
 from plyground.position import Position
 from plyground.web import messages
-from plyground.web.catalogue import YOU, title_of
-from plyground.web.requests import Clock
+from plyground.web.catalogue import YOU, seats_of, title_of
+from plyground.web.requests import Action, Clock, Text
 
 FORMAT = 1
 FEW = 3  # scenes that are kept
 MOST_PLIES = 2_000  # of a line
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
+LONGEST_STATUS = 1_000  # characters
 YOUR_NAME = "You"  # that of a person whom no text names
+Seconds = Annotated[float, Meta(ge=-1e12, le=1e12)]
+Sides = Annotated[list[Seconds], Meta(min_length=2, max_length=2)]
+Seats = Annotated[list[Text], Meta(min_length=1, max_length=16)]
 
 
 class Saved(msgspec.Struct, forbid_unknown_fields=True):
-    """A table on disk."""
+    """A table on disk. The types say all that can be said of a file without its game; `check_fits` the rest."""
 
     format: int
     id: str
-    game: str
+    game: Annotated[Text, Meta(min_length=1)]
     settings: dict[str, str]
-    players: list[str]
+    players: Seats
     """for each seat `you` or the id of an opponent"""
-    names: list[str]
+    names: Seats
     """the same for people"""
-    seed: int
+    seed: Annotated[int, Meta(ge=0, le=2**62)]
     """of the game's random numbers"""
-    text: str
+    text: Text
     """the start; empty: the usual one"""
-    actions: list[int]
-    ending: str = ""
+    actions: Annotated[list[Action], Meta(max_length=MOST_PLIES)]
+    ending: Text = ""
     """why it is over, where the rules do not say so: a resignation, a clock"""
-    outcome: int = 0
+    outcome: Annotated[int, Meta(ge=0, le=max(map(int, Outcome)))] = Outcome.RUNNING
     clock: Clock | None = None
-    clocks: list[float] = []
-    clock_history: list[list[float]] = []
+    clocks: Annotated[list[Seconds], Meta(max_length=2)] = []
+    clock_history: Annotated[list[Sides], Meta(max_length=MOST_PLIES + 1)] = []
     """the clocks when each ply began, for moves that are taken back"""
     paused: bool = False
-    speed: float = 0.0
-    revision: int = 0
-    changed: float = 0.0
-    status: str = ""
+    speed: Annotated[float, Meta(ge=0, le=60)] = 0.0
+    revision: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    changed: Seconds = 0.0
+    status: Text = ""
     over: bool = False
+
+
+def check_fits(saved: Saved, game: Game) -> None:
+    """Refuse a table that no game of this kind can have."""
+    seats = seats_of(game)
+    wrong = {
+        "players": len(saved.players) != seats,
+        "names": len(saved.names) != seats,
+        "clocks": len(saved.clocks) == 1,
+        "clocks of earlier plies": len(saved.clock_history) > len(saved.actions) + 1,
+    }
+    if found := [what for what, holds in wrong.items() if holds]:
+        raise InvalidValue(f"the file of the game {saved.id} is damaged ({found[0]}): delete the game")
 
 
 class Pruning(IllegalAction):
@@ -72,6 +91,7 @@ class Table:
 
     def __init__(self, saved: Saved, game: Game) -> None:
         """Plays the actions again; an error says that the rules have changed since."""
+        check_fits(saved, game)
         self.saved, self.game = saved, game
         start = game.position(saved.text, saved.seed) if saved.text else game.start(saved.seed)
         self.positions, self.seats = [start], [start.seat]  # before each action, and now
@@ -268,7 +288,8 @@ class Table:
 
     def _note_status(self) -> None:
         """What the list of games says of this one, also while it is on disk alone."""
-        self.saved.over, self.saved.status = self.over, self.ending or self.scene(len(self.moves)).status
+        self.saved.over = self.over
+        self.saved.status = shorten(self.ending or self.scene(len(self.moves)).status, LONGEST_STATUS)
 
     # ---- the clock ----
 

@@ -19,7 +19,7 @@ from plyground.game import Game
 from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of, title_of
 from plyground.web.page import Page
-from plyground.web.store import Store
+from plyground.web.store import MOST, Store
 from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table
 from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import WorkerFailed, Workers
@@ -160,6 +160,9 @@ class Tables:
     async def begin(self, page: Page, request: int, saved: Saved, game: Game, read_as: str = "") -> None:
         """A new table, which the page opens; `read_as`: the game of its text, where another was asked for."""
         self._check_room(page)
+        if removed := self.store.make_room(self.live):
+            text = f"{removed.title} is removed: it was over or empty, and the oldest such of {MOST} games"
+            self._tell_all(messages.Failed("", text))
         live = await self._seat(saved, game)
         self._save(live)
         page.send(messages.Opened(request, saved.id, read_as))
@@ -283,8 +286,8 @@ class Tables:
     def speed(self, page: Page, request: requests.Speed) -> None:
         live = self.find(page, request.table)
         live.table.saved.speed = request.seconds
-        live.tell(live.table.message())
         self._save(live)
+        live.tell(live.table.message())
 
     def look(self, page: Page, request: requests.Look) -> None:
         live = self.find(page, request.table)
@@ -301,9 +304,9 @@ class Tables:
         live.stop_thinking()
         table = live.table
         table.run_clock(time.monotonic(), bool(live.pages) and not table.saved.paused)
+        self._save(live)  # first: a page is shown what is on disk
         live.tell(table.message())
         live.tell(table.position_message(len(table.moves)))
-        self._save(live)
         self._continue(live)
 
     def _continue(self, live: Live) -> None:
@@ -374,14 +377,17 @@ class Tables:
                 page.send_text(text)
 
     async def write_games(self) -> None:
-        """Write the games that have changed, once in WRITE_EVERY seconds; on a slow disk one after the other."""
+        """Once in WRITE_EVERY seconds try those games again that could not be written, and tell pages why."""
         while True:
             await asyncio.sleep(WRITE_EVERY)
             try:
                 await asyncio.to_thread(self.store.flush)
             except Error as error:  # a full disk: games go on in memory
-                for page in self.pages:
-                    page.send(messages.Failed("", str(error)))
+                self._tell_all(messages.Failed("", str(error)))
+
+    def _tell_all(self, message: messages.Sent) -> None:
+        for page in self.pages:
+            page.send(message)
 
 
 def gone(opponent: str) -> Callable[[], str]:
