@@ -76,7 +76,7 @@ def test_a_file_that_is_no_ladder_is_one_error(tmp_path: Path, wrong: object, wh
 
 
 def test_a_full_disk_is_one_error(connect_four: pg.Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
+    def full(path: Path, content: bytes, shared: bool = False) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("plyground.arena.ladder.write_whole", full)

@@ -31,10 +31,10 @@ print(sum(kernels.step_all.stats.cache_hits.values()))
 """
 
 
-def _run(path: Path, folder: Path, **environment: str) -> tuple[list[str], str]:
+def _run(path: Path, folder: Path, before: str = "", **environment: str) -> tuple[list[str], str]:
     """Play in a fresh process; what it printed, and what it said while compiling."""
     done = subprocess.run(
-        [sys.executable, "-c", PLAY, str(path)],
+        [sys.executable, "-c", before + PLAY, str(path)],
         env=os.environ | {"PLYGROUND_CACHE": str(folder)} | environment,
         capture_output=True,
         text=True,
@@ -234,11 +234,29 @@ def test_where_nothing_can_be_kept_it_compiles_anew(hops: Path, tmp_path: Path) 
     assert "cannot keep compiled games in" in notice
 
 
-def test_kernels_nobody_used_for_weeks_are_forgotten(hops: Path, played: Played) -> None:
-    (old,) = played.folder.glob("plyground_rules_hops_*")
-    past = (old / "used").stat().st_mtime - (cache.WEEKS_KEPT * 7 + 1) * 86400
-    os.utime(old / "used", (past, past))
-    hops.write_text(hops.read_text().replace("-1 if action == LEFT", "-2 if action == LEFT"))
-    _run(hops, played.folder)
-    (new,) = played.folder.glob("plyground_rules_hops_*")
-    assert new != old
+def test_kernels_nobody_used_for_weeks_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    day, now = 86400, 1e9  # what time it is now does not matter
+    for age in range(cache.MANY_KEPT + 4):
+        used = tmp_path / f"plyground_hops_{age:02}" / "used"
+        used.parent.mkdir()
+        used.touch()
+        os.utime(used, (now - age * 7 * day, now - age * 7 * day))
+    (tmp_path / "plyground_other_99").mkdir()
+    in_use = tmp_path / f"plyground_hops_{cache.MANY_KEPT + 1:02}"
+    monkeypatch.setattr(cache, "_USED", {in_use})
+    cache._forget(tmp_path, "plyground_hops_")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(f"plyground_hops_{age:02}" for age in range(cache.MANY_KEPT)),  # some are kept whatever their age
+        in_use.name,
+        "plyground_other_99",
+    }
+
+
+def test_a_clock_that_jumps_removes_no_kernels(hops: Path, played: Played) -> None:
+    jumps = "import time, random; right = time.time; time.time = lambda: right() + random.uniform(-1, 1) * 1e8\n"
+    found, silence = _run(hops, played.folder, jumps)
+    assert found == [played.printed[0], "1"]
+    assert silence == ""
+    (kernels,) = played.folder.glob("plyground_rules_hops_*")
+    os.utime(kernels / "used", (1e8, 1e8))  # written by a file server whose clock is wrong
+    assert _run(hops, played.folder, jumps)[0] == [played.printed[0], "1"]

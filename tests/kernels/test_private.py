@@ -116,3 +116,26 @@ def test_where_no_secret_can_be_kept_a_process_has_its_own() -> None:
     nowhere = Path("/proc/nowhere")
     assert private.secret(nowhere) == private.secret(nowhere)
     assert private.secret(None) == private.secret(None) != private.secret(nowhere)
+
+
+def test_folders_and_files_that_are_made_are_their_owners_alone(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir(mode=0o755)
+    (there / "old").touch(mode=0o644)
+    before = os.umask(0)
+    try:
+        private.make_folder(there / "a" / "b")
+        private.make_folder(there)
+        for name in ("old", "new"):
+            with private.open_private(there / name, "ab") as file:
+                file.write(b"x")
+    finally:
+        os.umask(before)
+    modes = {name: (there / name).stat().st_mode & 0o777 for name in ("", "a", "a/b", "old", "new")}
+    assert modes == {"": 0o755, "a": 0o700, "a/b": 0o700, "old": 0o644, "new": 0o600}
+
+
+def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="File exists"):
+        private.make_folder(tmp_path / "file")

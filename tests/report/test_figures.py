@@ -47,7 +47,7 @@ def test_a_target_that_fails_later_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_picture_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
+    def full(path: Path, content: bytes, shared: bool = False) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     figures.save_figure(tmp_path / "x.png", figures.new_figure(1, 1))

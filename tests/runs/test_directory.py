@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -86,6 +87,27 @@ def test_a_flipped_bit_is_noticed(run) -> None:
     path.write_bytes(content)
     with pytest.raises(Error, match="checksum differs"):
         newest_whole(run.path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes mean nothing there")
+@pytest.mark.parametrize("there", [False, True])
+def test_a_run_is_its_owners_alone_but_for_a_folder_that_was_there(tmp_path: Path, there: bool) -> None:
+    path, before = tmp_path / "runs" / "a", os.umask(0)
+    try:
+        if there:
+            path.mkdir(mode=0o755, parents=True)
+            path.parent.chmod(0o755)
+        with create(path, {"game": "connect_four"}) as run:
+            run.log({"event": "cycle", "step": 1})
+            run.save(1, IDENTITY, groups(1.0), {})
+            run.write("games/1.txt", "1. e4")
+    finally:
+        os.umask(before)
+    modes = {each: each.stat().st_mode & 0o777 for each in (path.parent, path, *path.rglob("*"))}
+    kept = {path.parent, path} if there else set[Path]()
+    assert len(modes) > 8
+    for each, mode in modes.items():
+        assert mode == (0o755 if each in kept else 0o700 if each.is_dir() else 0o600), each
 
 
 def test_values_that_are_not_finite_are_never_saved(run) -> None:
@@ -368,7 +390,7 @@ def test_a_step_is_a_plain_number(run, which: str) -> None:
 
 
 def test_a_full_disk_at_the_start_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
+    def full(path: Path, content: bytes, shared: bool = False) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "write_synced", full)

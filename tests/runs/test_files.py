@@ -28,6 +28,18 @@ def test_a_crash_while_writing_leaves_the_old_content(tmp_path: Path, monkeypatc
     assert [each.name for each in tmp_path.iterdir()] == ["a.txt"], "the temporary file was renamed"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing there")
+def test_a_file_keeps_its_mode_and_a_new_one_is_private_unless_it_is_made_to_be_shared(tmp_path: Path) -> None:
+    (tmp_path / "old").touch(mode=0o640)
+    before = os.umask(0o022)
+    try:
+        for name, shared in (("old", False), ("new", False), ("shared", True)):
+            files.write_whole(tmp_path / name, b"x", shared)
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("old", "new", "shared")] == [0o640, 0o600, 0o644]
+
+
 def test_a_target_that_cannot_be_written_is_named_before_the_work(tmp_path: Path) -> None:
     files.check_writable(tmp_path / "a.txt")
     with pytest.raises(Error, match="it is a folder"):

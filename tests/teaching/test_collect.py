@@ -114,7 +114,7 @@ def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
     whole = run(small, tmp_path / "whole.ndjson")
     run(small, path, stop_after=45)
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise error
 
     where, name = {

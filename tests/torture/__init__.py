@@ -19,6 +19,10 @@ PROOFS = {
     "texts": "mutated texts of every parser: only declared errors, no endless loops, texts that read back",
     "engines": "UCI engines that write anything: only declared errors, nothing left behind",
     "determinism": "every command and learner with 1, 2 and 4 threads and several hash seeds: same bits",
+    "store": "damaged files of kept games: the server starts, each costs its game alone",
+    "archives": "damaged and foreign archives: one short sentence, nothing left, nothing beside the run",
+    "faults": "a fault at any write of kept games, compiled code and trust: the next start works, nothing is lost",
+    "kills": "a server that is killed while pages play has on disk all that a page was shown",
     "resources": "memory stays flat; no process, thread, file or temporary folder is left behind",
 }
 """module in this folder: what it proves"""

@@ -7,6 +7,7 @@ without a fault and once for each fault; after the fault it is resumed again, an
 
 from __future__ import annotations
 
+import builtins
 import errno
 import io
 import os
@@ -29,8 +30,8 @@ from resumed import after_steps, begin, contents, resume, silent
 from small_runs import ROW, short
 from torture import MOST_FINDINGS, Deadline, Report, Share
 
-Fault = Literal["exit", "torn", "full"]
-CALLS = ("mkdir", "rename", "replace", "unlink", "rmdir", "truncate")  # of `os`, which change folders and files
+Fault = Literal["exit", "torn", "full", "io"]
+CALLS = ("mkdir", "rename", "replace", "unlink", "rmdir", "truncate", "link")  # of `os`, which change folders and files
 WRITES = ("open", "write", "mkdir")  # what a full disk refuses
 STEPS = 9  # iterations before and after the stop
 
@@ -63,10 +64,12 @@ class Disk:
         if self.dead:
             raise Crash
         if self.calls == self.at:
-            self.dead, self.full = self.fault != "full", self.fault == "full"
+            self.dead, self.full = self.fault in ("exit", "torn"), self.fault == "full"
         self.calls += 1
         if self.dead:
             raise Crash
+        if self.fault == "io" and self.calls == self.at + 1:
+            raise OSError(errno.EIO, "Input/output error")
         if self.full and name in WRITES:
             raise OSError(errno.ENOSPC, "No space left on device")
         self.operations.append(Operation(name, paths, data))
@@ -80,7 +83,7 @@ class Disk:
         def patched(name: str) -> Callable[..., Any]:
             def function(*given: Any, **named: Any) -> Any:
                 folder = _folder_of(named.get("dir_fd"))
-                count = 2 if name in ("rename", "replace") else 1
+                count = 2 if name in ("rename", "replace", "link") else 1
                 paths = tuple((folder / os.fspath(each)).absolute() for each in given[:count])
                 self.call(name, paths, given[1] if name == "truncate" else None)
                 return real[name](*given, **named)
@@ -92,21 +95,23 @@ class Disk:
             real["fsync"](number)
 
         def open_file(path: Any, mode: str = "r", *rest: Any, **named: Any) -> Any:
-            if not isinstance(path, str | Path) or not set(mode) & set("wax"):
+            if not set(mode) & set("wax"):
                 return opened(path, mode, *rest, **named)
-            place = Path(path).absolute()
+            place = _folder_of(path) if isinstance(path, int) else Path(path).absolute()
+            if place.is_dir():  # a temporary file without a name
+                return opened(path, mode, *rest, **named)
             self.call("open", (place,), mode)
             return File(self, place, opened(path, mode, *rest, **named))
 
         try:
             for name in CALLS:
                 setattr(os, name, patched(name))
-            os.fsync, io.open = fsync, open_file  # type: ignore[assignment]
+            os.fsync, io.open, builtins.open = fsync, open_file, open_file  # type: ignore[assignment]
             yield
         finally:
             for name, function in real.items():
                 setattr(os, name, function)
-            io.open = opened
+            io.open = builtins.open = opened
 
 
 def _folder_of(number: int | None) -> Path:
@@ -144,17 +149,17 @@ class File:
 
 
 def lose_power(rng: random.Random, operations: list[Operation], home: Path, target: Path) -> None:
-    """Apply the first of the operations to `target` as a disk may have them after a power loss.
+    """Apply operations to `target` as a disk may have them after a power loss.
 
     A write is safe once its file was synced, a change of a folder once that folder was. Of the others some are lost;
     a write that is not may be cut short.
     """
-    done, lost = operations[: rng.randint(1, len(operations))], dict[Path, Path]()
-    for number, (name, paths, data) in enumerate(done):
+    lost = dict[Path, Path]()
+    for number, (name, paths, data) in enumerate(operations):
         if name == "fsync":
             continue
         needed = {paths[0]} if name in ("write", "truncate") else {path.parent for path in paths}
-        synced = {path for later in done[number:] if later.name == "fsync" for path in later.paths}
+        synced = {path for later in operations[number:] if later.name == "fsync" for path in later.paths}
         safe = needed <= synced
         if not safe and rng.random() < 0.4:
             if name in ("rename", "replace"):
@@ -249,7 +254,8 @@ class Case:
     def lose_power(self, rng: random.Random) -> list[str]:
         self.begin_again()
         seed = rng.random()
-        lose_power(random.Random(seed), self.operations, self.home, self.home)
+        done = random.Random(seed).randint(1, len(self.operations))
+        lose_power(random.Random(seed), self.operations[:done], self.home, self.home)
         return [f"power loss {seed}: {each}" for each in self.recover()]
 
     def recover(self) -> list[str]:

@@ -103,12 +103,13 @@ def kill_one(folder: Path, rng: random.Random) -> tuple[list[str], int]:
 def lost(folder: Path, seen: Seen) -> list[str]:
     """What is not on disk as it was seen, or later; damaged files, and files that are no games."""
     kept = Store(folder)
-    found = [f"{name} is damaged" for name, info in kept.infos.items() if not info.game]
+    damaged = [name for name, info in kept.infos.items() if not info.game]
+    found = [f"{name} is damaged" for name in damaged]
     found += [f"{path.name} is left" for path in folder.iterdir() if path.stem not in kept.infos]
     for name, (revision, moves) in seen.items():
         if name not in kept.infos:
             found.append(f"{name} is gone, of which {len(moves)} plies were shown")
-        elif name not in found:
+        elif name not in damaged:
             there = kept.read(name)
             if (there.revision, len(there.actions)) != (revision, len(moves)) and there.revision <= revision:
                 found.append(f"{name} has revision {there.revision}; {revision} was shown")

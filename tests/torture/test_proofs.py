@@ -19,11 +19,36 @@ import pytest
 import plyground as pg
 import torture
 from conftest import JIT, ROOT, TESTS
-from torture import PROOFS, Report, Share, crashes, determinism, engines, resources, texts
+from plyground.web import store as web_store
+from torture import (
+    PROOFS,
+    Report,
+    Share,
+    archives,
+    crashes,
+    determinism,
+    engines,
+    faults,
+    kills,
+    resources,
+    store,
+    texts,
+)
 from torture.__main__ import main, run_here
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(not JIT, reason="too slow without the compiler")]
-SHORT = {"texts": 3.0, "files": 6.0, "crashes": 8.0, "engines": 3.0, "determinism": 1.0, "resources": 3.0}
+SHORT = {
+    "texts": 3.0,
+    "files": 6.0,
+    "crashes": 8.0,
+    "engines": 3.0,
+    "determinism": 1.0,
+    "resources": 3.0,
+    "store": 4.0,
+    "archives": 4.0,
+    "faults": 6.0,
+    "kills": 8.0,
+}
 """proof: seconds in `make test`; those that are not here have tests of their own"""
 
 
@@ -159,6 +184,45 @@ def test_resources_finds_what_is_left_behind(monkeypatch: pytest.MonkeyPatch, tm
     for word in (f"temporary file {folder.name}", "['forgotten']", f"{tmp_path}/open", str(process.pid)):
         assert word in found
     assert len(findings) == 4
+
+
+def test_store_finds_a_file_that_costs_more_than_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "change", lambda rng, content: content.replace(b"you", b"y\xffu"))
+    decode = web_store._decode
+
+    def careless(data: bytes, name: str) -> web_store.Index:
+        data.decode()
+        return decode(data, name)
+
+    assert store.run(0, 0.5).findings == []
+    monkeypatch.setattr(web_store, "_decode", careless)
+    assert "UnicodeDecodeError" in store.run(0, 0.5).findings[0]
+
+
+def test_faults_finds_what_is_not_synced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults, "FAULTS", ["exit"])
+    monkeypatch.setattr(faults, "KINDS", {"games": faults.KINDS["games"]})
+    monkeypatch.setattr(web_store.files, "sync_folder", lambda _: None)
+    assert any("power loss" in each and "is gone" in each for each in faults.run(0, 30.0).findings)
+
+
+@pytest.mark.parametrize(
+    ("error", "finding"), [(IndexError("x"), "IndexError"), (pg.InvalidText("x" * 700), "an error of 700 characters")]
+)
+def test_archives_finds(error: Exception, finding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unpack(source: Path, run: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(archives, "unpack", unpack)
+    assert finding in archives.run(0, 0.0).findings[0]
+
+
+def test_kills_finds_what_is_not_on_disk(tmp_path: Path) -> None:
+    seen: kills.Seen = {"a" * 16: (3, ["e4", "e5", "d4"])}
+    assert kills.lost(tmp_path, seen) == [f"{'a' * 16} is gone, of which 3 plies were shown"]
+    (tmp_path / f"{'a' * 16}.json").write_text("{")
+    (tmp_path / "b.json").write_text("{")
+    assert kills.lost(tmp_path, seen) == [f"{'a' * 16} is damaged", "b.json is left"]
 
 
 def test_determinism_finds_what_differs_between_variants(monkeypatch: pytest.MonkeyPatch) -> None:

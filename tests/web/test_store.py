@@ -45,14 +45,14 @@ def kept(folder: Path, *names: str) -> Store:
 @contextmanager
 def slow_disk(monkeypatch: pytest.MonkeyPatch) -> Generator[threading.Event]:
     """A disk that writes when the event is set."""
-    write, ready = files.write_whole, threading.Event()
+    write, ready = files.replace, threading.Event()
 
     def waiting(path: Path, content: bytes) -> None:
         ready.wait(20.0)
         write(path, content)
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "write_whole", waiting)
+        patched.setattr(files, "replace", waiting)
         yield ready
         ready.set()
 
@@ -94,13 +94,13 @@ def test_changes_that_come_while_the_disk_works_are_written_together(
 ) -> None:
     writes, store = list[int](), Store(tmp_path)
     with slow_disk(monkeypatch) as ready:
-        delayed = files.write_whole
+        delayed = files.replace
 
         def counting(path: Path, content: bytes) -> None:
             delayed(path, content)
             writes.append(len(json.loads(content)["saved"]["actions"]))
 
-        monkeypatch.setattr(files, "write_whole", counting)
+        monkeypatch.setattr(files, "replace", counting)
         store.keep(*saved(A, 1.0, 1))
         while not store.changes[A].begun:
             time.sleep(0.001)
@@ -130,10 +130,10 @@ def test_a_game_that_could_not_be_written_waits_for_the_next_time(
 ) -> None:
     store = Store(tmp_path)
     with monkeypatch.context() as full:
-        full.setattr(files, "write_whole", fail)
+        full.setattr(files, "replace", fail)
         store.keep(*saved(A))
         asyncio.run(store.written([A]))
-        with pytest.raises(Error, match="cannot keep the game in .*: No space left on device"):
+        with pytest.raises(Error, match=r"cannot keep the game in .*: No space left on device"):
             store.flush()
         assert store.read(A).actions == [3, 3]
     store.flush()

@@ -6,6 +6,7 @@ users, a home that is read-only), it is one folder for each user in the folder f
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import logging
@@ -83,11 +84,24 @@ def make_folder(path: Path) -> None:
     for folder in reversed([path, *path.parents]):
         if not folder.is_dir():
             folder.mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(PermissionError):  # of a folder that may be entered but not read
+                sync_folder(folder.parent)
 
 
 def open_private(path: Path, mode: str) -> IO[Any]:
     """An open file that only its owner can read or write. One that is there already keeps its mode."""
     return io.open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: UP020 (that of Path.open)
+
+
+def sync_folder(path: Path) -> None:
+    """Sync a folder's entries to disk, where the operating system supports it."""
+    if sys.platform == "win32":
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def is_ours(path: Path) -> bool:
@@ -140,6 +154,7 @@ def write_once(file: Path, content: bytes) -> None:
         pass
     finally:
         Path(aside).unlink()
+    sync_folder(file.parent)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, plain_os_errors
+from plyground.kernels.private import open_private
 from plyground.networks import Network, Valued, entropy, masked
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT

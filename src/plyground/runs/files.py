@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from plyground.errors import Error, InvalidValue, plain_os_errors, shorten, shown_path
-from plyground.kernels.private import open_private
+from plyground.kernels.private import open_private, sync_folder
 
 
 class DamagedFile(Error):
@@ -25,12 +25,17 @@ class Busy(Error):
 def write_whole(path: Path, content: bytes, shared: bool = False) -> None:
     """Replace a file atomically: a crash leaves the old content or the new one. A new file can be read by its owner
     alone, unless it is made to be `shared`; one that is there keeps its mode."""
+    replace(path, content, shared)
+    sync_folder(path.parent)
+
+
+def replace(path: Path, content: bytes, shared: bool = False) -> None:
+    """The same, but until the folder is synced the end of the power may leave the old content."""
     aside = path.with_name(f".{path.name}.partial")
     write_synced(aside, content, shared)
     with suppress(FileNotFoundError):
         aside.chmod(stat.S_IMODE(path.stat().st_mode))
     aside.replace(path)
-    sync_folder(path.parent)
 
 
 def check_writable(path: Path) -> None:
@@ -51,17 +56,6 @@ def write_synced(path: Path, content: bytes, shared: bool = False) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def sync_folder(path: Path) -> None:
-    """Sync a folder's entries to disk, where the operating system supports it."""
-    if sys.platform == "win32":
-        return
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def checksum(content: bytes) -> str:

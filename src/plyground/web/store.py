@@ -52,6 +52,10 @@ class Change:
         self.data, self.begun, self.since = data, False, time.monotonic()
         self.tried = Future[None]()  # done when it is on disk, or the disk has refused it
 
+    def settle(self) -> None:
+        if not self.tried.done():
+            self.tried.set_result(None)
+
 
 def default_folder() -> Path:
     """Where games are kept: beside the compiled games, in the user's private folder."""
@@ -129,7 +133,9 @@ class Store:
                 change.begun = True
             try:
                 with plain_os_errors(f"keep the game in {self._path(name)}"):
-                    files.write_whole(self._path(name), change.data)
+                    files.replace(self._path(name), change.data)
+                    change.settle()  # no kill takes it back; a power loss may, until the folder is synced
+                    files.sync_folder(self.folder)
             except BaseException:
                 with self.lock:
                     change.begun = False
@@ -140,8 +146,7 @@ class Store:
                     if self.changes.get(name) is change:
                         del self.changes[name]
             finally:
-                if not change.tried.done():
-                    change.tried.set_result(None)
+                change.settle()
 
     async def written(self, names: Iterable[str]) -> None:
         """Wait until games are on disk as they are now. A disk that refuses them or is too slow holds up nobody."""

@@ -32,6 +32,7 @@ MOST_PLIES = 2_000  # of a line
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
 LONGEST_STATUS = 1_000  # characters
+REVISIONS = 2**53  # that a page can tell apart; no game reaches them, but a damaged file may hold the last one
 YOUR_NAME = "You"  # that of a person whom no text names
 Seconds = Annotated[float, Meta(ge=-1e12, le=1e12)]
 Sides = Annotated[list[Seconds], Meta(min_length=2, max_length=2)]
@@ -63,7 +64,7 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
     """the clocks when each ply began, for moves that are taken back"""
     paused: bool = False
     speed: Annotated[float, Meta(ge=0, le=60)] = 0.0
-    revision: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    revision: Annotated[int, Meta(ge=0, lt=REVISIONS)] = 0
     changed: Seconds = 0.0
     status: Text = ""
     over: bool = False
@@ -282,7 +283,7 @@ class Table:
 
     def _changed(self, event: str) -> None:
         self.event = event
-        self.saved.revision += 1
+        self.saved.revision = (self.saved.revision + 1) % REVISIONS
         self.saved.changed = time.time()
         self._note_status()
 
