@@ -9,13 +9,14 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from conftest import ROOT
 from plyground.errors import Error
 from plyground.game import Game
 from plyground.position import Position
-from plyground.web import requests
+from plyground.web import requests, store
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
@@ -287,6 +288,44 @@ def test_a_kept_game_against_a_run_that_is_gone_can_still_be_seen(served: Served
         while "failed" not in page.last:
             page.receive()
         assert "no longer" in page.last["failed"]["text"]
+
+
+def test_a_damaged_game_is_told_and_deleted_on_the_page(tmp_path: Path) -> None:
+    name = "0123456789abcdef"
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / f"{name}.json").write_bytes(b'{"saved":{"format":1,"id":"\xff"')
+    with serving(tmp_path) as served, served.page() as page:
+        (listed,) = page.last["welcome"]["tables"]
+        assert (listed["id"], listed["title"]) == (name, "A game whose file is damaged")
+        assert page.refusal("open", table=name)["text"] == f"the file of the game {name} is damaged: delete the game"
+        page.send("delete", table=name)
+        assert page.wait("tables")["tables"] == []
+        assert list((tmp_path / "tables").iterdir()) == []
+
+
+def test_a_file_whose_values_fit_no_game_costs_that_game_alone(served: Served) -> None:
+    with served.page() as page:
+        name = page.new("connect_four", "you", "random", clock={"seconds": 60})
+        page.ask("close", "tables", table=name)
+        games = served.house.tables.store
+        for change in ({"players": ["you"] * 3}, {"names": ["You"]}, {"clocks": [1.0]}, {"actions": [9]}):
+            kept = games.read(name)
+            games.keep(msgspec.structs.replace(kept, **change), games.infos[name])
+            assert page.refusal("open", table=name)["text"].startswith(
+                (f"the file of the game {name} is", "ply 1 is not")
+            )
+            games.keep(kept, games.infos[name])
+        page.ask("open", "position", table=name)
+
+
+def test_a_game_that_is_removed_for_room_is_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served.page() as page:
+        page.new("connect_four", "you", "you", text="4453")
+        monkeypatch.setattr(store, "MOST", sum(bool(info.game) for info in served.house.tables.store.infos.values()))
+        page.send("new_game", game="connect_four", players=["you", "you"])
+        while "failed" not in page.last:
+            page.receive()
+        assert "is removed: it was over or empty" in page.last["failed"]["text"]
 
 
 def test_what_is_not_on_the_list_is_refused(served: Served) -> None:
