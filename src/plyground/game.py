@@ -170,6 +170,11 @@ class Game:
     def num_actions(self) -> int:
         return self.rules.NUM_ACTIONS
 
+    @property
+    def uncertain(self) -> bool:
+        """Whether a player may not know what comes next: something is hidden, or left to chance."""
+        return self.rules.hidden or self.rules.CHANCE
+
     @functools.cached_property
     def encoders(self) -> Mapping[str, Encoder]:
         return encoders_of(self.rules)
@@ -218,6 +223,7 @@ class Game:
         start = game.start()
         after = start.play(start.legal()[0])
         game.position(after.text, after.seat)
+        after.redrawn(0, 0)
         actions = np.empty(1, np.int32)
         game.kernels().random_actions(after.states, after.rngs, actions, game.work(), game.scratch())
         self.interpreter = None

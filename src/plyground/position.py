@@ -194,6 +194,17 @@ class Position:
         after.before = self.before if goes_on else self.states
         return after
 
+    def redrawn(self, seat: int, seed: int) -> Position:
+        """The same position as a seat sees it, with all that it cannot know drawn anew: what is hidden from it, and the
+        chance to come."""
+        if not is_whole(seat, 0, self.game.rules.SEATS - 1):
+            raise InvalidValue(f"{self.game} has seats 0 to {self.game.rules.SEATS - 1}, not {shown(seat)}")
+        after = Position(self.game, self.states, seed)
+        if self.game.rules.hidden:
+            self.game.kernels().determinize_all(after.states, np.array([seat], np.int32), after.rngs)
+        after.before = self.before
+        return after
+
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
         from plyground.agents.agent import ask, make

@@ -86,7 +86,7 @@ def play(
     mine = side_of(rules, side) if side else int(saved.players[1] == "you")
     opponent, maker = (rest[0], _maker(rest[0], rules)) if rest else _opponent(saved.players[1 - mine], rules)
     session = pg.Session(saved.start, None, opponent, mine, begun)
-    session.replay(saved.actions, saved.outcome)
+    session.replay(saved.actions, saved.outcome, saved.redraws)
     play_in_terminal(session, maker, explain, load)
 
 

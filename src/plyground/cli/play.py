@@ -89,11 +89,11 @@ def _explainer(start: Position) -> Explainer:
 
 def _finished(session: Session, file: Path | None) -> str:
     """What a person can do with a game that is over."""
-    game = session.start.game
-    undo = "take back your last turn" if session.position.over else "play on from here"
+    game, undo = session.start.game, "take back your last turn" if session.position.over else "play on from here"
+    undo = "" if session.final else f"undo to {undo}, or "
     ways = ["watch", *(["analyse"] if can_search_trees(game) else [])] if file else []
     looks = [f"  {command(way, game, file)}" for way in ways]
-    return "\n".join([f"Type undo to {undo}, or new{'; to look at it, type quit, then:' if looks else '.'}", *looks])
+    return "\n".join([f"Type {undo}new{'; to look at it, type quit, then:' if looks else '.'}", *looks])
 
 
 def run(session: Session, background: Background, file: Path | None = None) -> None:

@@ -84,9 +84,10 @@ def show_file(path: Path, game: Game, number: int, speed: float, step: bool, sav
     saved = read_file(path, game, number, openly=True)
     first, second = (name or side for name, side in zip(saved.players, game.rules.SIDES, strict=True))
     background = Background({"agents": lambda: None, "rules": game.compile})
-    _show(
-        Watch(saved.start, (first, second), by_record(saved.actions), told=saved.outcome), background, speed, step, save
+    watch = Watch(
+        saved.start, (first, second), by_record(saved.actions), told=saved.outcome, redraws=saved.redraws
     )
+    _show(watch, background, speed, step, save)
 
 
 def show_agents(
@@ -126,7 +127,8 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
         background.end()
     if save:
         with save.open("x", encoding="utf-8") as file:
-            file.write(write_game(watch.positions[0], watch.actions, watch.players, watch.outcome, sealed=True))
+            players, outcome, redraws = watch.players, watch.outcome, watch.redraws
+            file.write(write_game(watch.positions[0], watch.actions, players, outcome, sealed=True, redraws=redraws))
         say(f"Wrote {save}.")
 
 

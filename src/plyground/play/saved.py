@@ -16,6 +16,7 @@ from plyground.game import MOST_SHOWN, Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
 from plyground.play import typed
+from plyground.play.redraw import Redraw, redrawn, replayed
 from plyground.position import Position
 from plyground.runs.directory import game_of
 from plyground.runs.files import read_text
@@ -24,6 +25,7 @@ from plyground.runs.trust import seal, unseal
 NUMBER = re.compile(r"\b\d+\.+")  # of a move: `1.`, `12...`; without \b a long string of digits takes minutes
 TAG = re.compile(r'[\ufeff\s]*\[\w+\s+"')  # `[White "Ada"]`; a position of some game may begin with a bracket too
 RUN_HEAD = re.compile(r"# from (?P<text>.*): the learner is (?P<side>.*), (?P<name>.*) (?P<other>\S+)")
+REDRAWN = re.compile(r"[0-9]{1,9} [0-9]{1,9} [0-9]{1,15}")
 RUN_OUTCOME = re.compile(r"(RUNNING|DRAW|FIRST_WINS|SECOND_WINS)")
 MOST_TOLD = 4096  # characters of a game that is told: no path is longer
 UNTOLD = "not told before the game is over"
@@ -40,14 +42,12 @@ class SavedGame(NamedTuple):
     """as the file tells it: a game may end before the rules end it, by resignation"""
     place: str = ""
     """which of the games of its file it is, where there are several"""
+    redraws: Sequence[Redraw] = ()
 
     @property
     def positions(self) -> list[Position]:
         """Before each action, and at the end."""
-        found = [self.start]
-        for action in self.actions:
-            found.append(found[-1].play(action))
-        return found
+        return replayed(self.start, self.actions, self.redraws)
 
 
 # ---- reading ----
@@ -122,10 +122,10 @@ def read_games(text: str, game: Game, openly: bool = False) -> list[SavedGame]:
     told = _game_told(text)
     if told and _word_and_settings(told)[0] != _word_and_settings(game.word)[0]:
         raise InvalidText(f"it is a game of {shorten(told, 300)}, not of {game}")
-    if game.rules.read_records is not None:
-        return [SavedGame(*each) for each in game.rules.read_records(text, game)]
     if text.startswith("game: "):
         return [_read_record(text, game, openly)]
+    if game.rules.read_records is not None:
+        return [SavedGame(*each) for each in game.rules.read_records(text, game)]
     return [SavedGame(game.start(), read_moves(game.start(), text), ("", ""))]
 
 
@@ -139,9 +139,9 @@ def read_moves(start: Position, text: str) -> list[int]:
     return _played(start, words)
 
 
-def _played(start: Position, names: list[str]) -> list[int]:
+def _played(start: Position, names: list[str], redraws: Sequence[Redraw] = ()) -> list[int]:
     """The actions of names, each of an action or of a whole turn, also as a person types it: `e4`, `Nf3`."""
-    position, actions = start, list[int]()
+    position, actions = redrawn(start, 0, redraws), list[int]()
     for number, name in enumerate(names, start=1):
         try:
             turn = _turn(position, name)
@@ -151,8 +151,8 @@ def _played(start: Position, names: list[str]) -> list[int]:
             unit = "ply" if start.game.rules.turn_text is None else "move"
             raise InvalidText(f"{unit} {number}: {why}") from None
         for action in turn:
-            position = position.play(action)
-        actions += turn
+            actions.append(action)
+            position = redrawn(position.play(action), len(actions), redraws)
     return actions
 
 
@@ -179,24 +179,40 @@ def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
     fields = {key: value for key, _, value in (line.partition(": ") for line in head.splitlines())}
     if _word_and_settings(fields["game"]) != _word_and_settings(str(game)):
         raise InvalidText(f"it is a game of {shorten(fields['game'], 300)}, not of {game}")
-    start, sides = _start(fields, game), game.rules.SIDES
+    untold = fields.get("position") == UNTOLD
+    fields = _opened(fields)
+    start, redraws, sides = _start(fields, game), _redraws(fields.get("redrawn", "")), game.rules.SIDES
     lines = [line for line in body.splitlines() if line.strip()]
     names = [
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
-    found = SavedGame(start, _played(start, names), _players(head, game), _outcome(fields.get("result", ""), game))
-    if openly and fields.get("position") == UNTOLD and not found.positions[-1].over:
+    outcome = Outcome.RUNNING if untold else _outcome(fields.get("result", ""), game)  # an end would show its cards
+    found = SavedGame(start, _played(start, names, redraws), _players(head, game), outcome, redraws=redraws)
+    if any(each.ply > len(found.actions) for each in redraws):
+        raise InvalidText(f"it has {counted(len(found.actions), 'ply')}, and something was drawn anew after that")
+    if openly and untold and not found.positions[-1].over:
         raise InvalidText(f"its cards are {UNTOLD}: go on with it by plyground play --load FILE")
     return found
 
 
-def _start(fields: Mapping[str, str], game: Game) -> Position:
-    """The first position of a record; where cards are hidden, also from its seal."""
+def _opened(fields: Mapping[str, str]) -> Mapping[str, str]:
+    """The head of a record, with what is sealed in it."""
     if fields.get("position") == UNTOLD and "sealed" not in fields:
         raise InvalidText(f"its position was {UNTOLD}: it cannot be played on")
-    if "sealed" in fields:
-        opened = unseal(fields["sealed"])
-        fields = {**fields, **dict(line.split(": ", 1) for line in opened.splitlines() if ": " in line)}
+    opened = unseal(fields["sealed"]) if "sealed" in fields else ""
+    return {**fields, **dict(line.split(": ", 1) for line in opened.splitlines() if ": " in line)}
+
+
+def _redraws(told: str) -> list[Redraw]:
+    """What was drawn anew, as `write_game` tells it."""
+    parts = told.split(", ") if told else []
+    if not all(REDRAWN.fullmatch(part) for part in parts):
+        raise InvalidText(f"`redrawn` tells PLY SEAT SEED, each a number, with commas between, not {shorten(told)!r}")
+    return [Redraw(*map(int, part.split())) for part in parts]
+
+
+def _start(fields: Mapping[str, str], game: Game) -> Position:
+    """The first position of a record."""
     position, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
     if not generator:
         return position
@@ -251,21 +267,28 @@ def write_game(
     outcome: Outcome,
     shown: bool = True,
     sealed: bool = False,
+    redraws: Sequence[Redraw] = (),
 ) -> str:
     """A game in its own file format (PGN for chess) or, where it has none, one line for each turn.
 
-    Where something is hidden and the game not over (`shown` is False), the cards are left out, and the generator, from
-    which they follow; `sealed`: they are there, but only this user's Plyground can read them, to play the game on.
+    Where something is hidden and the game not over (`shown` is False), the cards are left out; while the game runs,
+    also the generator and the redraws, from which the cards and dice to come follow. `sealed`: they are there, but only
+    this user's Plyground can read them, to play the game on.
     """
     game, sides = start.game, start.game.rules.SIDES
-    if game.rules.write_record:
+    over = outcome != Outcome.RUNNING
+    if game.rules.write_record and not (game.uncertain and (redraws or not over)):
         return game.rules.write_record(start, actions, players, outcome)
-    positions = SavedGame(start, list(actions), players).positions
+    positions = replayed(start, actions, redraws)
     reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
     begins = [f"position: {start.text if shown else UNTOLD}"]
-    if sealed and (game.rules.CHANCE or not shown):
-        secret = f"position: {start.text}\ngenerator: {start.rngs[0]}"
+    drawn = [f"generator: {start.rngs[0]}"] if game.uncertain else []
+    drawn += [f"redrawn: {', '.join(' '.join(map(str, each)) for each in redraws)}"] if redraws else []
+    if over:
+        begins += drawn
+    elif sealed and game.uncertain:
+        secret = "\n".join([f"position: {start.text}", *drawn])
         begins.append(f"sealed: {seal(secret)}")
     lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
     return "\n".join([*head, *begins, f"result: {_results(game)[outcome]}{reason}", "", *lines, ""])

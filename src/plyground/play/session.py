@@ -23,11 +23,13 @@ from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
 from plyground.play import hints, typed
+from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed, replayed, taken_back
 from plyground.play.saved import write_game
 from plyground.position import Position
 
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
 WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
+FINAL = "The game is over, and what was hidden is shown: nothing can be taken back. Type new for another game."
 YES = ("y", "yes")  # to a question with one answer
 THIS_GAME = np.zeros(1, np.int64)  # for agents that learn while they play
 
@@ -65,6 +67,7 @@ class Session:
     def _begin(self, start: Position) -> None:
         self.start, self.positions = start, [start]  # before each action, and now
         self.actions: list[int] = []
+        self.redraws: list[Redraw] = []
         self.turns: list[int] = []  # number of actions before each turn of the person
         self.in_turn = False  # whether the person's turn has begun
         self.outcome = Outcome.RUNNING  # what the agent was told
@@ -91,6 +94,11 @@ class Session:
         return self.position.over or self.outcome != Outcome.RUNNING  # the person may have resigned
 
     @property
+    def final(self) -> bool:
+        """Whether the game is over for good: what was hidden is shown then."""
+        return self.over and self.start.game.rules.hidden
+
+    @property
     def agent_to_move(self) -> bool:
         return not self.over and self.position.to_move != self.side
 
@@ -98,28 +106,35 @@ class Session:
     def seat(self) -> int | None:
         """The seat whose view the person may see; None: the game is over and everything is open."""
         if self.over:
-            return None if self.start.game.rules.hidden else self.side
+            return None if self.final else self.side
         return self.side if self.agent_to_move else self.position.seat
 
     @property
     def prompt(self) -> str:
         """What the person is asked for."""
-        return "new, undo, save FILE or quit" if self.over else self.start.game.rules.prompt(self.position.state)
+        return self._ways_on if self.over else self.start.game.rules.prompt(self.position.state)
+
+    @property
+    def _ways_on(self) -> str:
+        """What a person may type when the game is over."""
+        return "new, save FILE or quit" if self.final else "undo, new, save FILE or quit"
 
     def begin(self) -> list[Event]:
         """The events of a game that has just begun; it may begin at a position that is over, or be a finished one."""
         ended = [self._ended(self._told())] if self.over and not self.position.over else self._end()
         return [Event("began"), *ended]
 
-    def replay(self, actions: Sequence[int], outcome: Outcome = Outcome.RUNNING) -> None:
+    def replay(
+        self, actions: Sequence[int], outcome: Outcome = Outcome.RUNNING, redraws: Sequence[Redraw] = ()
+    ) -> None:
         """Go on with a saved game: play its actions, of both sides; `outcome`: its end where the rules do not end it,
         such as a resignation."""
-        for action in actions:
-            mine = self.position.to_move == self.side
+        self.positions, self.redraws = replayed(self.start, actions, redraws), list(redraws)
+        for position, action in zip(self.positions[:-1], actions, strict=True):
+            mine = position.to_move == self.side
             if mine and not self.in_turn:
                 self.turns.append(len(self.actions))
             self.in_turn = mine
-            self.positions.append(self.position.play(action))
             self.actions.append(action)
         self.outcome = outcome if not self.position.over else self.outcome
 
@@ -141,7 +156,7 @@ class Session:
             return [Event("refused", f"Type {more}, not {shorten(text.strip())}.")]
         is_command = name in COMMANDS and (not rest or bool(times) or name == "save")
         if self.over and not (is_command and name in AFTER_THE_END):
-            return [Event("refused", "The game is over. Type undo, new, save FILE or quit.")]
+            return [Event("refused", f"The game is over. Type {self._ways_on}.")]
         if times:
             return self.undo(int(times[:9]))
         if is_command:
@@ -223,7 +238,9 @@ class Session:
 
     def undo(self, turns: int = 1) -> list[Event]:
         """Go back to the beginning of the person's unfinished turn or, between turns, of the last one, or of an earlier
-        one; a resignation counts as a turn."""
+        one; a resignation counts as a turn. What the person has not seen is drawn anew."""
+        if self.final:
+            return [Event("refused", FINAL)]
         resigned = self.outcome != Outcome.RUNNING and not self.position.over
         turns = min(turns - resigned, len(self.turns))
         if turns < 0 or (turns == 0 and not resigned):
@@ -234,17 +251,21 @@ class Session:
         if plies:
             del self.actions[-plies:], self.positions[-plies:]
             self.in_turn, self.unclear = False, ""
-        return [Event("taken_back", plies=plies)]
+            self.positions[-1], self.redraws = taken_back(
+                self.position, len(self.actions), self.position.seat, self.redraws
+            )
+        anew = [Event("message", f"{DRAWN_ANEW}.")] if plies and self.start.game.uncertain else []
+        return [Event("taken_back", plies=plies), *anew]
 
     def resign(self) -> list[Event]:
         self._tell(WINS[1 - self.side])
         return [self._ended(f"You resign: {self.name} wins.")]
 
     def new(self) -> list[Event]:
-        """Begin again at the same position; a dealt game is dealt anew."""
+        """Begin again at the same position; a dealt game is dealt anew, from a seed that no record of this one tells."""
         self.close()
         game, dealt = self.start.game, self.start == self.start.game.start(self.seed)
-        self.seed += 1
+        self.seed = fresh_seed()
         self._begin(game.start(self.seed) if dealt else self.start)
         return self.begin()
 
@@ -269,7 +290,7 @@ class Session:
         outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
         shown = self.over or not self.start.game.rules.hidden
-        return write_game(self.start, self.actions, players, outcome, shown, sealed=True)
+        return write_game(self.start, self.actions, players, outcome, shown, sealed=True, redraws=self.redraws)
 
 
 def before_last_turn(positions: Sequence[Position]) -> Position | None:

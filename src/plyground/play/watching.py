@@ -8,6 +8,7 @@ from plyground.agents.agent import GIVES_UP, Agent, ask, why_it_gives_up
 from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
+from plyground.play.redraw import Redraw, redrawn
 from plyground.play.session import THIS_GAME, before_last_turn
 from plyground.play.typed import as_first_word, turn_text
 from plyground.position import Position
@@ -20,11 +21,18 @@ class Watch:
     """The turns of a game so far, and the one that is shown. Turns that were never shown are asked for."""
 
     def __init__(
-        self, start: Position, players: tuple[str, str], choose: Choose, most: int = 0, told: Outcome = Outcome.RUNNING
+        self,
+        start: Position,
+        players: tuple[str, str],
+        choose: Choose,
+        most: int = 0,
+        told: Outcome = Outcome.RUNNING,
+        redraws: Sequence[Redraw] = (),
     ) -> None:
-        """`told`: how the game has ended where the rules do not end it, as its record tells."""
+        """`told`: how the game has ended where the rules do not end it, as its record tells, and the redraws in it."""
         self.players, self.choose, self.most = players, choose, most or start.game.rules.MAX_PLIES
-        self.positions, self.actions = [start], list[int]()  # before each action, and at the end
+        self.redraws = redraws
+        self.positions, self.actions = [redrawn(start, 0, redraws)], list[int]()  # before each action, and at the end
         self.turns = [0]  # where each turn begins, and where the last one ends
         self.shown = 0  # number of turns
         self.told = told
@@ -78,9 +86,9 @@ class Watch:
             elif len(self.actions) >= self.most:
                 self.ended = f"stopped after {self.most} plies"
             else:
-                position = position.play(action)
-                self.positions.append(position)
                 self.actions.append(action)
+                position = redrawn(position.play(action), len(self.actions), self.redraws)
+                self.positions.append(position)
         if self.turns[-1] < len(self.actions):
             self.turns.append(len(self.actions))
 

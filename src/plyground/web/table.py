@@ -15,13 +15,15 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from plyground.errors import IllegalAction, InvalidValue, counted, shorten
+from plyground.errors import IllegalAction, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.scene import Scene, changed_cells
 from plyground.play import typed
+from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed, redrawn, replayed, taken_back
 from plyground.play.saved import write_game
 from plyground.position import Position
+from plyground.runs.trust import seal, unseal
 from plyground.web import messages
 from plyground.web.catalogue import YOU, seats_of, title_of
 from plyground.web.requests import Action, Clock, Text
@@ -51,9 +53,9 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
     names: Seats
     """the same for people"""
     seed: Annotated[int, Meta(ge=0, le=2**62)]
-    """of the game's random numbers"""
+    """of the game's random numbers; in a sealed game 0"""
     text: Text
-    """the start; empty: the usual one"""
+    """the start; empty: the usual one, or it is sealed"""
     actions: Annotated[list[Action], Meta(max_length=MOST_PLIES)]
     ending: Text = ""
     """why it is over, where the rules do not say so: a resignation, a clock"""
@@ -68,6 +70,39 @@ class Saved(msgspec.Struct, forbid_unknown_fields=True):
     changed: Seconds = 0.0
     status: Text = ""
     over: bool = False
+    redraws: Annotated[list[Redraw], Meta(max_length=MOST_PLIES)] = []
+    """what was drawn anew where moves were taken back"""
+    sealed: str = ""
+    """on disk: the `Secrets` of a game that runs"""
+
+
+class Secrets(msgspec.Struct, forbid_unknown_fields=True):
+    """The fields of `Saved` from which hidden cards, or the dice to come, follow."""
+
+    seed: int
+    text: str
+    redraws: list[Redraw]
+
+
+def sealed(saved: Saved, game: Game) -> Saved:
+    """A game as it is kept: what its player may not know yet can be read by this user's Plyground alone."""
+    if not game.uncertain or saved.over:
+        return saved
+    secrets = msgspec.json.encode(Secrets(saved.seed, saved.text, saved.redraws)).decode()
+    return msgspec.structs.replace(saved, seed=0, text="", redraws=[], sealed=seal(secrets))
+
+
+def opened(saved: Saved) -> Saved:
+    """A kept game with what was sealed in it. It runs: an end would show its cards."""
+    if not saved.sealed:
+        return saved
+    try:
+        secrets = msgspec.json.decode(unseal(saved.sealed), type=Secrets)
+    except (InvalidText, msgspec.DecodeError):
+        why = "another user of this or another machine has kept it, or its file has changed"
+        raise InvalidValue(f"the hidden cards or dice of the game {saved.id} cannot be read: {why}") from None
+    known = msgspec.structs.asdict(secrets)
+    return msgspec.structs.replace(saved, **known, sealed="", outcome=Outcome.RUNNING, ending="")
 
 
 def check_fits(saved: Saved, game: Game) -> None:
@@ -78,6 +113,10 @@ def check_fits(saved: Saved, game: Game) -> None:
         "names": len(saved.names) != seats,
         "clocks": len(saved.clocks) == 1,
         "clocks of earlier plies": len(saved.clock_history) > len(saved.actions) + 1,
+        "redraws": not all(
+            0 <= each.ply <= len(saved.actions) and 0 <= each.seat < seats and 0 <= each.seed < 2**63
+            for each in saved.redraws
+        ),
     }
     if found := [what for what, holds in wrong.items() if holds]:
         raise InvalidValue(f"the file of the game {saved.id} is damaged ({found[0]}): delete the game")
@@ -95,6 +134,7 @@ class Table:
         check_fits(saved, game)
         self.saved, self.game = saved, game
         start = game.position(saved.text, saved.seed) if saved.text else game.start(saved.seed)
+        start = redrawn(start, 0, saved.redraws)
         self.positions, self.seats = [start], [start.seat]  # before each action, and now
         self.moves: list[messages.Move] = []
         self.event = ""
@@ -105,6 +145,7 @@ class Table:
             if action not in self.position.legal():  # the error of `Position` would name the cards of whoever acts
                 raise InvalidValue(f"ply {len(self.moves) + 1} is not legal: the rules of {game} have changed since")
             self._append(action)
+            self.positions[-1] = redrawn(self.position, len(self.moves), saved.redraws)
         self._note_status()
 
     # ---- what there is ----
@@ -124,6 +165,11 @@ class Table:
     @property
     def over(self) -> bool:
         return self.outcome != Outcome.RUNNING
+
+    @property
+    def final(self) -> bool:
+        """Whether the game is over for good: its record tells what was hidden."""
+        return self.over and self.game.rules.hidden
 
     @property
     def people(self) -> list[int]:
@@ -197,6 +243,7 @@ class Table:
 
     def undo(self, ply: int | None = None) -> None:
         """Go back to the beginning of a person's unfinished or last turn, or to a ply; or take back a resignation."""
+        self._check_not_final()
         if ply is None and self.saved.outcome:
             self._reopen()
             self._restore_clocks(len(self.moves))
@@ -208,7 +255,12 @@ class Table:
         count = len(self.moves) - to
         self._reopen()
         self._cut(to, True)
-        self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back")
+        anew = f". {DRAWN_ANEW}" if self.game.uncertain else ""
+        self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back{anew}")
+
+    def _check_not_final(self) -> None:
+        if self.final:
+            raise IllegalAction("the game is over, and what was hidden may be seen: nothing can be taken back")
 
     def _reopen(self) -> None:
         self.saved.outcome, self.saved.ending = Outcome.RUNNING, ""
@@ -245,6 +297,7 @@ class Table:
         return self.positions[ply]
 
     def _check_turn(self, ply: int) -> None:
+        self._check_not_final()
         if self.saved.players[self.seats[ply]] != YOU:
             raise IllegalAction(f"{self.saved.names[self.seats[ply]]} is to move at ply {ply}, not you")
         if self.saved.outcome and ply == len(self.moves):
@@ -259,6 +312,8 @@ class Table:
             self._reopen()
             self._scenes.clear()
             del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
+            redraws = self.saved.redraws
+            self.positions[ply], self.saved.redraws = taken_back(self.position, ply, self.view(ply), redraws)
             self._restore_clocks(ply)
 
     def _act(self, action: int) -> None:
@@ -378,13 +433,11 @@ class Table:
 
     def along(self, ply: int, line: Sequence[int]) -> list[Position]:
         """The position at a ply and those after each action of a line from there. Where hands are hidden there is none:
-        even its error would name the cards of the seat that acts."""
+        even its error would name the cards of the seat that acts. The dice on a line are not those to come."""
         if line and self.game.rules.hidden:
             raise InvalidValue("hands are hidden: a line of moves would need the others' cards")
-        found = [self._at(ply)]
-        for action in line:
-            found.append(found[-1].play(action))
-        return found
+        at = self._at(ply)
+        return replayed(at.redrawn(0, fresh_seed()) if line and self.game.uncertain else at, line)
 
     def position_message(self, ply: int, line: Sequence[int] = (), request: int = 0) -> messages.Position:
         """The position at a ply, or after a line from there, as the page's seat sees it."""
@@ -401,7 +454,7 @@ class Table:
             ply=ply,
             line=list(line),
             scene=scene,
-            choices=choices_of(position) if acts and not ended else [],
+            choices=choices_of(position) if acts and not ended and not self.final else [],
             last=changed_cells(before, scene) if ply or line else [],
             actor=-1 if position.over or ended else actor,
             text=self.game.rules.view(position.state, seat),
@@ -418,11 +471,10 @@ class Table:
         return ply
 
     def record(self) -> str:
-        """The game in its own file format, or as a list of moves; hidden cards are never told, for a game that is over
-        may be taken up again."""
+        """The game in its own file format, or as a list of moves; hidden cards are told when it is over."""
         (first, _), (second, _) = self._sides()
-        shown = not self.game.rules.hidden
-        return write_game(self.positions[0], self.saved.actions, (first, second), self.outcome, shown)
+        shown, actions, redraws = self.over or not self.game.rules.hidden, self.saved.actions, self.saved.redraws
+        return write_game(self.positions[0], actions, (first, second), self.outcome, shown, redraws=redraws)
 
 
 def _read_typed(position: Position, text: str) -> list[int]:

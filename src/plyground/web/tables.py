@@ -16,11 +16,12 @@ from typing import Any
 from plyground import specs
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
+from plyground.play.redraw import taken_back
 from plyground.web import messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of, title_of
 from plyground.web.page import Page
 from plyground.web.store import MOST, Store
-from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table
+from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table, opened, sealed
 from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import WorkerFailed, Workers
 
@@ -135,7 +136,7 @@ class Tables:
 
         def prepare() -> None:
             start = game.start()
-            start.play(start.legal()[0]).scene()
+            start.play(start.legal()[0]).redrawn(0, 0).scene()
 
         await asyncio.to_thread(prepare)
         return game
@@ -183,7 +184,7 @@ class Tables:
         live = self.live.get(request.table)
         if live is None:
             self._check_room(page)
-            saved = self.store.read(request.table)
+            saved = opened(self.store.read(request.table))
             game = await self.ready(saved.game, saved.settings)
             live = self.live.get(request.table) or await self._seat(saved, game)
         self._enter(page, live, request.request)
@@ -230,7 +231,7 @@ class Tables:
         self._list_soon()
 
     async def fork(self, page: Page, request: requests.Fork) -> None:
-        """A new table from a ply on."""
+        """A new table from a ply on, in which what the person has not seen there is drawn anew."""
         old = self.find(page, request.table).table
         old.along(request.ply, request.line)  # the error names what is wrong with the line
         saved, game = old.saved, old.game
@@ -239,6 +240,7 @@ class Tables:
             raise InvalidValue("hands are hidden: a game that is tried again has the same seats")
         new = self.new_saved(saved.game, game, players, saved.text, [*saved.actions[: request.ply], *request.line])
         new.seed = saved.seed
+        _, new.redraws = taken_back(old.positions[request.ply], request.ply, old.view(request.ply), saved.redraws)
         await self.begin(page, request.request, new, game)
 
     def find(self, page: Page, name: str) -> Live:
@@ -360,7 +362,8 @@ class Tables:
     # ---- the list ----
 
     def _save(self, live: Live) -> None:
-        self.store.keep(live.table.saved, live.table.info())
+        table = live.table
+        self.store.keep(sealed(table.saved, table.game), table.info())
         self._list_soon()
 
     def _list_soon(self) -> None:

@@ -338,6 +338,7 @@ export class TableView {
     if (state === this.controlled) return; // an open select would close
     this.controlled = state;
     const named = (name, text, act, disabled = false) => button(text, act, { "data-key": name, disabled });
+    const final = over && this.game.hidden; // what was hidden may be seen
     const fixed = this.shown.scene.zones.every((zone) => zone.name !== "board" || isDropped(zone));
     const buttons = watched
       ? [
@@ -350,7 +351,7 @@ export class TableView {
           ),
         ]
       : [
-          named("undo", "Undo", () => this.#change("undo", {}), table.moves.length === 0),
+          named("undo", "Undo", () => this.#change("undo", {}), table.moves.length === 0 || final),
           named("hint", "Hint", () => this.#hint(), table.over || !table.yours),
           named("resign", "Resign", () => this.#resign(), table.over),
         ];

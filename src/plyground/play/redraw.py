@@ -1,0 +1,53 @@
+"""Redraws: moves are taken back, and what the player has not seen is drawn anew, so that looking has gained nothing.
+
+A game is replayed from its start, its actions and its redraws.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from plyground.position import Position
+
+DRAWN_ANEW = "What was hidden or left to chance is drawn anew"
+
+
+class Redraw(NamedTuple):
+    """At a ply, all that a seat could not know was drawn anew: hidden cards, and chance to come."""
+
+    ply: int
+    seat: int
+    seed: int
+    """of what was drawn"""
+
+
+def fresh_seed() -> int:
+    return secrets.randbits(48)
+
+
+def redrawn(position: Position, ply: int, redraws: Iterable[Redraw]) -> Position:
+    """The position at a ply, after the redraws there."""
+    for each in redraws:
+        if each.ply == ply:
+            position = position.redrawn(each.seat, each.seed)
+    return position
+
+
+def replayed(start: Position, actions: Sequence[int], redraws: Sequence[Redraw] = ()) -> list[Position]:
+    """Before each action, and at the end."""
+    found = [redrawn(start, 0, redraws)]
+    for ply, action in enumerate(actions, start=1):
+        found.append(redrawn(found[-1].play(action), ply, redraws))
+    return found
+
+
+def taken_back(position: Position, ply: int, seat: int, redraws: Sequence[Redraw]) -> tuple[Position, list[Redraw]]:
+    """The position at a ply to which a game goes back, for the person of a seat, and the redraws until there. The same
+    position where nothing is hidden or left to chance, or where the game is over."""
+    kept = [each for each in redraws if each.ply < ply]
+    if position.over or not position.game.uncertain:
+        return position, [each for each in redraws if each.ply <= ply]
+    last = Redraw(ply, seat, fresh_seed())
+    return position.redrawn(seat, last.seed), [*kept, last]
