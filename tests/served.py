@@ -148,7 +148,7 @@ class Client:
         self.act(action, **fields)
 
     def act(self, action: int, **fields: Any) -> None:
-        table, ply = self.table, self.position["ply"]
+        table, ply = self.table, fields.pop("ply", self.position["ply"])
         self.send("play", table=table["id"], revision=table["revision"], ply=ply, action=action, **fields)
         self.wait("position", lambda message: message["revision"] > table["revision"])
 

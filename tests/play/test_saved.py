@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 
 import plyground as pg
-from conftest import TINY
+from conftest import TESTS, TINY
 from plyground.errors import InvalidText, InvalidValue
 from plyground.play.saved import SavedGame, read_file, read_games, read_moves, write_game
 from plyground.play.session import Session
 from short_run import ROW
 
-HOPS = TINY[1]
+HOPS, DICE = TINY[1], str(TESTS / "tiny_games" / "dice_race.py")
 
 PGN = """[Event "a"]
 [Result "1-0"]
@@ -110,7 +111,7 @@ def test_a_resigned_game_is_read_with_its_result(tmp_path: Path, word: str, side
     assert read_file(path).outcome == session.outcome != pg.Outcome.RUNNING
     session.undo()
     path.write_text(session.record(), encoding="utf-8")
-    assert read_file(path).outcome == pg.Outcome.RUNNING
+    assert (read_file(path).outcome == pg.Outcome.RUNNING) == (not game.rules.hidden)
 
 
 def test_a_pgn_is_read_by_the_number_of_the_game(tmp_path: Path) -> None:
@@ -235,6 +236,73 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
     path.write_text(session.record().replace("sealed: ", "sealed: x"), encoding="utf-8")
     with pytest.raises(InvalidText, match="sealed in it cannot be read: the line has changed"):
         read_file(path)
+
+
+CARDS = "sequence:rules=boxed"
+
+
+def taken_back_twice(spec: str) -> Session:
+    """A game in which turns were taken back at two plies."""
+    game = pg.load(spec)
+    session = Session(game.start(5), pg.agent("random", game), "random", side=0, seed=0)
+    for command in ("play", "undo", "play", "play", "undo", "play"):
+        session.undo() if command == "undo" else session.play(session.position.legal()[0])
+        while session.agent_to_move:
+            session.reply()
+    assert [each.ply for each in session.redraws] == [0, 2]
+    return session
+
+
+@pytest.mark.parametrize("spec", [CARDS, DICE])
+def test_a_game_in_which_moves_were_taken_back_is_played_on_with_the_same_cards_to_come(
+    tmp_path: Path, spec: str
+) -> None:
+    session, path = taken_back_twice(spec), tmp_path / "game.txt"
+    path.write_text(session.record(), encoding="utf-8")
+    found = read_file(path, session.start.game)
+    assert (found.positions, found.redraws) == (session.positions, session.redraws)
+    assert found.positions[-1].rngs == session.position.rngs
+    again = Session(found.start, None, "random", 0, 9)
+    again.replay(found.actions, found.outcome, found.redraws)
+    assert (again.positions, again.turns, again.record()) == (session.positions, session.turns, session.record())
+    for secret in (session.start.rngs[0], *(each.seed for each in session.redraws)):
+        assert str(secret) not in path.read_text(encoding="utf-8")
+
+
+def test_a_game_that_is_over_tells_everything_to_everybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, path = taken_back_twice(CARDS), tmp_path / "game.txt"
+    running, ended = session.record(), "".join(session.record() for _ in [session.resign()])
+    monkeypatch.setattr("plyground.runs.trust._key", lambda: b"another user's")
+    path.write_text(ended, encoding="utf-8")
+    assert "sealed" not in ended
+    assert read_file(path, openly=True).positions == session.positions
+    path.write_text(running, encoding="utf-8")
+    with pytest.raises(InvalidText, match=r"game\.txt: what is sealed in it cannot be read: .* another user has sealed it$"):
+        read_file(path)
+
+
+def test_an_end_that_is_written_into_a_file_does_not_show_its_cards(tmp_path: Path) -> None:
+    session, path = taken_back_twice(CARDS), tmp_path / "game.txt"
+    path.write_text(session.record().replace("result: not finished", "result: red wins"), encoding="utf-8")
+    assert read_file(path).outcome == pg.Outcome.RUNNING
+    with pytest.raises(InvalidText, match="not told before the game is over"):
+        read_file(path, openly=True)
+
+
+@pytest.mark.parametrize("told", ["x", "1 2", "1 2 3,", "0 9 1", "0 -1 1", "7 0 1", f"{'1' * 30} 0 1", "0 0 1 1"])
+def test_what_is_no_redraw_is_one_sentence(tmp_path: Path, told: str) -> None:
+    session, path = taken_back_twice(CARDS), tmp_path / "game.txt"
+    session.resign()
+    path.write_text(re.sub(r"redrawn: .*", f"redrawn: {told}", session.record()), encoding="utf-8")
+    with pytest.raises(pg.Error) as found:
+        read_file(path)
+    assert len(str(found.value)) < 300
+
+
+def test_a_format_of_its_own_does_not_tell_the_cards_of_a_game_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = taken_back_twice(CARDS)
+    monkeypatch.setitem(vars(session.start.game.rules), "write_record", lambda start, *rest: start.text)
+    assert session.start.text not in session.record()
 
 
 def test_paco_sako_is_written_by_turns_and_read_back(tmp_path: Path, paco_sako: pg.Game) -> None:

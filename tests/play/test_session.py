@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from conftest import TESTS
 from plyground.agents.agent import GIVES_UP, make
 from plyground.games.chess import pgn as chess_pgn
 from plyground.play import session as module
@@ -34,6 +35,11 @@ class First:
 
     def ended(self, games: Any, outcomes: Any) -> None:
         self.told += outcomes.tolist()
+
+
+class GivesUp:
+    def act(self, states: Any, rngs: Any) -> Any:
+        return np.full(len(states), GIVES_UP, np.int32)
 
 
 def sit(start: pg.Position, against: Any = "random", side: int = 0, seed: int = 1) -> Session:
@@ -197,6 +203,71 @@ def test_new_begins_where_the_game_began_and_deals_cards_anew() -> None:
     assert len(texts) == 3
 
 
+FINAL = "The game is over, and what was hidden is shown: nothing can be taken back. Type new for another game."
+
+
+@pytest.mark.parametrize("end", ["resign", "lose", "agent"])
+def test_after_the_end_of_a_game_with_hidden_cards_nothing_is_taken_back(end: str) -> None:
+    """Its board shows all hands, and its record the deck."""
+    session = sit(pg.load("sequence:rules=boxed").start(5))
+    if end == "agent":
+        session.agent = GivesUp()
+    after(session, session.position.names()[0])
+    if end == "resign":
+        after(session, "resign")
+    while not session.over:
+        after(session, session.position.names()[0])
+    line = list(session.actions)
+    for typed in ("undo", "undo 3", "undo 1"):
+        assert session.submit(typed) == [Event("refused", FINAL)]
+    assert (session.over, session.actions, session.seat) == (True, line, None)
+    assert session.submit("1") == [Event("refused", "The game is over. Type new, save FILE or quit.")]
+    assert session.prompt == "new, save FILE or quit"
+    loaded = sit(session.start)
+    loaded.replay(session.actions, session.outcome)
+    assert loaded.undo() == [Event("refused", FINAL)]
+    assert session.submit("new")[0].kind == "began"
+    assert not session.over
+
+
+@pytest.mark.parametrize("spec", [f"sequence:rules={rules},seats={n}" for rules in ("course", "boxed") for n in (2, 4)])
+def test_looking_and_taking_back_gains_nothing(spec: str) -> None:
+    """The card that was drawn, or the face-up card that followed, is another one after each undo."""
+    session = sit(pg.load(spec).start(3), "window")
+    rules = session.start.game.rules
+    for _ in range(3):
+        after(session, session.position.names()[0])
+    before, drawn = session.position, set[str]()
+    for number in range(12):
+        seat = session.position.seat
+        assert rules.view(session.position.state, seat) == rules.view(before.state, seat)
+        assert rules.observe(session.position.state, seat) == rules.observe(before.state, seat)
+        assert session.position.scene(seat) == before.scene(seat)
+        assert session.position.names() == before.names()
+        assert session.position.problems == []
+        session.play(session.position.legal()[0])
+        mine = session.position.state
+        drawn.add(str(mine["hands"][seat][: mine["held"][seat]]) + str(mine["display"]))
+        while session.agent_to_move:
+            session.reply()
+            assert session.position.problems == []
+        plies = session.undo()[0].plies
+        assert plies >= 1, number
+    assert len(drawn) > 5
+    assert session.undo(2)[1:] == [Event("message", "What was hidden or left to chance is drawn anew.")]
+
+
+def test_dice_are_thrown_anew() -> None:
+    session, thrown = sit(pg.load(str(TESTS / "tiny_games" / "dice_race.py")).start(1)), set[int]()
+    for _ in range(12):
+        after(session, "roll")
+        thrown.add(int(session.positions[-2].state["last"]))
+        session.undo()
+    assert len(thrown) > 6
+    session.resign()
+    assert session.undo() == [Event("taken_back")], "nothing was seen"
+
+
 def test_a_hint_names_an_agent_and_its_move() -> None:
     (message,) = sit(pg.load("connect_four").position("121212")).hint()
     assert message.kind == "message"
@@ -219,10 +290,6 @@ def test_an_agent_that_fails_loses_and_the_game_is_kept() -> None:
 
 @pytest.mark.parametrize(("faults", "reason"), [(["late", "it died"], "it died"), (None, "it gives no reason")])
 def test_an_agent_that_gives_up_loses_and_says_why(faults: list[str] | None, reason: str) -> None:
-    class GivesUp:
-        def act(self, states: Any, rngs: Any) -> Any:
-            return np.full(len(states), GIVES_UP, np.int32)
-
     agent: Any = GivesUp()
     if faults:
         agent.faults = faults
@@ -266,8 +333,9 @@ def test_a_record_of_cards_tells_no_secret_before_the_end() -> None:
     record = re.sub("sealed: [A-Za-z0-9+/=]+\n", "", session.record())
     assert record == f"game: sequence\nred: you\nblue: random\n{origin}\nresult: not finished\n\n"
     session.resign()
-    assert f"position: {session.start.text}\n" in session.record()
-    assert str(session.start.rngs[0]) not in session.record()
+    assert f"position: {session.start.text}\ngenerator: {session.start.rngs[0]}\n" in session.record()
+    session.new()
+    assert session.start != pg.load("sequence").start(2), "its seed does not follow from the last one"
 
 
 def test_events_are_plain_data() -> None:

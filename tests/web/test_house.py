@@ -22,7 +22,9 @@ from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
+from plyground.web.table import Table, opened
 from runs_on_disk import new_run
+from secrets_of import secrets_of
 from served import Served, run_async, serving, wait_until
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
@@ -378,6 +380,61 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
         assert all("?" not in hand for hand in hands)
         for text in page.seen:
             assert not [hand for hand in hands if hand in text], text[:300]
+
+
+@pytest.mark.parametrize("rules", ["course", "boxed"])
+@pytest.mark.parametrize("seats", ["2", "4"])
+def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served, rules: str, seats: str) -> None:
+    """Moves, hints, looks, records, undo, moves at an earlier ply, copies, and the same after a restart."""
+    store, secrets, names = served.house.tables.store, set[str](), list[str]()
+    with served.page() as page:
+        players = ["you", *["random"] * (int(seats) - 1)]
+        names.append(page.new("sequence", *players, settings={"rules": rules, "seats": seats}))
+        for number in range(8):
+            page.until_mine()
+            game = served.house.tables.live[names[-1]].table
+            secrets |= secrets_of(game)
+            last, where = len(game.moves), {"table": names[-1], "ply": len(game.moves)}
+            page.ask("record", "recorded", **where)
+            for ply in (0, last):
+                page.ask("look", "position", **where | {"ply": ply})
+            page.refusal("review", table=names[-1])
+            if number == 0:
+                page.ask("hint", "hinted", table=names[-1])
+            if number == 3:
+                page.send("undo", table=names[-1], revision=page.table["revision"])
+                page.wait("position", lambda message, last=last: message["ply"] < last)
+            if number == 5:
+                names.append(page.ask("fork", "opened", **where)["table"])
+                page.wait("position", lambda message, name=names[-1]: message["table"] == name)
+                other = served.house.tables.live[names[-1]].table
+                assert other.position.text != game.position.text, "looking ahead in a copy gains nothing"
+                assert other.position_message(last).scene == game.position_message(last).scene
+                assert other.position.problems == []
+            if number == 6:
+                page.act(game.positions[0].legal()[0], ply=0, prune=True)
+                continue
+            page.until_mine()
+            page.act(page.position["choices"][0]["action"])
+        page.until_mine()
+        tables = [served.house.tables.live[name].table for name in names]
+        seen = list(page.seen)
+        for table in tables:
+            secrets |= secrets_of(table)
+        store.flush()
+        seen += [(store.folder / f"{name}.json").read_text() for name in names]
+        assert len(seen) > 60
+        assert not [secret for secret in secrets for text in seen if secret in text]
+        for table in tables:
+            again = Table(opened(Store(store.folder).read(table.id)), table.game)
+            assert (again.position, again.position.rngs) == (table.position, table.position.rngs)
+        page.send("resign", table=names[-1], revision=page.table["revision"])
+        page.wait("table", lambda message: message["over"])
+        assert "nothing can be taken back" in page.refusal(
+            "undo", table=names[-1], revision=page.table["revision"]
+        )["text"]
+        store.flush()
+        assert str(tables[-1].saved.seed) in (store.folder / f"{names[-1]}.json").read_text()
 
 
 def test_a_page_has_a_limited_number_of_games_open(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.errors import Error, IllegalAction
+from conftest import TESTS
+from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.games.interface import Outcome
-from plyground.play.saved import read_moves
+from plyground.play.saved import read_games, read_moves
 from plyground.web import messages
+from plyground.web.catalogue import seats_of
 from plyground.web.requests import Clock
-from plyground.web.table import FORMAT, Pruning, Saved, Table
+from plyground.web.table import FORMAT, Pruning, Saved, Table, opened, sealed
+from secrets_of import secrets_of
 
 
-def table(spec: str, *players: str, **fields: Any) -> Table:
+def table(spec: str, *players: str, seed: int = 7, **fields: Any) -> Table:
     game = pg.load(spec)
     names = ["You" if player == "you" else player.title() for player in players]
-    saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, 7, "", [], **fields)
+    saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, seed, "", [], **fields)
     return Table(saved, game)
 
 
@@ -257,11 +260,163 @@ def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(spec: s
         assert messages.encode(other.message()) == messages.encode(one.message())
 
 
+CARDS = [f"sequence:rules={rules},seats={seats}" for rules in ("course", "boxed") for seats in (2, 4)]
+DICE = str(TESTS / "tiny_games" / "dice_race.py")
+
+
+def cards_table(spec: str) -> tuple[Table, random.Random]:
+    seats = int(pg.load(spec).settings["seats"])
+    return table(spec, "you", *["window"] * (seats - 1), seed=123_456_789_012), random.Random(spec)
+
+
+def go_on(game: Table, rng: random.Random) -> None:
+    """One turn of the person, and the answers."""
+    while True:
+        person = game.seats[-1] in game.people
+        play(game, rng.choice(game.position.names()[:-1] or ["pass"]))
+        if game.over or (game.seats[-1] in game.people and not person):
+            return
+
+
+@pytest.mark.parametrize("spec", CARDS)
+def test_looking_and_taking_back_gains_nothing(spec: str) -> None:
+    """The cards to come are others after each undo; what the person sees there is the same to the last byte."""
+    game, rng = cards_table(spec)
+    for _ in range(3):
+        go_on(game, rng)
+    ply, drawn = len(game.moves), set[str]()
+    before = game.position_message(ply)
+    first = before.choices[0].action
+    for number in range(15):
+        game.play(ply, first, prune=True)
+        drawn.add(game.game.rules.view(game.position.state, 0))
+        for _ in range(number % 3):
+            while game.agent_to_move:
+                game.reply(rng.choice(game.position.legal()))
+            if len(game.moves) > ply:
+                game.play(len(game.moves), rng.choice(game.position.legal()))
+        if number % 2:  # else the next move at that ply removes the later ones
+            game.undo(ply)
+            now = game.position_message(ply)
+            assert msgspec.structs.replace(now, revision=before.revision) == before
+            assert "drawn anew" in game.event
+        assert game.position.problems == []
+    assert len(drawn) > 5
+
+
+@pytest.mark.parametrize("spec", CARDS)
+def test_after_the_end_of_a_game_with_hidden_cards_nothing_is_taken_back(spec: str) -> None:
+    game, rng = cards_table(spec)
+    for _ in range(4):
+        go_on(game, rng)
+    before = game.position.text
+    assert "deck" not in game.record()
+    game.resign()
+    assert f"position: {game.positions[0].text}\n" in game.record(), "the end tells everything"
+    mine = [k for k in range(len(game.moves)) if game.seats[k] == 0]
+    for change in (
+        game.undo,
+        lambda: game.undo(0),
+        lambda: game.play(mine[-1], game.positions[mine[-1]].legal()[0], prune=True),
+        lambda: game.say(mine[0], game.positions[mine[0]].names()[0], prune=True),
+    ):
+        with pytest.raises(IllegalAction, match="over, and what was hidden may be seen: nothing can be taken back"):
+            change()
+    assert (game.over, game.position.text) == (True, before)
+    assert not any(game.position_message(ply).choices for ply in range(len(game.moves) + 1))
+    (read,) = read_games(game.record(), game.game, openly=True)
+    assert [each.text for each in read.positions] == [each.text for each in game.positions]
+
+
+def test_dice_are_thrown_anew_and_a_line_does_not_foresee_them() -> None:
+    game, thrown = table(DICE, "you", "random"), set[int]()
+    for _ in range(12):
+        foreseen = {game.along(0, [0])[-1].text for _ in range(4)}
+        assert len(foreseen) > 2
+        play(game, "roll")
+        thrown.add(int(game.position.state["last"]))
+        game.undo()
+    assert len(thrown) > 6
+    play(game, "roll")
+    game.resign()
+    game.undo()
+    assert not game.over
+
+
+@pytest.mark.parametrize("spec", [*CARDS, DICE])
+def test_a_kept_game_is_sealed_while_it_runs(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seats = seats_of(pg.load(spec))
+    game, rng = table(spec, "you", *["window"] * (seats - 1)), random.Random(1)
+    for _ in range(4):
+        go_on(game, rng)
+        game.undo()
+        go_on(game, rng)
+    (again,) = [kept_and_opened(game)]
+    assert [each.text for each in again.positions] == [each.text for each in game.positions]
+    assert again.position.rngs == game.position.rngs, "cards to come are the same"
+    assert again.saved == game.saved
+    kept = sealed(game.saved, game.game)
+    seeds = [str(game.saved.seed), *(str(each.seed) for each in game.saved.redraws)]
+    assert (kept.seed, kept.text, kept.redraws, len(seeds)) == (0, "", [], 5)
+    with monkeypatch.context() as other:
+        other.setattr("plyground.runs.trust._key", lambda: b"another user's")
+        with pytest.raises(InvalidValue, match=r"^the hidden cards or dice of the game 0+ cannot be read: another user"):
+            opened(kept)
+    kept.outcome, kept.ending, kept.over = 2, "You resign.", True
+    assert opened(kept).outcome == Outcome.RUNNING, "an end that somebody writes into the file shows nothing"
+    game.resign()
+    assert sealed(game.saved, game.game) is game.saved, "after the end everything is in clear text"
+
+
+def kept_and_opened(game: Table) -> Table:
+    text = msgspec.json.encode(sealed(game.saved, game.game))
+    return Table(opened(msgspec.json.decode(text, type=Saved)), game.game)
+
+
+def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
+    old = b"""{"format":1,"id":"0000000000000000","game":"sequence","settings":{"rules":"boxed"},"players":["you","window"],
+    "names":["You","window"],"seed":7,"text":"","actions":[],"ending":"","outcome":0,"clock":null,"clocks":[],
+    "clock_history":[],"paused":false,"speed":0.0,"revision":3,"changed":5.0,"status":"Red to move","over":false}"""
+    saved = msgspec.json.decode(old, type=Saved)
+    game = Table(opened(saved), pg.load("sequence:rules=boxed"))
+    assert game.position == pg.load("sequence:rules=boxed").start(7)
+    assert sealed(game.saved, game.game).sealed
+
+
+@pytest.mark.parametrize("spec", CARDS)
+def test_no_message_of_a_game_that_runs_tells_a_deck_a_hand_or_a_seed(spec: str) -> None:
+    """Moves, undo, moves at earlier plies, copies, looks, records, a resignation: no way shows what is hidden."""
+    game, rng = cards_table(spec)
+    for number in range(30):
+        if game.over:
+            break
+        secrets = secrets_of(game)
+        texts = [messages.encode(game.message()), messages.encode(game.info()), game.record(), game.event]
+        texts += [messages.encode(game.position_message(ply)) for ply in range(len(game.moves) + 1)]
+        texts.append(msgspec.json.encode(sealed(game.saved, game.game)).decode())
+        for act in (lambda: game.play(0, 999_999, True), lambda: game.say(0, "x", True), lambda: game.along(0, [1])):
+            with pytest.raises(Error) as found:
+                act()
+            texts.append(str(found.value))
+        assert not [secret for secret in secrets for text in texts if secret in text]
+        change = rng.choice(("move", "move", "move", "undo", "prune"))
+        if change == "undo" and game.moves:
+            game.undo(rng.choice((None, rng.randrange(len(game.moves)))) if game.seats[-1] == 0 else None)
+        elif change == "prune" and game.moves:
+            game.play(0, rng.choice(game.positions[0].legal()), prune=True)
+        if game.agent_to_move:
+            game.reply(rng.choice(game.position.legal()))
+        else:
+            go_on(game, rng)
+    if not game.over:
+        game.resign()
+    ended = messages.encode(game.message()) + messages.encode(game.position_message(len(game.moves)))
+    assert not [secret for secret in secrets_of(game) if secret in ended]
+
+
 def redealt(position: pg.Position, seat: int) -> pg.Position:
     """The same position with other cards where the seat cannot see them."""
-    found = pg.Position(position.game, position.states, rngs=position.rngs)
-    found.game.kernels().determinize_all(found.states, np.array([seat], np.int32), np.array([99], np.uint64))
-    return found
+    return position.redrawn(seat, 99)
 
 
 def test_a_game_of_lists_shows_the_actions_of_the_one_who_acts() -> None:
