@@ -139,12 +139,13 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *ar
 @contextmanager
 def at_once() -> Iterator[None]:
     """Ctrl-C as in a process of its own that has just begun."""
-    before, woken = signal.getsignal(signal.SIGINT), signal.set_wakeup_fd(-1)
+    before, woken = {each: signal.getsignal(each) for each in ctrl_c.STOPS}, signal.set_wakeup_fd(-1)
     ctrl_c.stop_at_once(kept="")
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         signal.set_wakeup_fd(woken)
 
 

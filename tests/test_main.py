@@ -21,14 +21,15 @@ class Ended(Exception):
 
 def test_ctrl_c_ends_the_process_from_its_first_imports_on(monkeypatch: pytest.MonkeyPatch) -> None:
     found = list[object]()
-    before, woken = signal.getsignal(signal.SIGINT), signal.set_wakeup_fd(-1)
+    before, woken = {each: signal.getsignal(each) for each in ctrl_c.STOPS}, signal.set_wakeup_fd(-1)
     monkeypatch.setattr(atexit, "register", lambda *call: found.append(call))
     monkeypatch.setattr(app, "main", lambda: found.append(signal.getsignal(signal.SIGINT)))
     try:
         with pytest.raises(SystemExit):
             program.run()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         signal.set_wakeup_fd(woken)
     assert found == [(signal.signal, signal.SIGINT, signal.SIG_IGN), ctrl_c._wait_for_listener]
 

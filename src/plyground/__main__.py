@@ -9,8 +9,8 @@ import sys
 def run() -> None:
     """Run the command and end the process, without waiting for a compiler in the background.
 
-    Ctrl-C ends the process at once, until a command has something to save: an exception among the first imports would
-    be shown as a traceback, and one in those of torch would abort the process.
+    Ctrl-C and SIGTERM end the process at once, until a command has something to save: an exception among the first
+    imports would be shown as a traceback, and one in those of torch would abort the process.
     """
     try:
         from plyground.cli.ctrl_c import leave, stop_at_once

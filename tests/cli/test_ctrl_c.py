@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from conftest import TINY, at_once
 from plyground.cli import app, ctrl_c
+from plyground.runs.directory import newest_whole, steps_of
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")]
 BLOCKED = """
@@ -108,17 +110,71 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
     def handler() -> object:
         return signal.getsignal(signal.SIGINT)
 
+    def terminator() -> object:
+        return signal.getsignal(signal.SIGTERM)
+
     with at_once():
         waiting = handler()
+        assert terminator() is waiting
         for name, hears in (("games", False), ("evaluate", False), ("train", True), ("runs", True)):
             with app._hearing_ctrl_c(name):
                 assert (handler() is signal.default_int_handler) == hears, name
-            assert handler() is waiting
+                assert terminator() is handler(), name
+            assert handler() is terminator() is waiting
+        with ctrl_c.interruptible():
+            assert terminator() is ctrl_c._end_now, "where Ctrl-C ends a hint alone, SIGTERM ends the process"
         with app._hearing_ctrl_c("train"), ctrl_c.stop_on_signal() as stop, ctrl_c.interruptible():
             signal.raise_signal(signal.SIGINT)
         assert stop == [signal.SIGINT], "a handler of another is left as it is"
         ctrl_c.stop_at_once(Learns())
-        assert handler() is signal.default_int_handler
+        assert handler() is terminator() is signal.default_int_handler
+
+
+TRAIN = ["-m", "plyground", "train", "dqn", "connect_four", "--network", "8", "--seconds", "600", "--threads", "1"]
+
+
+def terminated(line: list[str], seconds: float) -> tuple[int, str]:
+    """The exit code and the last words of a command that SIGTERM reaches after so many seconds. The first milliseconds,
+    in which no line of ours has run, do not count."""
+    with started(line) as process:
+        status = Path(f"/proc/{process.pid}/status")
+        while not int(status.read_text().partition("SigCgt:")[2].split()[0], 16) >> (signal.SIGTERM - 1) & 1:
+            time.sleep(0.001)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+    assert "Traceback" not in out + err
+    return process.returncode, (out + err).strip()
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it tells which signals are caught")
+
+
+@needs_proc
+def test_sigterm_while_a_command_starts_is_a_sentence(tmp_path: Path) -> None:
+    assert terminated([*TRAIN, "--out", str(tmp_path / "run")], 0.1) == (130, "plyground: stopped")
+    assert not (tmp_path / "run").exists()
+
+
+@needs_proc
+@pytest.mark.slow
+def test_sigterm_at_any_moment_loses_nothing(tmp_path: Path) -> None:
+    """25 times in the first seconds: nothing is left of a run that has learned nothing, every other one is resumed."""
+    rng, codes = random.Random(5), list[int]()
+    for number in range(25):
+        run = tmp_path / f"run{number}"
+        code, said = terminated([*TRAIN, "--out", str(run)], rng.uniform(0, 8))
+        saved = "Stopped and saved at step" in said
+        assert (code, saved) in ((130, False), (0, True)), said
+        assert run.exists() == saved, said
+        codes.append(code)
+        if saved:
+            before = steps_of(run)
+            code, said = terminated(["-m", "plyground", "resume", str(run)], rng.uniform(0, 8))
+            assert code in (0, 130), said
+            assert steps_of(run)[-1] >= before[-1]
+            newest_whole(run)
+    assert len(set(codes)) == 2, "some have begun to learn, some have not"
 
 
 class Learns:

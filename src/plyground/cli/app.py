@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -180,9 +181,10 @@ def _check_options(name: str, given: Sequence[str], defaults: Mapping[str, objec
 
 @contextmanager
 def _hearing_ctrl_c(name: str) -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once."""
+    """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once. So
+    does SIGTERM."""
     with (
-        interruptible() if name in SAVE_FIRST | {"runs"} else nullcontext(),
+        interruptible(signal.SIGTERM) if name in SAVE_FIRST | {"runs"} else nullcontext(),
         second_ends() if name in SAVE_FIRST else nullcontext(),
     ):
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ def cluster_at(on: str, kept: str = "nothing was kept", quiet: bool = False) -> 
     from plyground.cluster.connect import connect
 
     try:
-        with interruptible(), connect(on) as cluster:
+        with interruptible(signal.SIGTERM), connect(on) as cluster:
             if not quiet:
                 size = f"{cluster.nodes} nodes" if cluster.nodes > 1 else "1 node"
                 print(f"cluster at {cluster.address}: {size}, {cluster.resource('CPU')} CPUs", file=sys.stderr)

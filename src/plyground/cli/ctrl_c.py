@@ -1,4 +1,4 @@
-"""Ctrl-C that ends a command at once, even in compiled code."""
+"""Ctrl-C and SIGTERM that end a command at once, even in compiled code."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+STOPS = (signal.SIGINT, signal.SIGTERM)
 SAVED = "what was saved is there"
 GRACE = 2.0  # seconds in which Python must react after a second Ctrl-C
 PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
 
 
 def stop_at_once(*agents: object, kept: str = "nothing was kept") -> None:
-    """Let Ctrl-C end the process even in compiled code, which blocks Python's signal handlers but not other threads.
+    """Let Ctrl-C and SIGTERM end the process even in compiled code, which blocks Python's signal handlers but not other
+    threads.
 
-    An agent that learns has something to save first: with one, Ctrl-C raises KeyboardInterrupt.
+    An agent that learns has something to save first: with one, they raise KeyboardInterrupt.
     """
     learns = any(hasattr(agent, "ended") for agent in agents)
     if _is_main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler if learns else _wait_for_listener)
+        for number in STOPS:
+            signal.signal(number, signal.default_int_handler if learns else _wait_for_listener)
         signal.set_wakeup_fd(-1 if learns else _listener(kept))  # signals are written there at once
 
 
@@ -33,12 +36,12 @@ def _wait_for_listener(number: int, frame: Any) -> None:
 
 @functools.cache  # one thread for all commands of a process
 def _listener(kept: str) -> int:
-    """The end of a pipe: when SIGINT is written to it, the process ends."""
+    """The end of a pipe: when a number of STOPS is written to it, the process ends."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
 
     def wait() -> NoReturn:
-        while os.read(reader, 1)[0] != signal.SIGINT:
+        while os.read(reader, 1)[0] not in STOPS:
             pass
         _end(kept)
 
@@ -63,7 +66,7 @@ def second_ends() -> Generator[None]:
             read = os.read(reader, 1)
             if not read:  # the block has ended
                 return
-            numbers += read[0] in (signal.SIGINT, signal.SIGTERM)
+            numbers += read[0] in STOPS
         while not ended.is_set():  # handlers save now, however long that takes
             reacted.clear()
             signal.pthread_kill(main, PROBE)
@@ -95,7 +98,7 @@ def stop_on_signal() -> Generator[list[int]]:
             raise KeyboardInterrupt(SAVED)
         found.append(number)
 
-    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    old = {number: signal.signal(number, note) for number in STOPS}
     try:
         yield found
     finally:
@@ -104,16 +107,19 @@ def stop_on_signal() -> Generator[list[int]]:
 
 
 @contextmanager
-def interruptible() -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt in the block where `stop_at_once` has replaced that."""
+def interruptible(*others: int) -> Generator[None]:
+    """Ctrl-C, and the signals `others`, raise KeyboardInterrupt in the block where `stop_at_once` has replaced that."""
     if signal.getsignal(signal.SIGINT) is not _wait_for_listener or not _is_main_thread():
         yield
         return
-    before, woken = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
+    raising = (signal.SIGINT, *others)
+    before = {each: signal.signal(each, signal.default_int_handler if each in raising else _end_now) for each in STOPS}
+    woken = signal.set_wakeup_fd(-1)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         signal.set_wakeup_fd(woken)
 
 
@@ -131,6 +137,11 @@ def leave(code: int | str | None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def _end_now(number: int, frame: Any) -> NoReturn:
+    """A handler for a signal that ends the process where Ctrl-C ends less: a search, a line at the prompt."""
+    _end("")
 
 
 def _end(kept: str) -> NoReturn:

@@ -92,12 +92,14 @@ def new_run(path: Path, learner: str, config: Any, **tables: Mapping[str, Any]) 
     with directory.create(path, {"learner": learner, **asdict(config), "versions": versions(), **tables}) as run:
         try:
             yield run
-        except BaseException:
+        except BaseException as error:
             if not directory.steps_of(path):
                 shutil.rmtree(path)
                 with suppress(OSError):  # another run may be there by now
                     for folder in missing:
                         folder.rmdir()
+                if isinstance(error, KeyboardInterrupt):
+                    raise KeyboardInterrupt(f"{path} had learned nothing yet, and is removed") from None
             raise
 
 
