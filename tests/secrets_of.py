@@ -13,7 +13,8 @@ def secrets_of(game: Table) -> set[str]:
     for position in game.positions:
         hands = re.search(r"hands=(\S+)", position.text)
         deck = re.search(r"deck=(\S+)", position.text)
-        assert hands and deck
+        assert hands
+        assert deck
         found |= {deck[1], deck[1][-20:], str(position.rngs[0])}
         found |= {hand for hand in hands[1].split(",")[1:] if "+" not in hand}
     return found

@@ -133,13 +133,15 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
 TRAIN = ["-m", "plyground", "train", "dqn", "connect_four", "--network", "8", "--seconds", "600", "--threads", "1"]
 
 
-def terminated(line: list[str], seconds: float) -> tuple[int, str]:
-    """The exit code and the last words of a command that SIGTERM reaches after so many seconds. The first milliseconds,
-    in which no line of ours has run, do not count."""
+def terminated(line: list[str], seconds: float, after: Path = Path("/")) -> tuple[int, str]:
+    """The exit code and the words of a command that SIGTERM reaches so many seconds after a file is there. The first
+    milliseconds, in which no line of ours has run, do not count."""
     with started(line) as process:
         status = Path(f"/proc/{process.pid}/status")
         while not int(status.read_text().partition("SigCgt:")[2].split()[0], 16) >> (signal.SIGTERM - 1) & 1:
             time.sleep(0.001)
+        while not after.exists() and process.poll() is None:
+            time.sleep(0.01)
         time.sleep(seconds)
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=120)
@@ -159,18 +161,20 @@ def test_sigterm_while_a_command_starts_is_a_sentence(tmp_path: Path) -> None:
 @needs_proc
 @pytest.mark.slow
 def test_sigterm_at_any_moment_loses_nothing(tmp_path: Path) -> None:
-    """25 times in the first seconds: nothing is left of a run that has learned nothing, every other one is resumed."""
+    """While it is imported, while the run is made, while it learns: nothing is left of a run that has learned nothing,
+    every other one is resumed."""
     rng, codes = random.Random(5), list[int]()
     for number in range(25):
         run = tmp_path / f"run{number}"
-        code, said = terminated([*TRAIN, "--out", str(run)], rng.uniform(0, 8))
+        moment = (Path("/"), run / "config.toml", run / "best.json")[number % 3]
+        code, said = terminated([*TRAIN, "--out", str(run)], rng.uniform(0, 3), moment)
         saved = "Stopped and saved at step" in said
         assert (code, saved) in ((130, False), (0, True)), said
         assert run.exists() == saved, said
         codes.append(code)
         if saved:
             before = steps_of(run)
-            code, said = terminated(["-m", "plyground", "resume", str(run)], rng.uniform(0, 8))
+            code, said = terminated(["-m", "plyground", "resume", str(run)], rng.uniform(0, 6))
             assert code in (0, 130), said
             assert steps_of(run)[-1] >= before[-1]
             newest_whole(run)

@@ -277,7 +277,9 @@ def test_a_game_that_is_over_tells_everything_to_everybody(tmp_path: Path, monke
     assert "sealed" not in ended
     assert read_file(path, openly=True).positions == session.positions
     path.write_text(running, encoding="utf-8")
-    with pytest.raises(InvalidText, match=r"game\.txt: what is sealed in it cannot be read: .* another user has sealed it$"):
+    with pytest.raises(
+        InvalidText, match=r"game\.txt: what is sealed in it cannot be read: .* another user has sealed it$"
+    ):
         read_file(path)
 
 

@@ -37,7 +37,7 @@ def play(state, action, rng):
     if action == 0:
         state["last"] = below(rng, SIDES_OF_A_DIE)
         state["sums"][side] += state["last"] % 6 + 1
-    if action == 1 and side == 1 or state["sums"][side] > MOST:
+    if (action == 1 and side == 1) or state["sums"][side] > MOST:
         first, second = state["sums"][0], state["sums"][1]
         lead = (first if first <= MOST else 0) - (second if second <= MOST else 0)
         state["outcome"] = DRAW if lead == 0 else FIRST_WINS + (lead < 0)

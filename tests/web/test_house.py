@@ -430,9 +430,10 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
             assert (again.position, again.position.rngs) == (table.position, table.position.rngs)
         page.send("resign", table=names[-1], revision=page.table["revision"])
         page.wait("table", lambda message: message["over"])
-        assert "nothing can be taken back" in page.refusal(
-            "undo", table=names[-1], revision=page.table["revision"]
-        )["text"]
+        assert (
+            "nothing can be taken back"
+            in page.refusal("undo", table=names[-1], revision=page.table["revision"])["text"]
+        )
         store.flush()
         assert str(tables[-1].saved.seed) in (store.folder / f"{names[-1]}.json").read_text()
 

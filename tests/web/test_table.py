@@ -360,7 +360,9 @@ def test_a_kept_game_is_sealed_while_it_runs(spec: str, monkeypatch: pytest.Monk
     assert (kept.seed, kept.text, kept.redraws, len(seeds)) == (0, "", [], 5)
     with monkeypatch.context() as other:
         other.setattr("plyground.runs.trust._key", lambda: b"another user's")
-        with pytest.raises(InvalidValue, match=r"^the hidden cards or dice of the game 0+ cannot be read: another user"):
+        with pytest.raises(
+            InvalidValue, match=r"^the hidden cards or dice of the game 0+ cannot be read: another user"
+        ):
             opened(kept)
     kept.outcome, kept.ending, kept.over = 2, "You resign.", True
     assert opened(kept).outcome == Outcome.RUNNING, "an end that somebody writes into the file shows nothing"
@@ -374,8 +376,8 @@ def kept_and_opened(game: Table) -> Table:
 
 
 def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
-    old = b"""{"format":1,"id":"0000000000000000","game":"sequence","settings":{"rules":"boxed"},"players":["you","window"],
-    "names":["You","window"],"seed":7,"text":"","actions":[],"ending":"","outcome":0,"clock":null,"clocks":[],
+    old = b"""{"format":1,"id":"0000000000000000","game":"sequence","settings":{"rules":"boxed"},
+    "players":["you","window"],"names":["You","window"],"seed":7,"text":"","actions":[],"ending":"","outcome":0,"clock":null,"clocks":[],
     "clock_history":[],"paused":false,"speed":0.0,"revision":3,"changed":5.0,"status":"Red to move","over":false}"""
     saved = msgspec.json.decode(old, type=Saved)
     game = Table(opened(saved), pg.load("sequence:rules=boxed"))
@@ -387,11 +389,11 @@ def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
 def test_no_message_of_a_game_that_runs_tells_a_deck_a_hand_or_a_seed(spec: str) -> None:
     """Moves, undo, moves at earlier plies, copies, looks, records, a resignation: no way shows what is hidden."""
     game, rng = cards_table(spec)
-    for number in range(30):
+    for _ in range(30):
         if game.over:
             break
         secrets = secrets_of(game)
-        texts = [messages.encode(game.message()), messages.encode(game.info()), game.record(), game.event]
+        texts = [messages.encode(game.message()), str(game.info()), game.record(), game.event]
         texts += [messages.encode(game.position_message(ply)) for ply in range(len(game.moves) + 1)]
         texts.append(msgspec.json.encode(sealed(game.saved, game.game)).decode())
         for act in (lambda: game.play(0, 999_999, True), lambda: game.say(0, "x", True), lambda: game.along(0, [1])):

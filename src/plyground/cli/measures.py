@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
 import textwrap
 import time
@@ -116,7 +117,7 @@ def ladder(
         stop_at_once(kept=kept)
     try:
         with (
-            interruptible() if learns else nullcontext(),
+            interruptible(signal.SIGTERM) if learns else nullcontext(),
             cluster_at(on, kept, quiet=json) as cluster,
             terminal.progress(hide=json) as say,
         ):

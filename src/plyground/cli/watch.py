@@ -84,9 +84,7 @@ def show_file(path: Path, game: Game, number: int, speed: float, step: bool, sav
     saved = read_file(path, game, number, openly=True)
     first, second = (name or side for name, side in zip(saved.players, game.rules.SIDES, strict=True))
     background = Background({"agents": lambda: None, "rules": game.compile})
-    watch = Watch(
-        saved.start, (first, second), by_record(saved.actions), told=saved.outcome, redraws=saved.redraws
-    )
+    watch = Watch(saved.start, (first, second), by_record(saved.actions), told=saved.outcome, redraws=saved.redraws)
     _show(watch, background, speed, step, save)
 
 

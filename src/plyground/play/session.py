@@ -262,7 +262,7 @@ class Session:
         return [self._ended(f"You resign: {self.name} wins.")]
 
     def new(self) -> list[Event]:
-        """Begin again at the same position; a dealt game is dealt anew, from a seed that no record of this one tells."""
+        """Begin again at the same position; a dealt game is dealt anew, from a seed that no record tells."""
         self.close()
         game, dealt = self.start.game, self.start == self.start.game.start(self.seed)
         self.seed = fresh_seed()
