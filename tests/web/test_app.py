@@ -15,6 +15,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from plyground.games.sequence.cards import CARDS
+from plyground.web import host
 from plyground.web.app import STATIC
 from plyground.web.requests import LARGEST
 from plyground.web.trust import HEADERS
@@ -190,7 +191,7 @@ def test_abuse_crashes_nothing_leaks_nothing_and_disturbs_nobody(served: Served)
                 seen += attacker.seen
             move(quiet)
         quiet.until_mine()  # the agent's answer to the last move counts too
-        table = served.house.tables.live[victim].table
+        table = host.TABLES[victim]
         assert table.saved.revision == quiet.table["revision"]
         hidden = hidden_words(table)
         assert hidden

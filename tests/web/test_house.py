@@ -16,7 +16,7 @@ from conftest import ROOT
 from plyground.errors import Error
 from plyground.game import Game
 from plyground.position import Position
-from plyground.web import requests, store
+from plyground.web import host, requests, store
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
@@ -251,7 +251,7 @@ def test_a_dead_worker_is_replaced(served: Served) -> None:
         page.new("connect_four", "you", "random")
         page.play("4")
         page.until_mine()
-        for lane in (served.house.workers.quick, served.house.workers.slow):
+        for lane in served.house.workers.lanes[""].all():
             for slot in lane.slots:
                 if slot.process:
                     os.kill(slot.process.process.pid, signal.SIGKILL)
@@ -366,7 +366,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
     with served.page() as page:
         name = page.new("sequence", "window", "you", settings={"rules": "boxed"})
         page.until_mine()
-        table = served.house.tables.live[name].table
+        table = host.TABLES[name]
         for ply in range(len(table.moves) + 1):
             where: dict[str, Any] = {"table": name, "ply": ply}
             for line in ([1], [2_641], [999_999], [1, 2, 3]):

@@ -11,12 +11,12 @@ from typing import Any, cast
 import pytest
 
 import plyground as pg
-from plyground.web import requests
+from plyground.web import host, requests
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.table import FORMAT, Saved, Table
+from plyground.web.table import FORMAT, Saved
 from plyground.web.tables import Live
 from served import run_async
 
@@ -39,11 +39,12 @@ class Busy:
             self.working -= 1
 
 
-def at_a_table(folder: Path, workers: Any) -> tuple[House, Page]:
+async def at_a_table(folder: Path, workers: Any) -> tuple[House, Page]:
     """A server whose one page looks at a game of Connect Four between two people."""
     page, house = Page(), House(Catalogue(), Store(folder), workers, cast(Any, None))
     saved = Saved(FORMAT, NAME, "connect_four", {}, ["you", "you"], ["You", "You"], 7, "", [])
-    live = Live(Table(saved, pg.load("connect_four")), [None, None])
+    game = pg.load("connect_four")
+    live = Live(game, host.change(game, saved, "", [], False), [None, None])
     house.tables.live[NAME] = live
     live.pages.add(page)
     page.tables.add(NAME)
@@ -54,10 +55,10 @@ def test_an_analysis_that_is_replaced_before_it_begins_leaves_nothing_behind(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     async def ask() -> None:
-        house, page = at_a_table(tmp_path, Busy())
+        house, page = await at_a_table(tmp_path, Busy())
         for number in (1, 2):
-            house.study.analyse(page, requests.Analyse(request=number, table=NAME, ply=0))
-        house.leave(page)
+            await house.study.analyse(page, requests.Analyse(request=number, table=NAME, ply=0))
+        await house.leave(page)
         await asyncio.sleep(0.01)
 
     run_async(ask())
@@ -68,13 +69,13 @@ def test_an_analysis_that_is_replaced_before_it_begins_leaves_nothing_behind(
 def test_a_page_has_one_hint_at_a_time_and_none_when_it_is_gone(tmp_path: Path) -> None:
     async def ask() -> tuple[list[int], list[Any]]:
         workers, working = Busy(), list[int]()
-        house, page = at_a_table(tmp_path, workers)
+        house, page = await at_a_table(tmp_path, workers)
         for number in (1, 2, 3):
             house.study.hint(page, requests.Hint(request=number, table=NAME))
             await asyncio.sleep(0.01)
             working.append(workers.working)
         sent = [json.loads(page.waiting.get_nowait() or "") for _ in range(page.waiting.qsize())]
-        house.leave(page)
+        await house.leave(page)
         await asyncio.sleep(0.01)
         return [*working, workers.working], sent
 

@@ -10,7 +10,8 @@ import pytest
 
 import plyground as pg
 from plyground.web import worker
-from plyground.web.worker import Answer, ShowPolicy, Think, Worker, answers_to, place_of, read_message, write_message
+from plyground.web.host import place_of
+from plyground.web.worker import Answer, ShowPolicy, Think, Worker, answers_to, read_message, write_message
 
 pytestmark = pytest.mark.once
 START = pg.load("connect_four").position("4453")

@@ -11,7 +11,8 @@ import pytest
 import plyground as pg
 from plyground.errors import Error
 from plyground.web import thinking, worker
-from plyground.web.worker import Think, Thought, place_of
+from plyground.web.host import place_of
+from plyground.web.worker import Think, Thought
 from plyground.web.workers import Lane, WorkerFailed, Workers
 from served import run_async
 
@@ -32,7 +33,7 @@ def test_workers_think_fail_in_words_exceed_limits_and_are_replaced() -> None:
 
     async def work() -> None:
         workers = Workers(cores=2)
-        lane = workers.slow
+        lane = workers.lanes[""].slow
         try:
             await check_answers(workers)
             await check_errors(lane)
@@ -48,10 +49,10 @@ def test_workers_think_fail_in_words_exceed_limits_and_are_replaced() -> None:
 
 
 async def check_answers(workers: Workers) -> None:
-    one, again = [await workers.think(START, "level:2", 5) for _ in range(2)]
+    one, again = [await workers.think(place_of(START), "level:2", 5) for _ in range(2)]
     assert one == again, "the same seed, the same move, in either lane"
     assert (START.game.full, "level:2") in workers.seconds
-    several = await asyncio.gather(*(workers.think(START, "level:2", seed) for seed in range(40)))
+    several = await asyncio.gather(*(workers.think(place_of(START), "level:2", seed) for seed in range(40)))
     assert set(several) <= set(range(7))
 
 
@@ -79,9 +80,11 @@ async def check_limit(lane: Lane) -> None:
 
 async def check_cancelling(workers: Workers) -> None:
     """An analysis that is no longer wanted ends by itself, and its worker is used again."""
-    place, lane = place_of(START), workers.analysing
+    place, lane = place_of(START), workers.lanes[""].analysing
     stream = workers.stream(
-        lambda number: worker.Analyse(number=number, place=place, agent="search:time=30", threats=True), thinking.Found
+        place.game,
+        lambda number: worker.Analyse(number=number, place=place, agent="search:time=30", threats=True),
+        thinking.Found,
     )
     found = await anext(stream)
     assert found.moves

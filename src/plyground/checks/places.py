@@ -8,15 +8,17 @@ import ast
 import math
 import re
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 
 from plyground.game import Game
-from plyground.games.interface import TABLE
+from plyground.games.interface import FILE_PREFIX, TABLE
 from plyground.games.rng import Rng, draw, seeds
 
 
@@ -54,6 +56,39 @@ def place_of_name(path: Path, message: str) -> str:
         if name and isinstance(node, ast.Name) and node.id == name[1]
     ]
     return f"{path}, line {min(lines)}" if lines else ""
+
+
+def fault_of_compiler(error: BaseException, files: Iterable[Path]) -> str:
+    """A sentence, and the lines, of a game that does not compile."""
+    message = _compiler_message(error)
+    places = [found for path in files if (found := place_of_name(path, message))]
+    return f"the game does not compile: {message}{f'; see {places[0]}' if places else ''}"
+
+
+def _compiler_message(error: BaseException) -> str:
+    """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
+    text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
+    message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
+    places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
+    lines = "\n".join([message, *dict.fromkeys(places)]).splitlines()
+    return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))
+
+
+def fault_of_file(error: BaseException) -> str:
+    """Where a game or an agent of a person's own has raised an error, without its words, which may quote hidden cards:
+    "`scene` of my_game.py, line 12, fails with KeyError". Empty where no such file is in the traceback."""
+    if isinstance(error, NumbaError):
+        named = re.findall(r'(?m)^File "(.+?)", line', str(error))
+        return fault_of_compiler(error, [path for each in dict.fromkeys(named) if (path := Path(each)).is_file()])
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    own = [k for k, frame in enumerate(frames) if str(frame.f_globals.get("__name__")).startswith(FILE_PREFIX)]
+    if not own:
+        return ""
+    code = frames[own[0]].f_code
+    return (
+        f"`{code.co_name}` of {Path(code.co_filename).name}, line {lines[own[-1]]}, fails with {type(error).__name__}"
+    )
 
 
 def place_in_python(game: Game, games: int = 20) -> str:

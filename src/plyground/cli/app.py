@@ -75,11 +75,9 @@ def _is_about_the_program(arguments: Sequence[str]) -> bool:
 def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Path]) -> None:
     """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
     if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-        from plyground.checks.places import place_of_name
+        from plyground.checks.places import fault_of_compiler
 
-        message = _compiler_message(error)
-        places = [found for path in games if (found := place_of_name(path, message))]
-        _fail(f"the game does not compile: {message}{f'; see {places[0]}' if places else ''}")
+        _fail(fault_of_compiler(error, games))
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
@@ -218,12 +216,3 @@ def _replace_unknown_characters() -> None:
 def _fail(message: str) -> NoReturn:
     print(f"plyground: {message}", file=sys.stderr)
     sys.exit(2)
-
-
-def _compiler_message(error: Exception) -> str:
-    """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
-    text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
-    message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
-    places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
-    lines = "\n".join([message, *dict.fromkeys(places)]).splitlines()
-    return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))

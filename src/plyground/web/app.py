@@ -103,7 +103,7 @@ class Sockets:
             pass
         finally:
             patience = FAREWELL if page.gone else 0.0
-            self.house.leave(page)
+            await self.house.leave(page)
             await asyncio.wait([writer], timeout=patience)
             writer.cancel()
             with suppress(asyncio.CancelledError):
@@ -138,7 +138,7 @@ class Sockets:
                 if malformed > MOST_MALFORMED:
                     page.disconnect("too many messages that are no requests")
                 continue
-            await self.house.handle(page, request)
+            await self.house.accept(page, request)
 
 
 def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:

@@ -13,10 +13,10 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import plyground
-from plyground.errors import Error, InvalidValue
+from plyground.errors import Error, InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.play import typed
-from plyground.web import messages, requests, thinking, worker
+from plyground.web import host, messages, requests, thinking, worker
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.learning import Runs
 from plyground.web.page import Page
@@ -24,12 +24,12 @@ from plyground.web.store import Store
 from plyground.web.study import Study
 from plyground.web.table import Pruning
 from plyground.web.tables import LISTED, Tables
-from plyground.web.tasks import Tasks, sentence
-from plyground.web.worker import place_of
+from plyground.web.tasks import LOG, Tasks, sentence
 from plyground.web.workers import Workers
 
 SELDOM = (10_000, 20, 100)  # how often Python looks for cycles of objects that nobody uses
 MOST_PAGES = 400
+PROMPT = 0.25  # seconds after which a request no longer holds up the next one of its page
 FOLLOW_EVERY = 1.0  # seconds between two looks at runs
 Handler = Callable[[Page, Any], Awaitable[None] | None]
 
@@ -73,13 +73,20 @@ class House:
         }
 
     async def prepare(self) -> None:
-        """Load all games, here and in workers, before a person waits for one."""
-        names = list(self.catalogue.words)
-        games = [await self.tables.ready(name, {}) for name in names]
+        """Load all games, here and in workers, before a person waits for one. A game that fails does so alone; game
+        files come last, for they may have to be compiled."""
+        games = sorted(map(self.catalogue.load, self.catalogue.words), key=lambda game: bool(game.path))
+        ours = [await self.tables.load(game) for game in games if not game.path]
         gc.collect()
         gc.freeze()  # compilers and rules stay for ever: looking through them takes 300 ms, in which nobody is answered
         gc.set_threshold(*SELDOM)  # tables hold many small objects, hardly any of them in cycles
-        await self.workers.prepare(games)
+        await self.workers.prepare(ours)
+        for game in games:
+            if game.path:
+                try:
+                    await self.workers.prepare([await self.tables.load(game)])
+                except Error as error:
+                    LOG.warning("%s cannot be played: %s", game, error)
 
     # ---- pages ----
 
@@ -100,14 +107,23 @@ class House:
         page.send(self.welcome())
         return True
 
-    def leave(self, page: Page) -> None:
+    async def leave(self, page: Page) -> None:
         """A page is gone; its tables go on without it, as long as another page has them open."""
         self.pages.discard(page)
         page.gone = True
         page.stop_task()
         page.stop_hint()
+        for task in page.requests:
+            task.cancel()
         for name in list(page.tables):
-            self.tables.leave(page, name)
+            await self.tables.leave(page, name)
+
+    async def accept(self, page: Page, request: Any) -> None:
+        """Carry out a request, and wait for its end, but not for long: a worker may have to compute it."""
+        task = asyncio.get_running_loop().create_task(self.handle(page, request))
+        page.requests.add(task)
+        task.add_done_callback(page.requests.discard)
+        await asyncio.wait([task], timeout=PROMPT)
 
     async def handle(self, page: Page, request: Any) -> None:
         """Carry out a request; what is wrong with it is one sentence to the page."""
@@ -160,7 +176,7 @@ class House:
     async def watch_policy(self, page: Page, request: requests.WatchPolicy) -> None:
         if request.run:
             game = await self._game_of_run(request.run)
-            game.position(request.text)  # the error says what is wrong with it
+            await self.tables.call(host.show, game, request.text)  # the error says what is wrong with it
         page.policy, page.policy_step = (request.run, request.text), -1
 
     async def _game_of_run(self, run: str) -> Game:
@@ -198,9 +214,10 @@ class House:
 
     async def _show_policy(self, page: Page, run: str, text: str, step: int) -> None:
         try:
-            position = self.runs.game_of(run).position(text)
-            place, path = place_of(position), str(self.runs.folder / run)
+            shown = await self.tables.call(host.show, self.runs.game_of(run), text)
+            place, path = shown.place, str(self.runs.folder / run)
             found = await self.workers.ask(
+                place.game,
                 lambda number: worker.ShowPolicy(number=number, place=place, run=path, step=step),
                 thinking.NetworkPolicy,
             )
@@ -208,7 +225,7 @@ class House:
             page.send(messages.Failed("", str(error)))
             return
         if page.policy == (run, text):
-            page.send(messages.Policy(run, step, position.scene(), found.value, found.moves, found.puzzles))
+            page.send(messages.Policy(run, step, shown.scene, found.value, found.moves, found.puzzles))
 
     def run_games(self, page: Page, request: requests.RunGames) -> None:
         page.send(messages.SavedGames(request.request, request.run, self.runs.games(request.run)))
@@ -218,7 +235,12 @@ class House:
         game = await self._game_of_run(request.run)
         if game.rules.hidden:
             raise InvalidValue(f"games of {game} that a run has saved cannot be shown: hands are hidden")
-        name, game, names, text, actions = self.runs.game(request.run, request.file, request.number)
-        saved = self.tables.new_saved(name, game, [YOU] * seats_of(game), text, actions)
-        saved.names = names
+        name, head, moves = self.runs.game(request.run, request.file, request.number)
+        try:
+            start = await self.tables.call(host.read_kept, game, head, moves)
+        except Error as error:
+            which = f"the game {request.number} at step {request.file} of {request.run}"
+            raise InvalidText(f"{which} cannot be read: {error}") from None
+        saved = self.tables.new_saved(name, game, [YOU] * seats_of(game), start.text, start.actions)
+        saved.names = start.players
         await self.tables.begin(page, request.request, saved, game)

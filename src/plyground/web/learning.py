@@ -14,9 +14,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import Error, InvalidText, InvalidValue, check_installed, command, counted, shorten, unknown
+from plyground.errors import Error, InvalidValue, check_installed, command, counted, shorten, unknown
 from plyground.game import Game
-from plyground.play.saved import RUN_HEAD, RUN_OUTCOME, read_run_game
+from plyground.play.saved import RUN_HEAD, RUN_OUTCOME
 from plyground.runs.directory import best_of, steps_of
 from plyground.runs.records import RECORDS, Record, parse_json
 from plyground.web import child
@@ -319,19 +319,14 @@ class Runs:
                 found.append(SavedGame(file.stem, number, title))
         return found
 
-    def game(self, name: str, file: str, number: int) -> tuple[str, Game, list[str], str, list[int]]:
-        """A saved game: the id of the game, the game, the players' names, its first position, and its actions."""
+    def game(self, name: str, file: str, number: int) -> tuple[str, str, str]:
+        """A saved game: the id of its game, and its two lines."""
         self.check([name])
         path = next((each for each in (self.folder / name / "games").glob("*.txt") if each.stem == file), None)
         pairs = _pairs(path) if path else []
         if not 1 <= number <= len(pairs):
             raise InvalidValue(f"{name} has saved no game {number} at step {shorten(file)!r}")
-        game = self.game_of(name)
-        try:
-            start, actions, players, *_ = read_run_game(game, *pairs[number - 1])
-        except InvalidText as error:
-            raise InvalidText(f"the game {number} at step {file} of {name} cannot be read: {error}") from None
-        return self._game_id(game_of_run(self.folder / name)), game, list(players), start.text, actions
+        return self._game_id(game_of_run(self.folder / name)), *pairs[number - 1]
 
 
 def _pairs(file: Path) -> list[tuple[str, str]]:

@@ -39,6 +39,7 @@ class Page:
         self.rate = Rate(time.monotonic())
         self.tables: set[str] = set()  # those that it has opened
         self.task: asyncio.Task[None] | None = None  # its analysis, review or ladder
+        self.requests: set[asyncio.Task[None]] = set()  # that are carried out
         self.hint: asyncio.Task[None] | None = None
         self.runs: dict[str, int] = {}  # followed runs: how many points it was sent
         self.policy: tuple[str, str] = ("", "")  # the run and the position whose policy it is sent

@@ -13,13 +13,11 @@ from plyground.agents.levels import analysis_spec
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.game import Game
-from plyground.web import messages, requests, thinking, worker
+from plyground.web import host, messages, requests, thinking, worker
 from plyground.web.catalogue import NETWORK, YOU, Catalogue
 from plyground.web.page import Page
-from plyground.web.table import Table
 from plyground.web.tables import Live, Tables
 from plyground.web.tasks import Tasks, sentence
-from plyground.web.worker import place_of
 from plyground.web.workers import Workers
 
 SECONDS, WITH_NETWORK = 8.0, "search:net=trained,time=8"  # of an analysis
@@ -33,27 +31,27 @@ class Study:
 
     def hint(self, page: Page, request: requests.Hint) -> None:
         live = self.tables.find(page, request.table)
-        table = live.table
-        if table.over:
+        if live.now.table.over:
             raise IllegalAction("the game is over: there is nothing to advise")
-        if table.agent_to_move:
+        if live.now.agent:
             raise IllegalAction("it is not your turn: a hint is for your own move")
         page.stop_hint()
-        page.hint = self.tasks.start(self._hint(page, request, table))
+        page.hint = self.tasks.start(self._hint(page, request, live))
 
-    async def _hint(self, page: Page, request: requests.Hint, table: Table) -> None:
-        revision, position = table.saved.revision, table.position
-        place = place_of(position)
+    async def _hint(self, page: Page, request: requests.Hint, live: Live) -> None:
+        revision, place = live.saved.revision, live.now.place
         try:
-            found = await self.workers.ask(lambda number: worker.Advise(number=number, place=place), thinking.Advice)
+            found = await self.workers.ask(
+                place.game, lambda number: worker.Advise(number=number, place=place), thinking.Advice
+            )
         except Error as error:
             page.refuse(request.request, f"there is no hint: {error}")
             return
         except asyncio.CancelledError:
             page.refuse(request.request, "a newer hint takes the place of this one")
             raise
-        clicks = position.clicks(found.action)
-        page.send(messages.Hinted(request.request, table.id, revision, found.action, clicks, found.text))
+        table = request.table
+        page.send(messages.Hinted(request.request, table, revision, found.action, found.clicks, found.text))
 
     def _replace_task(self, page: Page, work: Callable[[], Coroutine[Any, Any, None]], request: int) -> None:
         """Let a page's analysis take the place of its former one. Its coroutine is made when it begins: of one that is
@@ -68,28 +66,26 @@ class Study:
         page.stop_task()
         page.task = self.tasks.start(guarded())
 
-    def analyse(self, page: Page, request: requests.Analyse) -> None:
-        table = self.tables.find(page, request.table).table
-        position = table.along(request.ply, request.line)[-1]
-        if table.game.rules.hidden and table.saved.players[position.seat] != YOU:
+    async def analyse(self, page: Page, request: requests.Analyse) -> None:
+        live = self.tables.find(page, request.table)
+        game, saved = live.game, live.saved
+        seen = await self.tables.call(host.look, game, saved, request.ply, request.line, 0)
+        if game.rules.hidden and saved.players[seen.seat] != YOU:
             raise InvalidValue("hands are hidden: an analysis is for your own turn")
-        if position.over:
+        if seen.over:
             raise InvalidValue("the game is over here: go back a move")
-        network = request.network and NETWORK in self.catalogue.opponents(table.saved.game, table.game)
-        agent = WITH_NETWORK if network and can_search_trees(table.game) else analysis_spec(table.game, SECONDS)
-        place = place_of(position)
-        self._replace_task(page, lambda: self._analyse(page, request, table, place, agent), request.request)
+        network = request.network and NETWORK in self.catalogue.opponents(saved.game, game)
+        agent = WITH_NETWORK if network and can_search_trees(game) else analysis_spec(game, SECONDS)
+        self._replace_task(page, lambda: self._analyse(page, request, live, seen.place, agent), request.request)
 
-    async def _analyse(
-        self, page: Page, request: requests.Analyse, table: Table, place: worker.Place, agent: str
-    ) -> None:
-        revision, last = table.saved.revision, None
+    async def _analyse(self, page: Page, request: requests.Analyse, live: Live, place: host.Place, agent: str) -> None:
+        revision, last = live.saved.revision, None
 
         def send(found: thinking.Found, done: bool) -> None:
             page.send(
                 messages.Analysis(
                     request=request.request,
-                    table=table.id,
+                    table=request.table,
                     revision=revision,
                     ply=request.ply,
                     line=list(request.line),
@@ -105,7 +101,9 @@ class Study:
             )
 
         answers = self.workers.stream(
-            lambda number: worker.Analyse(number=number, place=place, agent=agent, threats=True), thinking.Found
+            place.game,
+            lambda number: worker.Analyse(number=number, place=place, agent=agent, threats=True),
+            thinking.Found,
         )
         async with aclosing(answers) as stream:
             async for found in stream:
@@ -115,33 +113,41 @@ class Study:
         if last is not None:
             send(last, True)
 
-    def review(self, page: Page, request: requests.Review) -> None:
+    async def review(self, page: Page, request: requests.Review) -> None:
         live = self.tables.find(page, request.table)
-        table = live.table
-        if not can_search_trees(table.game):
-            raise InvalidValue(f"the review of a whole game is for {TREE_GAMES}; {table.game} is not one")
-        if not table.moves:
+        if not can_search_trees(live.game):
+            raise InvalidValue(f"the review of a whole game is for {TREE_GAMES}; {live.game} is not one")
+        if not live.saved.actions:
             raise InvalidValue("there is no move to review yet")
-        if live.review is not None and live.review[0] == table.saved.actions:
+        if live.review is not None and live.review[0] == live.saved.actions:
             page.send(msgspec.structs.replace(live.review[1], request=request.request))
             return
-        self._replace_task(page, lambda: self._review(page, request, live), request.request)
+        start = await self.tables.call(host.look, live.game, live.saved, 0, [], 0)
+        self._replace_task(page, lambda: self._review(page, request, live, start.place), request.request)
 
-    async def _review(self, page: Page, request: requests.Review, live: Live) -> None:
-        table, actions = live.table, list(live.table.saved.actions)
-        revision, place = table.saved.revision, place_of(live.table.positions[0])
-        agent = analysis_spec(table.game)
+    async def _review(self, page: Page, request: requests.Review, live: Live, place: host.Place) -> None:
+        revision, actions = live.saved.revision, list(live.saved.actions)
+        agent = analysis_spec(live.game)
         answers = self.workers.stream(
-            lambda number: worker.Review(number=number, place=place, agent=agent, actions=actions), thinking.Reviewed
+            place.game,
+            lambda number: worker.Review(number=number, place=place, agent=agent, actions=actions),
+            thinking.Reviewed,
         )
         async with aclosing(answers) as stream:
             async for found in stream:
                 done = len(found.plies) == found.length
                 message = messages.ReviewResult(
-                    request.request, table.id, revision, found.plies, found.length, found.worst, found.accuracy, done
+                    request.request,
+                    request.table,
+                    revision,
+                    found.plies,
+                    found.length,
+                    found.worst,
+                    found.accuracy,
+                    done,
                 )
                 page.send(message)
-                if done and table.saved.actions == actions:
+                if done and live.saved.actions == actions:
                     live.review = (actions, message)
 
     def stop(self, page: Page, request: requests.Stop) -> None:
@@ -160,6 +166,7 @@ class Study:
     ) -> None:
         names = list(agents)
         answers = self.workers.stream(
+            game.full,
             lambda number: worker.Climb(number=number, game=game.full, agents=names, games=request.games),
             thinking.Climbed,
         )

@@ -291,6 +291,10 @@ class Table:
         self.saved.paused = paused
         self._changed("Paused" if paused else "The game goes on")
 
+    def set_speed(self, seconds: float) -> None:
+        """How long an agent's action is shown in a game without people."""
+        self.saved.speed = seconds
+
     def _at(self, ply: int) -> Position:
         if ply > len(self.moves):
             raise InvalidValue(f"the game has {counted(len(self.moves), 'ply')}: there is no ply {ply}")

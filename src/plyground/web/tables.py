@@ -1,6 +1,7 @@
 """Tables that pages have open: people and agents play, clocks run, pages are told, games are kept.
 
-Everything here runs in one thread; what takes longer than a few milliseconds is done by workers or in a thread.
+Everything here runs in one thread; what takes longer than a few milliseconds is done by workers or in a thread. What a
+table computes by its rules is asked for through `call`, which leaves that of game files to their own processes.
 """
 
 from __future__ import annotations
@@ -11,37 +12,46 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from plyground import specs
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
-from plyground.play.redraw import taken_back
-from plyground.web import messages, requests, thinking, worker
+from plyground.web import host, messages, requests, thinking
 from plyground.web.catalogue import YOU, Catalogue, seats_of, title_of
+from plyground.web.host import Now
 from plyground.web.page import Page
 from plyground.web.store import MOST, Store
-from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, Table, opened, sealed
-from plyground.web.tasks import Tasks, sentence
+from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, opened, sealed
+from plyground.web.tasks import Tasks, in_thread, sentence
 from plyground.web.workers import WorkerFailed, Workers
 
+Result = TypeVar("Result")
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
 LISTED = 200  # games in the list that a page is sent
 WATCHED = 1.0  # seconds between two actions of agents, at first
 SIGN_AFTER = 0.1  # seconds after which a thinking sign is shown
+NEW = thinking.Start("", [])
 LIST_EVERY, WRITE_EVERY = 1.0, 1.0  # seconds between two lists of games, and between two looks for changed ones
 
 
 class Live:
-    """A table in memory, the pages that have it open, and who thinks about it."""
+    """A table that pages have open, as the server knows it, and who thinks about it."""
 
-    def __init__(self, table: Table, agents: Sequence[Callable[[], str] | None]) -> None:
-        self.table, self.agents = table, agents  # for each seat: how its agent is made; None: a person
+    def __init__(self, game: Game, now: Now, agents: Sequence[Callable[[], str] | None]) -> None:
+        self.game, self.now, self.agents = game, now, agents  # for each seat: how its agent is made; None: a person
+        self.lock = asyncio.Lock()  # one change after the other
         self.pages: set[Page] = set()
         self.thinker: asyncio.Task[None] | None = None
         self.flag: asyncio.TimerHandle | None = None  # when the clock of the side to move runs out
         self.review: tuple[list[int], messages.ReviewResult] | None = None  # the reviewed actions, and their review
+
+    @property
+    def saved(self) -> Saved:
+        return self.now.saved
 
     def tell(self, message: messages.Sent) -> None:
         text = messages.encode(message)
@@ -53,6 +63,11 @@ class Live:
             self.thinker.cancel()
             self.thinker = None
 
+    def stop_clock(self) -> None:
+        if self.flag is not None:
+            self.flag.cancel()
+            self.flag = None
+
 
 class Tables:
     """All tables that some page has open, and the list of all games."""
@@ -61,6 +76,12 @@ class Tables:
         self.catalogue, self.store, self.workers, self.tasks, self.pages = catalogue, store, workers, tasks, pages
         self.live: dict[str, Live] = {}
         self.list_due = False
+
+    async def call(self, function: Callable[..., Result], game: Game, *arguments: Any) -> Result:
+        """What a function of `host.FUNCTIONS` computes by the rules of a game: of our own ones here and now."""
+        if game.path:
+            return await self.workers.call(function, game, *arguments)
+        return function(game, *arguments)
 
     # ---- beginning, opening, closing ----
 
@@ -86,12 +107,7 @@ class Tables:
 
     async def _read(self, game: Game, text: str, number: int) -> thinking.Start:
         """Where a game begins. A worker reads the text: a page may send any, and a long one takes time."""
-        if not text.strip():
-            return thinking.Start("", [])
-        spec = game.full
-        return await self.workers.ask(
-            lambda job: worker.ReadText(number=job, game=spec, text=text, which=number), thinking.Start
-        )
+        return await self.workers.call(thinking.read_start, game, text, number) if text.strip() else NEW
 
     async def _read_as_another(
         self, name: str, request: requests.NewGame, error: Error
@@ -133,13 +149,14 @@ class Tables:
     async def ready(self, name: str, settings: dict[str, str]) -> Game:
         """A game whose kernels are loaded; the first time that takes a moment, in a thread."""
         game = self.catalogue.load(name, settings)
-
-        def prepare() -> None:
-            start = game.start()
-            start.play(start.legal()[0]).redrawn(0, 0).scene()
-
-        await asyncio.to_thread(prepare)
+        await self.load(game)
         return game
+
+    async def load(self, game: Game) -> host.Place:
+        """Load a game's kernels. Returns its start."""
+        if game.path:
+            return await self.workers.call(host.prepare, game)
+        return await in_thread(lambda: host.prepare(game))
 
     def _check_players(self, name: str, game: Game, players: Sequence[str]) -> list[str]:
         seats = seats_of(game)
@@ -167,18 +184,20 @@ class Tables:
         live = await self._seat(saved, game)
         self._save(live)
         page.send(messages.Opened(request, saved.id, read_as))
-        self._enter(page, live, request)
+        await self._enter(page, live, request)
 
     def _check_room(self, page: Page) -> None:
         if len(page.tables) >= MOST_OF_A_PAGE or len(self.live) >= MOST_TABLES:
             raise InvalidValue(f"{len(page.tables)} games are open here, {len(self.live)} on this server: close one")
 
     async def _seat(self, saved: Saved, game: Game) -> Live:
-        """A table in memory. Its actions are played again, in a thread: a long game takes a moment."""
+        """A table that begins or was kept. Its actions are played again: a long game takes a moment, in a thread."""
         there = self.catalogue.opponents(saved.game, game)
         agents = [None if each == YOU else there[each].spec if each in there else gone(each) for each in saved.players]
-        table = await asyncio.to_thread(Table, saved, game)
-        return self.live.setdefault(saved.id, Live(table, agents))
+        if not game.path:
+            await in_thread(lambda: host.table_of(game, saved))
+        now = await self.call(host.change, game, saved, "", [], False)
+        return self.live.setdefault(saved.id, Live(game, now, agents))
 
     async def open(self, page: Page, request: requests.Open) -> None:
         live = self.live.get(request.table)
@@ -187,41 +206,47 @@ class Tables:
             saved = opened(self.store.read(request.table))
             game = await self.ready(saved.game, saved.settings)
             live = self.live.get(request.table) or await self._seat(saved, game)
-        self._enter(page, live, request.request)
+        await self._enter(page, live, request.request)
 
-    def _enter(self, page: Page, live: Live, request: int) -> None:
+    async def _enter(self, page: Page, live: Live, request: int) -> None:
         live.pages.add(page)
-        page.tables.add(live.table.id)
-        live.table.run_clock(time.monotonic(), not live.table.saved.paused)
-        page.send(live.table.message())
-        page.send(live.table.position_message(len(live.table.moves), request=request))
-        self._continue(live)
+        page.tables.add(live.saved.id)
+        async with live.lock:
+            await self._run(live)
+            page.send(live.now.table)
+            page.send(msgspec.structs.replace(live.now.position, request=request))
+            self._continue(live)
 
-    def close(self, page: Page, request: requests.Close) -> None:
-        self.leave(page, request.table)
+    async def close(self, page: Page, request: requests.Close) -> None:
+        await self.leave(page, request.table)
         page.send(messages.Tables(self.store.newest(LISTED)))
 
-    def leave(self, page: Page, name: str) -> None:
+    async def leave(self, page: Page, name: str) -> None:
         """A table that no page has open rests on disk: its agents and its clock stop."""
         page.tables.discard(name)
         live = self.live.get(name)
         if live is None:
             return
         live.pages.discard(page)
-        if not live.pages:
-            live.stop_thinking()
-            live.table.run_clock(time.monotonic(), False)
-            if live.flag:
-                live.flag.cancel()
+        if live.pages:
+            return
+        live.stop_thinking()
+        live.stop_clock()
+        async with live.lock:
+            if live.saved.clocks and not live.pages:
+                with suppress(Error):  # a clock of rules that fail stands where it was
+                    await self._run(live)
+        if not live.pages and self.live.get(name) is live:
             self._save(live)
             del self.live[name]
+            host.TABLES.pop(name, None)
 
     def delete(self, page: Page, request: requests.Delete) -> None:
         live = self.live.pop(request.table, None)
         if live is not None:
             live.stop_thinking()
-            if live.flag:
-                live.flag.cancel()
+            live.stop_clock()
+            host.TABLES.pop(request.table, None)
             live.tell(messages.Deleted(request.table))
             for each in live.pages:
                 each.tables.discard(request.table)
@@ -232,15 +257,14 @@ class Tables:
 
     async def fork(self, page: Page, request: requests.Fork) -> None:
         """A new table from a ply on, in which what the person has not seen there is drawn anew."""
-        old = self.find(page, request.table).table
-        old.along(request.ply, request.line)  # the error names what is wrong with the line
-        saved, game = old.saved, old.game
+        live = self.find(page, request.table)
+        saved, game = live.saved, live.game
+        await self.call(host.look, game, saved, request.ply, request.line, 0)  # the error says what is wrong with it
         players = self._check_players(saved.game, game, request.players or saved.players)
         if game.rules.hidden and [each == YOU for each in players] != [each == YOU for each in saved.players]:
             raise InvalidValue("hands are hidden: a game that is tried again has the same seats")
         new = self.new_saved(saved.game, game, players, saved.text, [*saved.actions[: request.ply], *request.line])
-        new.seed = saved.seed
-        _, new.redraws = taken_back(old.positions[request.ply], request.ply, old.view(request.ply), saved.redraws)
+        new.seed, new.redraws = saved.seed, await self.call(host.redraws_of_fork, game, saved, request.ply)
         await self.begin(page, request.request, new, game)
 
     def find(self, page: Page, name: str) -> Live:
@@ -248,123 +272,136 @@ class Tables:
             raise InvalidValue("this page has not opened that game: open it first")
         return self.live[name]
 
-    def _current(self, page: Page, request: Any) -> Live | None:
-        """The table of a request that changes it; None, and a refusal, if the page has seen an older one."""
-        live = self.find(page, request.table)
-        if request.revision == live.table.saved.revision:
-            return live
-        page.refuse(request.request, "the game has changed since: look at it and try again", "stale")
-        page.send(live.table.message())
-        page.send(live.table.position_message(len(live.table.moves)))
-        return None
-
     # ---- moves ----
 
-    def play(self, page: Page, request: requests.Play) -> None:
-        if live := self._current(page, request):
-            live.table.play(request.ply, request.action, request.prune)
-            self._changed(live)
+    async def play(self, page: Page, request: requests.Play) -> None:
+        await self._command(page, request, "play", request.ply, request.action, request.prune)
 
-    def say(self, page: Page, request: requests.Say) -> None:
-        if live := self._current(page, request):
-            live.table.say(request.ply, request.text, request.prune)
-            self._changed(live)
+    async def say(self, page: Page, request: requests.Say) -> None:
+        await self._command(page, request, "say", request.ply, request.text, request.prune)
 
-    def undo(self, page: Page, request: requests.Undo) -> None:
-        if live := self._current(page, request):
-            live.table.undo(request.ply)
-            self._changed(live)
+    async def undo(self, page: Page, request: requests.Undo) -> None:
+        await self._command(page, request, "undo", request.ply)
 
-    def resign(self, page: Page, request: requests.Resign) -> None:
-        if live := self._current(page, request):
-            live.table.resign()
-            self._changed(live)
+    async def resign(self, page: Page, request: requests.Resign) -> None:
+        await self._command(page, request, "resign")
 
-    def pause(self, page: Page, request: requests.Pause) -> None:
+    async def pause(self, page: Page, request: requests.Pause) -> None:
         live = self.find(page, request.table)
-        live.table.pause(request.paused)
-        self._changed(live)
+        async with live.lock:
+            await self._change(live, "pause", request.paused)
 
-    def speed(self, page: Page, request: requests.Speed) -> None:
+    async def speed(self, page: Page, request: requests.Speed) -> None:
         live = self.find(page, request.table)
-        live.table.saved.speed = request.seconds
-        self._save(live)
-        live.tell(live.table.message())
+        async with live.lock:
+            await self._run(live, "set_speed", request.seconds)
+            self._save(live)
+            live.tell(live.now.table)
 
-    def look(self, page: Page, request: requests.Look) -> None:
+    async def look(self, page: Page, request: requests.Look) -> None:
         live = self.find(page, request.table)
-        page.send(live.table.position_message(request.ply, request.line, request.request))
+        async with live.lock:
+            seen = await self.call(host.look, live.game, live.saved, request.ply, request.line, request.request)
+        page.send(seen.position)
 
-    def record(self, page: Page, request: requests.CopyGame) -> None:
-        table = self.find(page, request.table).table
-        position = table.along(request.ply, ())[0]
-        text = table.game.rules.view(position.state, table.view(request.ply))
-        page.send(messages.Recorded(request.request, text, table.record()))
+    async def record(self, page: Page, request: requests.CopyGame) -> None:
+        live = self.find(page, request.table)
+        async with live.lock:
+            text, record = await self.call(host.record, live.game, live.saved, request.ply)
+        page.send(messages.Recorded(request.request, text, record))
 
-    def _changed(self, live: Live) -> None:
-        """Tell the pages, keep the game, and let the next one act."""
+    async def _command(self, page: Page, request: Any, command: str, *arguments: Any) -> None:
+        """A request that changes a table; refused if the page has seen an older one."""
+        live = self.find(page, request.table)
+        async with live.lock:
+            if request.revision == live.saved.revision:
+                await self._change(live, command, *arguments)
+                return
+            page.refuse(request.request, "the game has changed since: look at it and try again", "stale")
+            await self._run(live)
+            page.send(live.now.table)
+            page.send(live.now.position)
+
+    async def _run(self, live: Live, command: str = "", *arguments: Any) -> None:
+        """A command of a table, or none, which finds out where its clock is."""
+        live.now = await self.call(host.change, live.game, live.saved, command, arguments, bool(live.pages))
+
+    async def _change(self, live: Live, command: str, *arguments: Any) -> None:
+        """A command; tell the pages, keep the game, and let the next one act."""
+        await self._run(live, command, *arguments)
         live.stop_thinking()
-        table = live.table
-        table.run_clock(time.monotonic(), bool(live.pages) and not table.saved.paused)
-        self._save(live)  # first: a page is shown what is on disk
-        live.tell(table.message())
-        live.tell(table.position_message(len(table.moves)))
+        self._tell(live)
         self._continue(live)
+
+    def _tell(self, live: Live) -> None:
+        self._save(live)  # first: a page is shown what is on disk
+        live.tell(live.now.table)
+        live.tell(live.now.position)
 
     def _continue(self, live: Live) -> None:
         """Let an agent think, if it is to act, and watch the clock."""
-        table = live.table
-        if live.flag:
-            live.flag.cancel()
-            live.flag = None
-        if table.clock_since is not None:
-            left = table.time_left(time.monotonic())[table.position.to_move]
-            live.flag = asyncio.get_running_loop().call_later(left + 0.01, self._flag_falls, live)
-        if live.thinker is None and table.agent_to_move and not table.saved.paused:
+        live.stop_clock()
+        now = live.now
+        if now.left is not None:
+            loop = asyncio.get_running_loop()
+            live.flag = loop.call_later(now.left + 0.01, lambda: self.tasks.start(self._flag_falls(live)))
+        if live.pages and live.thinker is None and now.agent and not now.saved.paused:
             live.thinker = self.tasks.start(self._think(live))
 
-    def _flag_falls(self, live: Live) -> None:
-        table = live.table
-        loser = table.position.to_move
-        if not table.over:
-            table.run_clock(time.monotonic(), False)
-            sides = table.game.rules.SIDES
-            table.end(WINS[1 - loser], f"The time of {sides[loser]} is over: {sides[1 - loser]} wins.")
-            self._changed(live)
+    async def _flag_falls(self, live: Live) -> None:
+        async with live.lock:
+            table = live.now.table
+            if live.now.left is None or live.flag is None or live.flag.when() > asyncio.get_running_loop().time():
+                return  # the game has gone on meanwhile
+            sides, loser = table.sides, table.to_move
+            why = f"The time of {sides[loser]} is over: {sides[1 - loser]} wins."
+            await self._change(live, "end", int(WINS[1 - loser]), why)
 
     async def _think(self, live: Live) -> None:
         """One action of an agent; failing, the game is paused and its pages are told why."""
-        table, loop = live.table, asyncio.get_running_loop()
-        seat, begun = table.seats[-1], time.monotonic()
-        name = table.saved.names[seat]
-        sign = loop.call_later(SIGN_AFTER, live.tell, messages.Thinking(table.id, True, name))
+        now, loop = live.now, asyncio.get_running_loop()
+        table, saved = now.saved.id, now.saved
+        seat, begun = now.seat, time.monotonic()
+        name = saved.names[seat]
+        sign = loop.call_later(SIGN_AFTER, live.tell, messages.Thinking(table, True, name))
         shown = loop.time() + SIGN_AFTER
         make_spec = live.agents[seat]
         try:
             spec = make_spec() if make_spec else ""
-            action = await self.workers.think(table.position, spec, random.getrandbits(48))
-            if not table.people:
-                await asyncio.sleep(max(0.0, table.saved.speed - (time.monotonic() - begun)))
-            table.reply(action)
+            action = await self.workers.think(now.place, spec, random.getrandbits(48))
+            if YOU not in saved.players:
+                await asyncio.sleep(max(0.0, live.saved.speed - (time.monotonic() - begun)))
+            async with live.lock:
+                await self._run(live, "reply", action)
+                live.thinker = None
         except Exception as error:
             live.thinker = None
-            table.saved.paused = True
-            live.tell(messages.Failed(table.id, f"{name} has failed: {sentence(error)}. The game is paused."))
-            self._changed(live)
+            live.tell(messages.Failed(table, f"{name} has failed: {sentence(error)}. The game is paused."))
+            await self._pause(live)
             return
         finally:
             sign.cancel()
             if loop.time() >= shown:
-                live.tell(messages.Thinking(table.id, False, name))
-        live.thinker = None
-        self._changed(live)
+                live.tell(messages.Thinking(table, False, name))
+        self._tell(live)
+        self._continue(live)
+
+    async def _pause(self, live: Live) -> None:
+        """Pause a game in which something has failed, perhaps its rules."""
+        async with live.lock:
+            live.saved.paused = True
+            with suppress(Error):
+                await self._run(live)
+            live.now.table = msgspec.structs.replace(live.now.table, paused=True)
+            self._tell(live)
+            self._continue(live)
 
     # ---- the list ----
 
     def _save(self, live: Live) -> None:
-        table = live.table
-        self.store.keep(sealed(table.saved, table.game), table.info())
-        self._list_soon()
+        if self.live.get(live.saved.id) is live:  # it was not deleted meanwhile
+            self.store.keep(sealed(live.saved, live.game), live.now.info)
+            self._list_soon()
 
     def _list_soon(self) -> None:
         """Send the list of games to all pages that show it, not more often than once in LIST_EVERY seconds."""

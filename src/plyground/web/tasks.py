@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import traceback
 from collections import deque
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from plyground.errors import Error
+from plyground.play.background import NAME
 
 LOG = logging.getLogger("plyground")
+Result = TypeVar("Result")
 
 
 class Tasks:
@@ -37,6 +41,27 @@ class Tasks:
         for task in list(self.running):
             task.cancel()
         await asyncio.gather(*self.running, return_exceptions=True)
+
+
+async def in_thread(function: Callable[[], Result]) -> Result:
+    """What a function that may compile returns. A server that ends does not wait for it, as it would with
+    `asyncio.to_thread`."""
+    loop, future = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+
+    def tell(set_it: Callable[[Any], None], value: Any) -> None:
+        if not future.cancelled():
+            set_it(value)
+
+    def run() -> None:
+        try:
+            done: tuple[Callable[[Any], None], Any] = future.set_result, function()
+        except BaseException as error:
+            done = future.set_exception, error
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(tell, *done)
+
+    threading.Thread(target=run, name=NAME, daemon=True).start()
+    return await future
 
 
 def sentence(error: Exception) -> str:

@@ -50,6 +50,7 @@ class Start(msgspec.Struct, frozen=True):
 
 class Advice(msgspec.Struct, frozen=True):
     action: int
+    clicks: list[str]
     text: str
 
 
@@ -125,7 +126,7 @@ def _reason(error: Error, text: str) -> str:
 def advise(position: Position) -> Advice:
     """The first action of the turn that a hint proposes."""
     found = hint(position)
-    return Advice(found.actions[0], found.text)
+    return Advice(found.actions[0], position.clicks(found.actions[0]), found.text)
 
 
 # ---- one position ----

@@ -2,7 +2,8 @@
 
 A job is answered by `Answer`s with its number: any number of them with `more`, and a last one. `Cancel` ends the
 answers of a job early; whatever is too deep in compiled code to notice is ended by the server, with the process. When
-the server is gone, the input ends, and so does the process, even in the middle of a search.
+the server is gone, the input ends, and so does the process, even in the middle of a search. A job with a limit ends the
+process itself (`limit.py`).
 """
 
 from __future__ import annotations
@@ -16,43 +17,31 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
-from typing import IO, Any
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, get_type_hints
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
+from plyground.checks.places import fault_of_file
 from plyground.errors import Error
-from plyground.game import Game, load
-from plyground.position import Position
-from plyground.web import thinking
+from plyground.web import host, thinking
+from plyground.web.host import Place, load_game
+from plyground.web.limit import Limit
 
 HELD = 16  # agents that a process keeps ready
+TABLES = 64  # that it remembers
+LARGEST = 8_000_000  # bytes of an answer
 LENGTH = struct.Struct("<I")  # before each message
-
-
-class Place(msgspec.Struct, frozen=True):
-    """A position: the game's spec, its record and its generator."""
-
-    game: str
-    states: bytes  # [1] of STATE
-    rngs: bytes  # [1] uint64
-
-    def read(self) -> Position:
-        game = load_game(self.game)
-        states: NDArray[np.void] = np.frombuffer(self.states, game.rules.STATE)
-        return Position(game, states, rngs=np.frombuffer(self.rngs, np.uint64))
-
-
-def place_of(position: Position) -> Place:
-    return Place(position.game.full, position.states.tobytes(), position.rngs.tobytes())
 
 
 class Job(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What a worker is asked for; `number` is the server's."""
 
     number: int = 0
+    seconds: float = 0.0
+    """in which it ends, without those of the compiler; 0: no limit"""
 
 
 class Think(Job, frozen=True, kw_only=True):
@@ -63,13 +52,12 @@ class Think(Job, frozen=True, kw_only=True):
     seed: int
 
 
-class ReadText(Job, frozen=True, kw_only=True):
-    """A position or a game that a person has pasted. Answer: `thinking.Start`."""
+class Call(Job, frozen=True, kw_only=True):
+    """What a function of `host.FUNCTIONS` computes. Answer: that."""
 
+    function: str
     game: str
-    text: str
-    which: int
-    """of several games"""
+    arguments: list[Any]
 
 
 class Advise(Job, frozen=True, kw_only=True):
@@ -114,7 +102,7 @@ class Cancel(Job, frozen=True, kw_only=True):
     """The answers of a job are no longer wanted."""
 
 
-Jobs = Think | ReadText | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
+Jobs = Think | Call | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
 
 
 class Thought(msgspec.Struct, frozen=True):
@@ -152,11 +140,6 @@ def read_message(pipe: IO[bytes]) -> bytes | None:
 
 
 @functools.lru_cache(maxsize=HELD)
-def load_game(spec: str) -> Game:
-    return load(spec)
-
-
-@functools.lru_cache(maxsize=HELD)
 def ready_agent(game: str, spec: str) -> Agent:
     """An agent with everything compiled that it needs."""
     agent = make(spec, load_game(game))
@@ -168,8 +151,8 @@ def answers_to(job: Any) -> Iterator[Any]:
     """What a job is answered with."""
     if isinstance(job, Think):
         yield _think(job)
-    elif isinstance(job, ReadText):
-        yield thinking.read_start(load_game(job.game), job.text, job.which)
+    elif isinstance(job, Call):
+        yield _call(job)
     elif isinstance(job, Advise):
         yield thinking.advise(job.place.read())
     elif isinstance(job, Analyse):
@@ -185,6 +168,16 @@ def answers_to(job: Any) -> Iterator[Any]:
         yield from thinking.climb(load_game(job.game), job.agents, job.games)
 
 
+def _call(job: Call) -> Any:
+    """The arguments become what the function's annotations say."""
+    function = host.FUNCTIONS[job.function]
+    kinds: list[Any] = list(get_type_hints(function).values())[1:-1]
+    try:
+        return function(load_game(job.game), *msgspec.convert(job.arguments, tuple[*kinds]))
+    finally:
+        host.keep_newest(TABLES)
+
+
 def _think(job: Think) -> Thought:
     position, agent = job.place.read(), ready_agent(job.place.game, job.agent)
     begun = time.perf_counter()
@@ -197,8 +190,8 @@ def _think(job: Think) -> Thought:
 class Worker:
     """The loop of the process."""
 
-    def __init__(self, jobs: IO[bytes], answers: IO[bytes]) -> None:
-        self.jobs, self.answers = jobs, answers
+    def __init__(self, jobs: IO[bytes], answers: IO[bytes], left: IO[Any] = sys.stderr) -> None:
+        self.jobs, self.answers, self.limit = jobs, answers, Limit(left)
         self.waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.cancelled = 0  # the number of the newest job that is no longer wanted
 
@@ -219,14 +212,15 @@ class Worker:
         while True:
             job = self.waiting.get()
             try:
-                self._answer(job)
+                with self.limit.within(job.seconds) if job.seconds else nullcontext():
+                    self._answer(job)
             except BrokenPipeError:
                 return
             except Error as error:
                 self._write(job, error=str(error))
-            except Exception as error:  # whatever a person's own game or agent does; its words may quote a whole state
+            except Exception as error:  # whatever a person's own game or agent does
                 traceback.print_exc()
-                self._write(job, error=f"{type(error).__name__}, see the server's terminal")
+                self._write(job, error=fault_of_file(error) or f"{type(error).__name__}, see the server's terminal")
 
     def _answer(self, job: Any) -> None:
         """One answer is held back, so that the last one says that it is."""
@@ -241,14 +235,17 @@ class Worker:
 
     def _write(self, job: Any, body: Any = None, more: bool = False, error: str = "") -> None:
         raw = msgspec.Raw(msgspec.msgpack.encode(body))
+        if len(raw) > LARGEST:
+            raise Error(f"the answer has {len(raw) // 1_000_000:,} MB: pictures and texts are too large")
         write_message(self.answers, Answer(job.number, raw, more, error))
 
 
 def main() -> None:
-    """Answer jobs until the input ends. What other code prints goes to the error output."""
+    """Answer jobs until the input ends. What other code prints goes to the error output. The first argument is the file
+    that says what a process was at when its limit ended it."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Worker(sys.stdin.buffer, answers)
+    worker = Worker(sys.stdin.buffer, answers, Path(sys.argv[1]).open("wb") if sys.argv[1:] else sys.stderr)  # noqa: SIM115
     threading.Thread(target=worker.read, daemon=True).start()
     worker.run()
 

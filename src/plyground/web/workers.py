@@ -1,4 +1,6 @@
-"""Worker processes and their lanes: quick moves, slow moves, analyses. A long job never holds up another lane.
+"""Worker processes and their lanes: quick moves, slow moves, analyses. A long job never holds up another lane. A game
+file has processes of its own, which also compute its tables: whatever happens in them, and however they were compiled,
+no other game notices it.
 
 A job has a time limit; a worker that exceeds it is ended and replaced, like one that dies. A job that is cancelled has
 a moment to end by itself, in which nobody else gets its worker.
@@ -10,17 +12,23 @@ import asyncio
 import itertools
 import os
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
+from plyground import specs
+from plyground.checks.passed import has_passed
 from plyground.errors import Error
 from plyground.game import Game
-from plyground.position import Position
 from plyground.web import worker
-from plyground.web.worker import LENGTH, Answer, Job, Place, Think, Thought, place_of
+from plyground.web.host import Place
+from plyground.web.limit import culprit
+from plyground.web.worker import LENGTH, Answer, Call, Job, Think, Thought
 
 Kind = TypeVar("Kind")
 QUICK = 0.05  # seconds: agents that answer sooner share a lane
@@ -28,7 +36,9 @@ FIRST_AGENT, FIRST_SEARCH = "random", "search:sims=1"  # every game has them
 GRACE = 2.0  # seconds in which a cancelled job may end by itself
 THINKING = 60.0  # seconds for one action
 ANSWERING = 600.0  # seconds for an analysis, a review or a ladder
+COMPUTING, LOADING = 5.0, 10.0  # seconds for what a game file computes, and for the first time, when it is loaded
 WIDTH = 64  # short jobs that wait inside a worker
+OWN_TABLES, PATIENCE = 3, 0.25  # processes for the tables of a game file; seconds after which another one is started
 DIED = "the process that was thinking has ended unexpectedly"
 COMMAND = [sys.executable, "-m", worker.__name__]
 
@@ -40,19 +50,33 @@ class WorkerFailed(Error):
 class Process:
     """One worker process. It does one job after another; several may wait in it."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, path: Path | None, left: Path | None) -> None:
         self.process = process
+        self.path, self.left = path, left  # the game file that it belongs to, and where it says what it was at
+        self.answered, self.seconds = False, 0.0  # any job so far; the limit of the newest one
         self.answers: dict[int, asyncio.Queue[Answer | None]] = {}  # of each job; None: the process has ended
         self.reader = asyncio.get_running_loop().create_task(self._read())
 
     @classmethod
-    async def start(cls) -> Process:
+    async def start(cls, path: Path | None) -> Process:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # several of them share the cores
+        left: Path | None = None
+        if path is not None:
+            if path.is_file() and not has_passed(path):
+                environment["NUMBA_BOUNDSCHECK"] = "1"
+            file, name = tempfile.mkstemp(prefix="plyground-")
+            os.close(file)
+            left = Path(name)
         pipe = asyncio.subprocess.PIPE
         started = asyncio.create_subprocess_exec(
-            *COMMAND, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
-        )  # Ctrl-C is for the server alone
-        return cls(await started)
+            *COMMAND,
+            *([str(left)] if left else []),
+            stdin=pipe,
+            stdout=pipe,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the server alone
+        )
+        return cls(await started, path, left)
 
     @property
     def alive(self) -> bool:
@@ -65,13 +89,24 @@ class Process:
             while True:
                 (length,) = LENGTH.unpack(await self.process.stdout.readexactly(LENGTH.size))
                 answer = msgspec.msgpack.decode(await self.process.stdout.readexactly(length), type=Answer)
+                self.answered = True
                 if answer.number in self.answers:
                     self.answers[answer.number].put_nowait(answer)
         for waiting in self.answers.values():
             waiting.put_nowait(None)
 
+    def _last_words(self) -> str:
+        """Why the process has ended."""
+        words = self.left.read_text(errors="replace") if self.left and self.left.is_file() else ""
+        if not words or self.path is None:
+            return DIED
+        return f"{culprit(words, self.path)} did not end within {self.seconds:g} s"
+
     def send(self, job: Job) -> None:
         assert self.process.stdin is not None
+        if job.seconds and not self.answered:  # it loads the game first
+            job = msgspec.structs.replace(job, seconds=LOADING)
+        self.seconds = job.seconds
         data = msgspec.msgpack.encode(job)
         with suppress(ConnectionError, RuntimeError):  # it has ended: the reader tells
             self.process.stdin.write(LENGTH.pack(len(data)) + data)
@@ -80,7 +115,7 @@ class Process:
         """The next answer to a job; WorkerFailed if the process is gone."""
         answer = await self.answers[job.number].get() if self.alive or not self.answers[job.number].empty() else None
         if answer is None:
-            raise WorkerFailed(DIED)
+            raise WorkerFailed(self._last_words())
         return answer
 
     async def end(self) -> None:
@@ -89,36 +124,54 @@ class Process:
             self.process.kill()
         await self.process.wait()
         await self.reader
+        if self.left is not None:
+            self.left.unlink(missing_ok=True)
 
 
 class Slot:
     """The place of one worker, which is started when it is first needed and again after its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
         self.process: Process | None = None
         self.lock = asyncio.Lock()
 
     async def ready(self) -> Process:
         async with self.lock:
             if self.process is None or not self.process.alive:
-                self.process = await Process.start()
+                if self.process is not None:
+                    await self.process.end()
+                self.process = await Process.start(self.path)
             return self.process
 
 
 class Lane:
     """Some workers and the jobs that wait for one. `width` jobs may wait inside each: then a worker need not wait for
-    the server between two short jobs."""
+    the server between two short jobs. With patience, a job waits so long for a worker that runs before another one is
+    started."""
 
-    def __init__(self, size: int, width: int = 1) -> None:
-        self.slots = [Slot() for _ in range(size)]
+    def __init__(self, size: int, width: int = 1, path: Path | None = None, patience: float = 0.0) -> None:
+        self.slots = [Slot(path) for _ in range(size)]
+        self.patience = patience
         self.free: asyncio.Queue[Slot] = asyncio.Queue()
+        self.running: asyncio.Queue[Slot] = asyncio.Queue() if patience else self.free  # free ones that were used
         for slot in self.slots * width:
             self.free.put_nowait(slot)
         self.closing: set[asyncio.Task[None]] = set()
 
+    async def _take(self) -> Slot:
+        """A free place; where all that were used are busy, and remain so, one whose process is started then."""
+        if self.running is self.free:
+            return await self.free.get()
+        if self.free.qsize() < len(self.slots):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if self.free.empty() else self.patience):
+                    return await self.running.get()
+        return self.free.get_nowait() if not self.free.empty() else await self.running.get()
+
     async def run(self, job: Job, limit: float) -> AsyncGenerator[msgspec.Raw]:
         """The answers to a job; an Error where it could not be done."""
-        slot = await self.free.get()
+        slot = await self._take()
         process: Process | None = None
         try:
             process = await slot.ready()
@@ -143,7 +196,7 @@ class Lane:
             if slot is not None:
                 if process is not None:
                     process.answers.pop(job.number, None)
-                self.free.put_nowait(slot)
+                self.running.put_nowait(slot)
 
     async def _wind_down(self, slot: Slot, process: Process | None, job: Job) -> None:
         """Wait for the end of a cancelled job, then give its place to the next one."""
@@ -160,7 +213,7 @@ class Lane:
         finally:
             if process is not None:
                 process.answers.pop(job.number, None)
-            self.free.put_nowait(slot)
+            self.running.put_nowait(slot)
 
     async def _end(self, process: Process | None) -> None:
         if process is not None:
@@ -178,31 +231,71 @@ class Lane:
             await self._end(slot.process)
 
 
+@dataclass
+class Lanes:
+    """The processes of our own games, or those of a game file."""
+
+    quick: Lane
+    slow: Lane
+    analysing: Lane
+    tables: Lane
+
+    def all(self) -> list[Lane]:
+        return list({id(each): each for each in (self.quick, self.slow, self.analysing, self.tables)}.values())
+
+
+def own_lanes(path: Path) -> Lanes:
+    thinking = Lane(2, path=path)
+    return Lanes(thinking, thinking, Lane(1, path=path), Lane(OWN_TABLES, path=path, patience=PATIENCE))
+
+
 class Workers:
     """All lanes of a server."""
 
     def __init__(self, cores: int | None = None) -> None:
         cores = cores or os.cpu_count() or 1
-        self.quick, self.slow, self.analysing = Lane(1, WIDTH), Lane(max(2, cores)), Lane(max(1, cores // 2))
+        slow = Lane(max(2, cores))
+        self.lanes: dict[str, Lanes] = {"": Lanes(Lane(1, WIDTH), slow, Lane(max(1, cores // 2)), slow)}
         self.numbers = itertools.count(1)
         self.seconds: dict[tuple[str, str], float] = {}  # (game, agent): how long it thought last
 
-    async def prepare(self, games: Sequence[Game]) -> None:
-        """Start a worker of each lane and load the games there, before a person waits for them."""
-        for game in games:
-            place = place_of(await asyncio.to_thread(game.start))
-            for lane in (self.slow, self.quick, self.analysing):  # the first one compiles, if that is due
+    def of(self, spec: str) -> Lanes:
+        """The lanes of a game."""
+        path = specs.split(spec)[0]
+        if not path.endswith(".py"):
+            return self.lanes[""]
+        if path not in self.lanes:
+            self.lanes[path] = own_lanes(Path(path))
+        return self.lanes[path]
+
+    async def prepare(self, places: Sequence[Place]) -> None:
+        """Start a worker of each lane and load the games of these positions there, before a person waits for them."""
+        for place in places:
+            lanes = self.of(place.game)
+            for lane in (lanes.slow, lanes.quick, lanes.analysing):  # the first one compiles, if that is due
                 job = Think(number=next(self.numbers), place=place, agent=FIRST_AGENT, seed=0)
                 with suppress(Error):  # whoever plays the game is told
                     await self._one(lane, job, Thought)
-        for game in games:  # the first analysis ever would wait half a minute for the compiler
-            job = Think(number=next(self.numbers), place=place_of(game.start()), agent=FIRST_SEARCH, seed=0)
+        for place in places:  # the first analysis ever would wait half a minute for the compiler
+            job = Think(number=next(self.numbers), place=place, agent=FIRST_SEARCH, seed=0)
             with suppress(Error):
-                await self._one(self.slow, job, Thought, ANSWERING)
+                await self._one(self.of(place.game).slow, job, Thought, ANSWERING)
 
-    async def think(self, position: Position, agent: str, seed: int) -> int:
+    async def call(self, function: Callable[..., Kind], game: Game, *arguments: Any) -> Kind:
+        """What a function of `host.FUNCTIONS` computes. A limit is for game files: ours are tested, and end."""
+        seconds = COMPUTING if game.path else 0.0
+        job = Call(
+            number=next(self.numbers),
+            seconds=seconds,
+            function=function.__name__,
+            game=game.full,
+            arguments=list(arguments),
+        )
+        kind = get_type_hints(function)["return"]
+        return await self._one(self.of(game.full).tables, job, kind, ANSWERING if seconds else THINKING)
+
+    async def think(self, place: Place, agent: str, seed: int) -> int:
         """The action of an agent. If its worker dies, another one tries once more."""
-        place = place_of(position)
         try:
             return await self._think(place, agent, seed)
         except WorkerFailed as error:
@@ -211,29 +304,30 @@ class Workers:
             return await self._think(place, agent, seed)
 
     async def _think(self, place: Place, agent: str, seed: int) -> int:
-        key = (place.game, agent)
-        lane = self.quick if self.seconds.get(key, QUICK) < QUICK else self.slow
+        key, lanes = (place.game, agent), self.of(place.game)
+        lane = lanes.quick if self.seconds.get(key, QUICK) < QUICK else lanes.slow
         thought = await self._one(lane, Think(number=next(self.numbers), place=place, agent=agent, seed=seed), Thought)
         self.seconds[key] = thought.seconds
         return thought.action
 
-    async def ask(self, job: Callable[[int], Job], kind: type[Kind]) -> Kind:
-        """The one answer to a job of the slow lane."""
-        return await self._one(self.slow, job(next(self.numbers)), kind)
+    async def ask(self, game: str, job: Callable[[int], Job], kind: type[Kind]) -> Kind:
+        """The one answer to a job of the slow lane of a game."""
+        return await self._one(self.of(game).slow, job(next(self.numbers)), kind)
 
     async def _one(self, lane: Lane, job: Job, kind: type[Kind], limit: float = THINKING) -> Kind:
-        found: Kind | None = None
+        found: list[Kind] = []
         async for each in lane.run(job, limit):
-            found = msgspec.msgpack.decode(each, type=kind)
-        if found is None:
+            found = [msgspec.msgpack.decode(each, type=kind)]
+        if not found:
             raise WorkerFailed("there was no answer")
-        return found
+        return found[0]
 
-    async def stream(self, job: Callable[[int], Job], kind: type[Kind]) -> AsyncGenerator[Kind]:
+    async def stream(self, game: str, job: Callable[[int], Job], kind: type[Kind]) -> AsyncGenerator[Kind]:
         """The answers to a job of the lane for analyses."""
-        async for each in self.analysing.run(job(next(self.numbers)), ANSWERING):
+        async for each in self.of(game).analysing.run(job(next(self.numbers)), ANSWERING):
             yield msgspec.msgpack.decode(each, type=kind)
 
     async def close(self) -> None:
-        for lane in (self.quick, self.slow, self.analysing):
-            await lane.close()
+        for lanes in self.lanes.values():
+            for lane in lanes.all():
+                await lane.close()
