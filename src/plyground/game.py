@@ -27,7 +27,7 @@ from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
 from plyground.games.spellings import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.checked import without_own_cache
+from plyground.kernels.checked import without_lock, without_own_cache
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import over_slices
 
@@ -105,6 +105,7 @@ def _run_file(name: str, path: Path, source: bytes, what: str) -> ModuleType:
         raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {type(error).__name__}: {error}") from error
     for value in vars(module).values():
         without_own_cache(value)
+        without_lock(value)
     return module
 
 

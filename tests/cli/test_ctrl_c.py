@@ -24,7 +24,7 @@ import hashlib, signal
 from plyground.cli import ctrl_c
 ctrl_c.GRACE = 0.2
 signal.signal(signal.SIGINT, lambda number, frame: print("handled", flush=True))
-with ctrl_c.second_ends():
+with ctrl_c.ends_if_stuck():
     print("begins", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # like compiled code: no lock, and no look at signals
 """
@@ -34,7 +34,7 @@ from plyground.cli import ctrl_c
 ctrl_c.GRACE = 1.0
 heard = []
 signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-with ctrl_c.second_ends():
+with ctrl_c.ends_if_stuck():
     for _ in range(2):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.1)

@@ -74,21 +74,20 @@ def _compiler_message(error: BaseException) -> str:
     return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))
 
 
-def fault_of_file(error: BaseException) -> str:
+def fault_of_file(error: BaseException, game: Path) -> str:
     """Where a game or an agent of a person's own has raised an error, without its words, which may quote hidden cards:
     "`scene` of my_game.py, line 12, fails with KeyError". Empty where no such file is in the traceback."""
     if isinstance(error, NumbaError):
-        named = re.findall(r'(?m)^File "(.+?)", line', str(error))
-        return fault_of_compiler(error, [path for each in dict.fromkeys(named) if (path := Path(each)).is_file()])
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
-    own = [k for k, frame in enumerate(frames) if str(frame.f_globals.get("__name__")).startswith(FILE_PREFIX)]
+        return fault_of_compiler(error, [game] if game.is_file() else [])
+    own = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).startswith(FILE_PREFIX)
+    ]
     if not own:
         return ""
-    code = frames[own[0]].f_code
-    return (
-        f"`{code.co_name}` of {Path(code.co_filename).name}, line {lines[own[-1]]}, fails with {type(error).__name__}"
-    )
+    code, line = own[-1]
+    return f"`{code.co_name}` of {Path(code.co_filename).name}, line {line}, fails with {type(error).__name__}"
 
 
 def place_in_python(game: Game, games: int = 20) -> str:

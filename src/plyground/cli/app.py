@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import plyground
 from plyground.cli import help as texts
-from plyground.cli.ctrl_c import interruptible, say_stopped, second_ends
+from plyground.cli.ctrl_c import SAVED, interruptible, say_stopped
 from plyground.cli.guesses import correct
 from plyground.cli.words import game_files, option
 from plyground.errors import Error, command, naming_extras, shorten, unknown
@@ -105,7 +105,8 @@ def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
             how = command("check", path)
             what = f"{path} is new or has changed: bounds are checked, which is slower, until it passes {how}"
             print(what, file=sys.stderr)
-            check_bounds()
+            if arguments[0] != "serve":  # whose other games need not be slower: the file has processes of its own
+                check_bounds()
             return str(path)
     return ""
 
@@ -181,10 +182,8 @@ def _check_options(name: str, given: Sequence[str], defaults: Mapping[str, objec
 def _hearing_ctrl_c(name: str) -> Generator[None]:
     """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once. So
     does SIGTERM."""
-    with (
-        interruptible(signal.SIGTERM) if name in SAVE_FIRST | {"runs"} else nullcontext(),
-        second_ends() if name in SAVE_FIRST else nullcontext(),
-    ):
+    kept = SAVED if name in SAVE_FIRST else ""
+    with interruptible(signal.SIGTERM, kept=kept) if name in SAVE_FIRST | {"runs"} else nullcontext():
         yield
 
 

@@ -7,13 +7,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, NoReturn
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 SAVED = "what was saved is there"
-GRACE = 2.0  # seconds in which Python must react after a second Ctrl-C
+GRACE = 2.0  # seconds in which Python must react after Ctrl-C, and a rule must end
 PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
 
 
@@ -50,9 +52,11 @@ def _listener(kept: str) -> int:
 
 
 @contextmanager
-def second_ends() -> Generator[None]:
-    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save. If no handler runs for GRACE seconds
-    after a second one, compiled code blocks them: the process ends. Runs are crash-safe."""
+def ends_if_stuck(kept: str = SAVED) -> Generator[None]:
+    """Python's handlers receive Ctrl-C and SIGTERM as ever, to stop and save, and what they do may take long. But the
+    process ends if it is stuck: if no handler runs for GRACE seconds after a second signal, for compiled code blocks
+    them; and after the first one, if a game file is loaded and one call of its rules lasts so long. Runs are
+    crash-safe."""
     if not _is_main_thread():
         yield
         return
@@ -62,17 +66,12 @@ def second_ends() -> Generator[None]:
 
     def wait() -> None:
         numbers = 0
-        while numbers < 2:
+        while numbers < (1 if _game_files() else 2):
             read = os.read(reader, 1)
             if not read:  # the block has ended
                 return
             numbers += read[0] in STOPS
-        while not ended.is_set():  # handlers save now, however long that takes
-            reacted.clear()
-            signal.pthread_kill(main, PROBE)
-            if not reacted.wait(GRACE) and not ended.is_set():
-                _end(SAVED)
-            ended.wait(GRACE)
+        _end_if_stuck(main, ended, reacted, kept)
 
     main, thread = threading.get_ident(), threading.Thread(target=wait, daemon=True)
     thread.start()
@@ -86,6 +85,56 @@ def second_ends() -> Generator[None]:
         thread.join()
         signal.signal(PROBE, probe)
         os.close(reader)
+
+
+def _end_if_stuck(main: int, ended: threading.Event, reacted: threading.Event, kept: str) -> None:
+    """Handlers save now, however long that takes: probe whether they run, and whether a call of rules ends."""
+    call: FrameType | None = None
+    heard = begun = time.monotonic()
+    while not ended.is_set():
+        signal.pthread_kill(main, PROBE)
+        ended.wait(GRACE / 8)
+        now, before, call = time.monotonic(), call, _call_of_rules(main)
+        compiles = _compiles(main)  # which hears no signal for seconds
+        if compiles or reacted.is_set():
+            heard = now
+        if compiles or call is None or call is not before:
+            begun = now
+        reacted.clear()
+        if now - min(heard, begun) >= GRACE and not ended.is_set():
+            _end(kept)
+
+
+def _is_game_file(names: Mapping[str, Any]) -> bool:
+    """Whether these are the names of a game file's module."""
+    interface = sys.modules.get("plyground.games.interface")  # nothing may be imported here
+    return interface is not None and "STATE" in names and str(names.get("__name__")).startswith(interface.FILE_PREFIX)
+
+
+def _game_files() -> bool:
+    """Whether a game file is loaded: its rules may be endless, ours are tested."""
+    return any(_is_game_file(getattr(module, "__dict__", {})) for module in [*sys.modules.values()])
+
+
+def _frames(thread: int) -> Generator[FrameType]:
+    """The calls of a thread, the newest first."""
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _call_of_rules(thread: int) -> FrameType | None:
+    """The call of a game file's function, or of compiled rules in several threads, that a thread is in."""
+    for frame in _frames(thread):
+        if _is_game_file(frame.f_globals) or frame.f_globals.get("__name__") == "plyground.kernels.threads":
+            return frame
+    return None
+
+
+def _compiles(thread: int) -> bool:
+    """Whether a thread is in the compiler, which hears no signal for seconds."""
+    return any(str(frame.f_globals.get("__name__")).startswith(("numba.", "llvmlite.")) for frame in _frames(thread))
 
 
 @contextmanager
@@ -107,8 +156,9 @@ def stop_on_signal() -> Generator[list[int]]:
 
 
 @contextmanager
-def interruptible(*others: int) -> Generator[None]:
-    """Ctrl-C, and the signals `others`, raise KeyboardInterrupt in the block where `stop_at_once` has replaced that."""
+def interruptible(*others: int, kept: str = "") -> Generator[None]:
+    """Ctrl-C, and the signals `others`, raise KeyboardInterrupt in the block where `stop_at_once` has replaced that; see
+    `ends_if_stuck`."""
     if signal.getsignal(signal.SIGINT) is not _wait_for_listener or not _is_main_thread():
         yield
         return
@@ -116,7 +166,8 @@ def interruptible(*others: int) -> Generator[None]:
     before = {each: signal.signal(each, signal.default_int_handler if each in raising else _end_now) for each in STOPS}
     woken = signal.set_wakeup_fd(-1)
     try:
-        yield
+        with ends_if_stuck(kept):
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -47,6 +47,7 @@ def run_server(
         print("Ctrl-C stops it.", flush=True)
         with opened(trust) if open_page else nullcontext(), interruptible():
             Server(server_config(make_app(house, trust))).run(sockets=[listening])
+    house.tables.store.flush()  # after a second Ctrl-C the house was not closed
     print("Stopped. Games are kept.", flush=True)
 
 

@@ -85,6 +85,12 @@ def check_cache(module: ModuleType) -> None:
             file.__class__ = _checked(type(file))
 
 
+def without_lock(function: Any) -> None:
+    """Let other threads run while a game's compiled function does, which may be endless: one of them hears Ctrl-C."""
+    if hasattr(function, "targetoptions"):
+        function.targetoptions["nogil"] = True
+
+
 def without_own_cache(function: Any) -> None:
     """Switch off `njit(cache=True)` of a game's function: numba would execute whatever lies beside the game's file."""
     file = getattr(getattr(function, "_cache", None), "_cache_file", None)

@@ -18,6 +18,7 @@ from plyground.games import GAMES
 from plyground.games.interface import Value
 from plyground.play.saved import game_told
 from plyground.runs.directory import read_config, steps_of
+from plyground.web.limit import load_file
 from plyground.web.messages import GameInfo, Opponent, SettingInfo
 
 YOU = "you"
@@ -42,7 +43,7 @@ class Catalogue:
         self.added, self.runs = tuple(added), runs
         self.words: dict[str, str] = {name: name for name in GAMES}  # id: what `load` reads
         for file in files:
-            name = load(file).label
+            name = load_file(file).label
             self.words[name if name not in self.words else f"{name}-{len(self.words)}"] = file
         for spec in added:
             self._check_added(spec)

@@ -7,15 +7,24 @@ from __future__ import annotations
 import faulthandler
 import linecache
 import re
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Generator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from numba.core import event
 
-FRAME = re.compile(r'File "(.+)", line (\d+) in (\S+)')
+from plyground.errors import InvalidValue
+from plyground.game import Game, load
+from plyground.play.background import NAME
+
+FRAME = re.compile(r'File "(.+)", line (\d+),? in (\S+)')
+LOADING = 10.0  # seconds for the first job of a process, which loads a game, and for importing a game file
 KERNELS = {
     "reset_all": "reset",
     "legal_lists": "legal",
@@ -65,14 +74,36 @@ class Limit(event.Listener):
             self._run()
 
 
-def culprit(traceback: str, path: Path) -> str:
-    """What of a game file ran, by a traceback, the newest call first: "`text` of my_game.py, line 12,"."""
-    frames = [(each[1], int(each[2]), each[3]) for each in FRAME.finditer(traceback)]
-    own = [(line, name) for file, line, name in frames if file == str(path)]
-    if own:
-        name = own[-1][1]
-        what = "importing" if name == "<module>" else f"`{name}` of"
-        return f"{what} {path.name}, line {own[0][0]},"
+def load_file(path: str) -> Game:
+    """A game file, for its constants. One whose import does not end is an error; where it lets no thread run, the
+    process ends with a traceback."""
+    done: Future[Game] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(load(path))
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=run, name=NAME, daemon=True)
+    faulthandler.dump_traceback_later(2 * LOADING, exit=True)
+    try:
+        thread.start()
+        return done.result(LOADING)
+    except TimeoutError:
+        lines = traceback.format_stack(sys._current_frames()[thread.ident or 0])  # pyright: ignore
+        what = culprit("".join(reversed(lines)), Path(path).resolve())
+        raise InvalidValue(f"{what} did not end within {LOADING:g} s") from None
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def culprit(words: str, path: Path) -> str:
+    """What of a game file ran, by the lines of a traceback, the newest call first: "`text` of my_game.py, line 12,"."""
+    frames = [(each[1], int(each[2]), each[3]) for each in FRAME.finditer(words)]
+    for file, line, name in frames:
+        if file == str(path):
+            return f"{'importing' if name == '<module>' else f'`{name}` of'} {path.name}, line {line},"
     for file, line, _ in frames:  # a kernel has no frame of its own
         if called := CALLED.search(linecache.getline(file, line)):
             return f"`{KERNELS[called[1]]}` of {path.name}"

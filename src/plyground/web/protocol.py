@@ -16,7 +16,7 @@ from plyground.web.requests import LARGEST
 
 PATIENCE = 10.0  # seconds for a request and its answer, from the connection or the answer before
 MOST_CONNECTIONS = 200  # that are no sockets; a browser has up to six for each page that it loads
-GRACE = 5  # seconds in which connections end when the server does
+GRACE = 1  # seconds in which connections end when the server does
 
 
 class Connection(H11Protocol):

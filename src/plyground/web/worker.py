@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import IO, Any, get_type_hints
 
 import msgspec
+from numba.core.errors import NumbaError
 
+from plyground import specs
 from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
 from plyground.checks.places import fault_of_file
 from plyground.errors import Error
@@ -178,6 +180,11 @@ def _call(job: Call) -> Any:
         host.keep_newest(TABLES)
 
 
+def _path_of(job: Any) -> Path:
+    """The file of a job's game, if it has one."""
+    return Path(specs.split(job.game if hasattr(job, "game") else job.place.game)[0])
+
+
 def _think(job: Think) -> Thought:
     position, agent = job.place.read(), ready_agent(job.place.game, job.agent)
     begun = time.perf_counter()
@@ -219,8 +226,12 @@ class Worker:
             except Error as error:
                 self._write(job, error=str(error))
             except Exception as error:  # whatever a person's own game or agent does
-                traceback.print_exc()
-                self._write(job, error=fault_of_file(error) or f"{type(error).__name__}, see the server's terminal")
+                if not isinstance(error, NumbaError):  # whose words are in the answer
+                    traceback.print_exc()
+                self._write(
+                    job,
+                    error=fault_of_file(error, _path_of(job)) or f"{type(error).__name__}, see the server's terminal",
+                )
 
     def _answer(self, job: Any) -> None:
         """One answer is held back, so that the last one says that it is."""

@@ -27,7 +27,7 @@ from plyground.errors import Error
 from plyground.game import Game
 from plyground.web import worker
 from plyground.web.host import Place
-from plyground.web.limit import culprit
+from plyground.web.limit import LOADING, culprit
 from plyground.web.worker import LENGTH, Answer, Call, Job, Think, Thought
 
 Kind = TypeVar("Kind")
@@ -36,7 +36,7 @@ FIRST_AGENT, FIRST_SEARCH = "random", "search:sims=1"  # every game has them
 GRACE = 2.0  # seconds in which a cancelled job may end by itself
 THINKING = 60.0  # seconds for one action
 ANSWERING = 600.0  # seconds for an analysis, a review or a ladder
-COMPUTING, LOADING = 5.0, 10.0  # seconds for what a game file computes, and for the first time, when it is loaded
+COMPUTING = 5.0  # seconds for what a game file computes
 WIDTH = 64  # short jobs that wait inside a worker
 OWN_TABLES, PATIENCE = 3, 0.25  # processes for the tables of a game file; seconds after which another one is started
 DIED = "the process that was thinking has ended unexpectedly"
@@ -148,13 +148,14 @@ class Slot:
 class Lane:
     """Some workers and the jobs that wait for one. `width` jobs may wait inside each: then a worker need not wait for
     the server between two short jobs. With patience, a job waits so long for a worker that runs before another one is
-    started."""
+    started, and `warm`, which makes a job that loads what all others need, has one ready beforehand."""
 
     def __init__(self, size: int, width: int = 1, path: Path | None = None, patience: float = 0.0) -> None:
         self.slots = [Slot(path) for _ in range(size)]
         self.patience = patience
+        self.warm: Callable[[], Job] | None = None
         self.free: asyncio.Queue[Slot] = asyncio.Queue()
-        self.running: asyncio.Queue[Slot] = asyncio.Queue() if patience else self.free  # free ones that were used
+        self.running: asyncio.Queue[Slot] = asyncio.LifoQueue() if patience else self.free  # the last used one first
         for slot in self.slots * width:
             self.free.put_nowait(slot)
         self.closing: set[asyncio.Task[None]] = set()
@@ -169,9 +170,9 @@ class Lane:
                     return await self.running.get()
         return self.free.get_nowait() if not self.free.empty() else await self.running.get()
 
-    async def run(self, job: Job, limit: float) -> AsyncGenerator[msgspec.Raw]:
+    async def run(self, job: Job, limit: float, place: Slot | None = None) -> AsyncGenerator[msgspec.Raw]:
         """The answers to a job; an Error where it could not be done."""
-        slot = await self._take()
+        slot: Slot | None = place or await self._take()
         process: Process | None = None
         try:
             process = await slot.ready()
@@ -196,7 +197,19 @@ class Lane:
             if slot is not None:
                 if process is not None:
                     process.answers.pop(job.number, None)
-                self.running.put_nowait(slot)
+                self._return(slot)
+        if self.warm is not None and place is None and self.running.qsize() < 2 and not self.free.empty():
+            self._later(self._warm_up(self.warm(), self.free.get_nowait()))
+
+    def _return(self, slot: Slot) -> None:
+        alive = slot.process is not None and slot.process.alive
+        (self.running if alive else self.free).put_nowait(slot)
+
+    async def _warm_up(self, job: Job, slot: Slot) -> None:
+        """Make a worker ready, so that nobody waits for it when another one is busy for long."""
+        with suppress(Error):
+            async for _ in self.run(job, ANSWERING, slot):
+                pass
 
     async def _wind_down(self, slot: Slot, process: Process | None, job: Job) -> None:
         """Wait for the end of a cancelled job, then give its place to the next one."""
@@ -213,7 +226,7 @@ class Lane:
         finally:
             if process is not None:
                 process.answers.pop(job.number, None)
-            self.running.put_nowait(slot)
+            self._return(slot)
 
     async def _end(self, process: Process | None) -> None:
         if process is not None:
@@ -283,16 +296,15 @@ class Workers:
 
     async def call(self, function: Callable[..., Kind], game: Game, *arguments: Any) -> Kind:
         """What a function of `host.FUNCTIONS` computes. A limit is for game files: ours are tested, and end."""
-        seconds = COMPUTING if game.path else 0.0
-        job = Call(
-            number=next(self.numbers),
-            seconds=seconds,
-            function=function.__name__,
-            game=game.full,
-            arguments=list(arguments),
-        )
+        lane, seconds = self.of(game.full).tables, COMPUTING if game.path else 0.0
+
+        def job(name: str, given: Sequence[Any]) -> Job:
+            number = next(self.numbers)
+            return Call(number=number, seconds=seconds, function=name, game=game.full, arguments=list(given))
+
+        lane.warm = (lambda: job("prepare", ())) if game.path else None
         kind = get_type_hints(function)["return"]
-        return await self._one(self.of(game.full).tables, job, kind, ANSWERING if seconds else THINKING)
+        return await self._one(lane, job(function.__name__, arguments), kind, ANSWERING if seconds else THINKING)
 
     async def think(self, place: Place, agent: str, seed: int) -> int:
         """The action of an agent. If its worker dies, another one tries once more."""

@@ -1,0 +1,106 @@
+"""Game files of strangers on the page: whatever they do costs their own game alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from served import Client, Served, serving
+
+pytestmark = [pytest.mark.compiled, pytest.mark.once]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "three_in_a_row.py"
+FULL = "    cells[action] = 1 + side\n"
+FAULTS = {
+    "compiled": (FULL, "    k = 0\n    while action == 8 and cells[0] == 0:\n        k += 1\n" + FULL),
+    "naming": ("    return \"abc\"[action % 3]", "    while state[\"cells\"][8]:\n        pass\n    return \"abc\"[action % 3]"),
+    "clicking": ("    return [action_name(state, action)]", "    while state[\"cells\"][8]:\n        pass\n    return []"),
+    "drawing": ("    marks = text(state)\n", "    marks = text(state)\n    while marks[8] != \".\":\n        pass\n"),
+    "writing": ("    return \"\".join(", "    while state[\"cells\"][8]:\n        pass\n    return \"\".join("),
+    "raising": ("    marks = text(state)\n", "    marks = text(state)\n    if marks[8] != \".\":\n        raise KeyError(marks)\n"),
+    "greedy": ("    marks = text(state)\n", "    marks = text(state)\n    if marks[8] != \".\":\n        np.zeros(2 * 10**11)\n"),
+    "wordy": ("    return \"\".join(", "    if state[\"cells\"][8]:\n        return 60_000_000 * \"x\"\n    return \"\".join("),
+    "resetting": ("def reset(state: State, rng: Rng) -> None: ...", "def reset(state: State, rng: Rng) -> None:\n    while state[\"outcome\"] == 0:\n        state[\"to_move\"] = 0"),
+    "misspelt": (FULL, "    cells[acton] = 1 + side\n"),
+    "late": ("LINES = ", "if __import__(\"sys\").argv[0] == \"-m\" or \"worker\" in __import__(\"sys\").argv[0]:\n    while True:\n        pass\nLINES = "),
+}  # fmt: skip
+"""name: what of the example is replaced, and by what; of most, only the ninth cell is at fault"""
+
+
+def write(folder: Path, name: str) -> str:
+    text = EXAMPLE.read_text()
+    old, new = FAULTS[name]
+    assert old in text
+    path = folder / f"{name}.py"
+    path.write_text(text.replace(old, new, 1))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    folder = tmp_path_factory.mktemp("own")
+    with serving(folder, games=[write(folder, name) for name in FAULTS]) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("compiled", "`play` of compiled.py did not end within"),
+        ("naming", "`action_name` of naming.py, line"),
+        ("clicking", "`clicks` of clicking.py, line"),
+        ("drawing", "`scene` of drawing.py, line"),
+        ("writing", "`text` of writing.py, line"),
+        ("raising", "`scene` of raising.py, line"),
+        ("greedy", "MemoryError"),
+        ("wordy", "MB"),
+    ],
+)
+def test_a_fault_costs_its_own_move_alone(served: Served, name: str, words: str) -> None:
+    with served.page() as page, served.page() as other:
+        beside = page.new(name, "you", "you")
+        page.play("a1")
+        other.new("connect_four", "you", "you")
+        table = page.new(name, "you", "you")
+        number = page.send("play", table=table, revision=page.table["revision"], ply=0, action=8)
+        begun = time.monotonic()
+        for _ in range(5):  # another page, and the same one at another table
+            other.act(other.position["choices"][0]["action"])
+            looked = page.send("look", table=beside, ply=0)
+            while page.receive().get("request") != looked:
+                pass
+        assert time.monotonic() - begun < 4.0, "others wait"
+        refused = refusal(page, number)
+        assert words in refused["text"], refused
+        assert "...." not in refused["text"], "it quotes the state"
+        page.ask("look", "position", table=table, ply=0)
+        page.act(0)
+        assert len(page.table["moves"]) == 1
+
+
+def refusal(page: Client, number: int) -> Any:
+    while True:
+        for message in map(json.loads, page.seen):
+            if message["type"] == "refused" and message["request"] == number:
+                return message
+        page.receive()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("resetting", "`reset` of resetting.py did not end within 10 s"),
+        ("misspelt", "name 'acton' is not defined"),
+        ("late", "importing late.py, line"),
+    ],
+)
+def test_a_game_that_cannot_begin_says_why(served: Served, name: str, words: str) -> None:
+    with served.page() as page:
+        text = page.refusal("new_game", game=name, players=["you", "you"])["text"]
+        assert words in text
+        assert f"{name}.py" in text
+        page.new("connect_four", "you", "you")
