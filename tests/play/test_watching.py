@@ -6,6 +6,7 @@ import pytest
 
 import plyground as pg
 from plyground.errors import Error
+from plyground.play.redraw import Redraw, replayed
 from plyground.play.watching import Watch, by_agents, by_record
 
 
@@ -31,6 +32,18 @@ def test_a_game_of_agents_goes_on_and_back_and_is_the_same_again(connect_four: p
     watch.to_end()
     assert watch.position == end
     assert watch.turn(1) == f"1. ● {connect_four.start().name(watch.actions[0])}"
+
+
+def test_a_game_in_which_moves_were_taken_back_is_watched_as_it_was_played() -> None:
+    start, redraws = pg.load("sequence:rules=boxed").start(1), [Redraw(0, 0, 5), Redraw(2, 0, 6)]
+    actions = list[int]()
+    while len(actions) < 4:
+        actions.append(replayed(start, actions, redraws)[-1].legal()[-1])
+    watch = Watch(start, ("a", "b"), by_record(actions), redraws=redraws)
+    while not watch.over:
+        watch.forward()
+    assert watch.positions == replayed(start, actions, redraws)
+    assert watch.ended == "the record ends here"
 
 
 def test_a_sentence_begins_with_a_capital_letter(paco_sako: pg.Game) -> None:

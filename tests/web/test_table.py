@@ -12,6 +12,7 @@ import plyground as pg
 from conftest import TESTS
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.games.interface import Outcome
+from plyground.play.redraw import Redraw
 from plyground.play.saved import read_games, read_moves
 from plyground.web import messages
 from plyground.web.catalogue import seats_of
@@ -383,6 +384,15 @@ def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
     game = Table(opened(saved), pg.load("sequence:rules=boxed"))
     assert game.position == pg.load("sequence:rules=boxed").start(7)
     assert sealed(game.saved, game.game).sealed
+
+
+@pytest.mark.parametrize("redraw", [[0, 4, 1], [0, -1, 1], [0, 10**30, 1]])
+def test_a_kept_game_with_a_redraw_for_a_seat_that_is_none_is_one_sentence(redraw: list[int]) -> None:
+    game = cards_table(CARDS[0])[0]
+    game.resign()
+    game.saved.redraws = [Redraw(*redraw)]
+    with pytest.raises(InvalidValue, match="has seats 0 to 3, not "):
+        Table(game.saved, game.game)
 
 
 @pytest.mark.parametrize("spec", CARDS)
