@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import plyground as pg
+from browsing import TRADE
 from conftest import TESTS
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.games.interface import Outcome
@@ -20,11 +21,14 @@ from plyground.web.requests import Clock
 from plyground.web.table import FORMAT, Pruning, Saved, Table, opened, sealed
 from secrets_of import secrets_of
 
+RACE = str(TESTS / "tiny_games" / "race.py")
+
 
 def table(spec: str, *players: str, seed: int = 7, **fields: Any) -> Table:
     game = pg.load(spec)
     names = ["You" if player == "you" else player.title() for player in players]
-    saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, seed, "", [], **fields)
+    fields = {"text": "", "actions": [], **fields}
+    saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, seed, **fields)
     return Table(saved, game)
 
 
@@ -55,6 +59,51 @@ def test_an_unfinished_turn_is_taken_back_alone() -> None:
     assert game.position.to_move == 0
     game.undo()
     assert game.moves == []
+
+
+def test_what_a_person_has_begun_is_told_where_taking_it_back_gives_nothing_away() -> None:
+    game = table("paco_sako", "you", "random")
+    assert game.position_message(0).begun is None
+    play(game, "Le2")
+    begun = game.position_message(1).begun
+    assert begun == messages.Begun(0, ["e2"], "a2 b1 b2 c2 d2 e2 f2 g1 g2 h2".split())
+    play(game, "Pe4")
+    assert game.position_message(2).begun is None, "a turn that is complete stays"
+    play(game, game.position.names()[0])
+    assert game.position_message(3).begun is None, "it is the agent's"
+    watched = table("paco_sako", "random", "random")
+    play(watched, "Le2")
+    assert watched.position_message(1).begun is None
+
+
+def test_drawn_and_hidden_things_are_not_put_back() -> None:
+    game = table(RACE, "you", "random")
+    play(game, "roll")
+    assert game.position_message(1).begun is None, "dice have fallen"
+    play(game, "run0")
+    begun = game.position_message(2).begun
+    assert begun is not None
+    assert (begun.ply, begun.others) == (1, ["c0", "c2"])
+    cards = table("sequence", "you", "random", text=TRADE)
+    play(cards, next(name for name in cards.position.names() if name.startswith("trade ac")))
+    assert cards.position.to_move == 0
+    assert cards.position_message(1).begun is None
+
+
+def test_lifting_and_putting_down_leave_nothing_behind_but_the_time() -> None:
+    game = table("paco_sako", "you", "random", clock=Clock(60), clocks=[60.0, 60.0])
+    for second in range(0, 30, 3):
+        game.run_clock(float(second), True)
+        play(game, "Le2")
+        game.run_clock(second + 1.0, True)
+        game.undo(0)
+        game.run_clock(second + 2.0, True)
+    assert game.saved.actions == game.moves == []
+    assert len(game.positions) == len(game.saved.clock_history) == 1
+    assert game.saved.clocks == [31.0, 60.0], "29 seconds have passed"
+    play(game, "Le2", "Pe4", "Le7", "Pe5")
+    game.undo(0)
+    assert game.saved.clocks[0] == 60.0, "a turn that is taken back gives the time back"
 
 
 def test_a_move_at_an_earlier_ply_asks_before_it_removes_later_ones() -> None:

@@ -32,7 +32,8 @@ class Cell:
     name: str
     items: tuple[Item, ...] = ()
     marks: tuple[str, ...] = ()
-    """what only the rules know: `win`, `check`, `locked`"""
+    """what only the rules know: `win`, `check`, `locked`, `lifted` (from where the piece in the hand was taken: the
+    cells that are legal next are where it may go)"""
     click: str = ""
     """its word in click paths; otherwise its name. All cells of a column may be `column:4`"""
 

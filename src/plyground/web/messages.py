@@ -207,6 +207,18 @@ class Choice(msgspec.Struct, frozen=True):
     clicks: list[str]
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """The last action of a person's unfinished turn, where taking it back gives nothing away: it has drawn no random
+    number, and nothing is hidden in the game."""
+
+    ply: int
+    """before it"""
+    clicks: list[str]
+    """by which it was played"""
+    others: list[str]
+    """the first clicks of the actions that were legal there"""
+
+
 class Position(Sent, frozen=True):
     """The position at a ply, as the page's seat sees it. It is pushed to all pages of a table for the end of the line
     after each change; to one page after `look`."""
@@ -219,6 +231,8 @@ class Position(Sent, frozen=True):
     scene: Scene
     choices: list[Choice]
     """the legal actions, if a person acts here; empty when one is not to act or after a `line`"""
+    begun: Begun | None
+    """of a turn that a person has begun and not finished here; `undo` to its ply puts a lifted piece down again"""
     last: list[str]
     """the names of the board's cells that the last turn has changed, to mark the last move"""
     actor: int

@@ -253,7 +253,6 @@ class Table:
         if to is None or to >= len(self.moves):
             raise IllegalAction("there is nothing to take back")
         count = len(self.moves) - to
-        self._reopen()
         self._cut(to, True)
         anew = f". {DRAWN_ANEW}" if self.game.uncertain else ""
         self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back{anew}")
@@ -312,13 +311,17 @@ class Table:
         count = len(self.moves) - ply
         if count and not prune:
             raise Pruning(f"this removes {count} later {'move' if count == 1 else 'moves'}")
+        same_turn = not self.saved.outcome and set(self.seats[ply:]) == {self.seats[-1]}
         if count:
             self._reopen()
             self._scenes.clear()
             del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
             redraws = self.saved.redraws
             self.positions[ply], self.saved.redraws = taken_back(self.position, ply, self.view(ply), redraws)
-            self._restore_clocks(ply)
+            if same_turn:  # whoever puts a piece down again has used the time
+                del self.saved.clock_history[ply + 1 :]
+            else:
+                self._restore_clocks(ply)
 
     def _act(self, action: int) -> None:
         """An action that is played now: at the end of a turn the clock of its side gains."""
@@ -450,6 +453,7 @@ class Table:
         actor = position.seat
         acts = not line and self.saved.players[actor] == YOU
         ended = self.saved.outcome and ply == len(self.moves)
+        choices = choices_of(position) if acts and not ended and not self.final else []
         scene = position.scene(seat) if line else self.scene(ply)
         before = later[-2].scene(seat) if line else self.scene(self._turn_before(ply))
         return messages.Position(
@@ -458,13 +462,25 @@ class Table:
             ply=ply,
             line=list(line),
             scene=scene,
-            choices=choices_of(position) if acts and not ended and not self.final else [],
+            choices=choices,
+            begun=self._begun(ply) if choices else None,
             last=changed_cells(before, scene) if ply or line else [],
             actor=-1 if position.over or ended else actor,
             text=self.game.rules.view(position.state, seat),
             prompt=self.game.rules.prompt(position.state) if acts and not position.over else "",
             request=request,
         )
+
+    def _begun(self, ply: int) -> messages.Begun | None:
+        """The last action of an unfinished turn, if it may be taken back as if it had not been played."""
+        if self._begins_turn(ply) or self.game.rules.hidden:
+            return None
+        before = self.positions[ply - 1]
+        if (before.rngs != self.positions[ply].rngs).any():
+            return None
+        paths = before.paths()
+        others = sorted({path[0] for path in paths.values()})
+        return messages.Begun(ply - 1, paths[self.saved.actions[ply - 1]], others)
 
     def _turn_before(self, ply: int) -> int:
         """The ply at which the turn began that led to this ply."""

@@ -13,7 +13,8 @@ from browsing import PATIENCE, Person
 from served import Served, serving
 
 ROOT = Path(__file__).parents[3]
-OWN_GAMES = [str(ROOT / "examples" / "three_in_a_row.py"), str(ROOT / "tests" / "tiny_games" / "hops.py")]
+TINY = ROOT / "tests" / "tiny_games"
+OWN_GAMES = [str(ROOT / "examples" / "three_in_a_row.py"), str(TINY / "hops.py"), str(TINY / "race.py")]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 

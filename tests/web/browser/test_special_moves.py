@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import re
 
-from browsing import Person
+from browsing import CHAIN, GIFT, JACK, TRADE, Person
 
 PROMOTES = "7k/P7/8/8/8/8/8/K7 w - - 0 1"
-CHAIN = "1or1k2r/2P2p2/1pDqp3/3p2a1/pabb3a/4N3/1B1PBP1R/1RQ1K1N1 w 8 h - -"  # Rh2 releases on h4, then on g5
-GIFT = "rFb1k3/3nS2r/p1p4p/Pp1p2pe/1P1Pp1D1/4P2N/3B1P1P/1R1Q1K1R w 4 - - - =b8L"  # black moved a white pawn to b8
-JACK = (
-    "#________#/bb________/__b___r_br/__________/__________/rbr__r____/_____r____/_______b__/__________/#________# "
-    "turn=0 hands=qh9s+8h+9s+2c+jd+,8h4h4cad+7c+7s+ display=8s2s7c4sad deck=tdkh3ckhkskcjc3dqcjhah3s6s2sts7h5s5s2hkc4d"
-    "7h9h4hahjs7d3h4d2h5hjskd8d9c4sts6h9d6sqdqh9d5h7dtd2dth9h8d6hqd3d9c6c8stcksac6dasqs7sacqcas3c5d8c3s5c4c2c "
-    "discards=qs2d8cjdth5d3h5cjhkd6djctc6c sequences=0,0 last=place-tc-a6-take-jd,place-6c-a2-take-7s"
-)
-TRADE = (
-    "#rrbrbb__#/_rr_rrrb__/rbb__rb_rb/_bb_rrb_b_/bbrr_brr__/brbbbr____/brb_b__bbr/rrrrbb_brr/b_brrb__rb/#rrrbbb_r# "
-    "turn=0 hands=ad4d+5h+9s+2d+ac+,ts+th+7s+th+8c+ks+ display=asjc3c3djh deck=8s7d8dtdjs6h2sqhkh2h8h7h9d7d6c "
-    "discards=jdqc4h8d2c3s5cjhkhqs7c2dahks7c6s3cjstc9c3h5d5sqd2s5h6htdqc9c9s8h6dkcadqhtsas3s2h5ckd4c4h8stc5s9dkdjc3d8ckc"
-    "9h4sqs4dacjd2c4c6d9h6cah7s5d6s3h4sqd7h sequences=0,0 last=place-qd-d10-take-ac,place-7h-d6-take-ks"
-)
 
 
 def test_a_pawn_promotes_to_what_is_chosen(person: Person) -> None:

@@ -15,9 +15,13 @@ import { click, nextWords } from "./paths.js";
  *   column_labels: string[]}} Zone
  */
 /** @typedef {{zones: Zone[], status: string}} Scene */
-/** What is shown; `last`: names of the board's cells that the last turn has changed.
- * @typedef {{scene: Scene, choices: import("./paths.js").Action[], last: string[], sides: string[],
- *   flipped?: boolean}} Shown
+/** The last action of an unfinished turn, which may be taken back: its clicks, and the first clicks of the other actions
+ * that were legal in its place.
+ * @typedef {{clicks: string[], others: string[]}} Begun
+ */
+/** What is shown; `side`: whose choices these are; `last`: names of the board's cells that the last turn has changed.
+ * @typedef {{scene: Scene, choices: import("./paths.js").Action[], begun?: Begun | null, side?: number,
+ *   last: string[], sides: string[], flipped?: boolean}} Shown
  */
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -26,17 +30,21 @@ export class Board {
   /**
    * @param {HTMLElement} host
    * @param {(action: import("./paths.js").Action) => void} onAction called with an action that a person has chosen
+   * @param {() => void} onBack called when a person takes back the action that has begun the turn
    * @param {string} [name] says to screen readers which board it is
    */
-  constructor(host, onAction, name = "") {
+  constructor(host, onAction, onBack, name = "") {
     this.host = host;
     this.onAction = onAction;
+    this.onBack = onBack;
     this.name = name;
     /** @type {Shown | null} */
     this.shown = null;
     this.clicks = [];
-    this.pending = false; // an action was chosen, and the server has not answered
-    this.waiting = null; // a drop on a cell that may be clicked once it has
+    this.back = new Set(); // words of clicks that take back the begun action, and
+    this.instead = new Set(); // that begin another one in its place
+    this.pending = false; // an action was chosen or taken back, and the server has not answered
+    this.waiting = []; // what else was done meanwhile
     this.dragged = false; // the last press was a drag, not a click
     this.marked = []; // arrows and heat of an analysis, a hint
     this.zones = new Map();
@@ -58,9 +66,7 @@ export class Board {
     this.pending = false;
     this.#draw();
     if (before) animate(this, before);
-    const word = this.waiting;
-    this.waiting = null;
-    if (word !== null) this.press(word);
+    while (this.waiting.length && !this.pending) this.waiting.shift()();
   }
 
   /** Arrows and heat over the board. @param {import("./overlay.js").Mark[]} marked */
@@ -73,7 +79,7 @@ export class Board {
   press(word) {
     if (!this.shown || this.pending) return false;
     const result = click(this.shown.choices, this.clicks, word);
-    if (!result.changed) return false;
+    if (!result.changed) return this.#pressBefore(word);
     this.clicks = result.clicks;
     this.pending = result.action !== null;
     this.#drawState();
@@ -82,11 +88,35 @@ export class Board {
     return true;
   }
 
+  /** A click that has no meaning after the action which has begun the turn, but in its place. @param {string} word */
+  #pressBefore(word) {
+    if (!this.back.has(word) && !this.instead.has(word)) return false;
+    if (this.instead.has(word)) this.waiting.push(() => this.press(word));
+    this.putDown();
+    return true;
+  }
+
+  /** Something was dragged to a cell; null: beside the board. What may not go there is put down. */
+  drop(word) {
+    if (this.pending) this.waiting.push(() => this.drop(word));
+    else if (nextWords(this.shown.choices, this.clicks).has(word)) this.press(word);
+    else this.putDown();
+  }
+
+  /** Forget the clicks so far or, if there are none, take back the last action of the unfinished turn. */
+  putDown() {
+    if (this.pending) return;
+    if (this.clicks.length || !this.shown?.begun) return this.cancel();
+    this.pending = true;
+    this.#drawState();
+    this.onBack();
+  }
+
   /** Forget the clicks so far, or an action that was refused. */
   cancel() {
     this.clicks = [];
     this.pending = false;
-    this.waiting = null;
+    this.waiting = [];
     this.#drawState();
   }
 
@@ -152,7 +182,10 @@ export class Board {
     const { choices, last, sides } = this.shown;
     const next = nextWords(choices, this.clicks);
     const first = this.clicks.length ? nextWords(choices, []) : next;
+    const { begun = null, scene } = this.shown;
+    const lifted = scene.zones.some((zone) => zone.cells.some((cell) => cell.marks.includes("lifted")));
     const lastCells = new Set(last);
+    this.#readBegun(next);
     for (const { element, grid, cells, zone } of this.zones.values()) {
       const due = zone.cells.some((cell) => next.has(cell.click));
       element.classList.toggle("due", due);
@@ -161,11 +194,13 @@ export class Board {
       element.hidden = isChooser(zone) && !due;
       grid.setAttribute("aria-label", [this.name, zoneLabel(zone)].filter(Boolean).join(", "));
       zone.cells.forEach((cell, number) => {
+        const goesOn = this.clicks.length > 0 || lifted || (begun && !this.#hasOwn(cell));
+        const restarts = first.has(cell.click) || this.back.has(cell.click) || this.instead.has(cell.click);
         const state = {
           selected: this.clicks.includes(cell.click),
-          target: this.clicks.length > 0 && next.has(cell.click),
-          movable: this.clicks.length === 0 && next.has(cell.click),
-          other: this.clicks.length > 0 && !next.has(cell.click) && first.has(cell.click),
+          target: goesOn && next.has(cell.click),
+          movable: !goesOn && next.has(cell.click),
+          other: !next.has(cell.click) && restarts,
           last: zone.name === "board" && lastCells.has(cell.name),
         };
         const node = cells[number];
@@ -180,6 +215,23 @@ export class Board {
     this.host.classList.toggle("yours", choices.length > 0);
     this.host.classList.toggle("pending", this.pending);
     this.#drawMarks();
+  }
+
+  /** The clicks that take back the action which has begun the turn: on the cell that a piece has left and, to take
+   * another one instead, on that. */
+  #readBegun(next) {
+    const { begun, scene } = this.shown;
+    const cells = begun && !this.clicks.length ? scene.zones.flatMap((zone) => zone.cells) : [];
+    const left = cells.filter((cell) => begun.clicks.includes(cell.click) && !this.#hasOwn(cell));
+    const others = cells.filter((cell) => left.length && begun.others.includes(cell.click) && this.#hasOwn(cell));
+    const words = (found) => new Set(found.map((cell) => cell.click).filter((word) => !next.has(word)));
+    this.back = words(left);
+    this.instead = words(others);
+  }
+
+  /** Whether a piece of the side that acts stands on a cell. @param {Cell} cell */
+  #hasOwn(cell) {
+    return cell.items.some((item) => item.side === this.shown.side);
   }
 
   #drawMarks() {
@@ -221,7 +273,7 @@ export class Board {
     if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
     const column = `column:${event.key}`;
     if (event.key === " " || event.key === "Enter") this.press(cell.dataset.click);
-    else if (event.key === "Escape") this.cancel();
+    else if (event.key === "Escape") this.putDown();
     else if (event.key in STEPS || event.key === "Home" || event.key === "End") this.#step(cell, event.key);
     else if (this.cells().some((each) => each.dataset.click === column)) this.press(column);
     else return;

@@ -1,7 +1,5 @@
 // Dragging an item to another cell: the same clicks as two taps.
 
-import { nextWords } from "./paths.js";
-
 const FAR = 8; // pixels after which a press is a drag
 
 /** Let the items of a board be dragged. @param {import("./board.js").Board} board */
@@ -44,9 +42,8 @@ export function drag(board) {
 
 function begin(board, from) {
   const word = from.cell.dataset.click;
-  const { choices } = board.shown;
   const selected = board.clicks.includes(word);
-  if (!selected && !nextWords(choices, board.clicks).has(word) && !nextWords(choices, []).has(word)) return;
+  if (!selected && !from.cell.matches(".movable, .target, .other")) return;
   board.dragged = true;
   from.ghost = from.cell.cloneNode(true);
   from.ghost.className = "ghost cell";
@@ -69,9 +66,5 @@ function end(board, from, event) {
   from.ghost.remove();
   from.cell.classList.remove("dragging");
   const target = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
-  if (!target || !board.host.contains(target) || target === from.cell) return;
-  const word = target.dataset.click;
-  if (board.pending)
-    board.waiting = word; // the first click was an action of its own: the server answers soon
-  else if (!board.press(word)) board.cancel();
+  if (target !== from.cell) board.drop(target && board.host.contains(target) ? target.dataset.click : null);
 }

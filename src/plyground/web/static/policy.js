@@ -17,7 +17,7 @@ export class PolicyPanel {
     });
     this.form = h("form", { class: "row", onsubmit: (event) => this.#submit(event) });
     this.line = h("p", { class: "soft", role: "status" });
-    this.board = new Board(h("div", { class: "small-board" }), () => {}, "Policy");
+    this.board = new Board(h("div", { class: "small-board" }), () => {}, () => {}, "Policy");
     this.puzzles = h("ul", { class: "list", "aria-label": "Puzzles solved" });
     this.element = h(
       "section",

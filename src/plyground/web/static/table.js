@@ -46,7 +46,11 @@ export class TableView {
   }
 
   #build(main) {
-    this.board = new Board(h("div"), (action) => this.#play(action));
+    this.board = new Board(
+      h("div"),
+      (action) => this.#play(action),
+      () => this.#putDown(),
+    );
     this.understand = new Understand(this);
     this.review = new Review(this);
     this.title = h("h1", { class: "table-title" });
@@ -197,12 +201,17 @@ export class TableView {
     this.hinted = [];
     this.board.mark([]);
     this.advice.textContent = "";
-    const { scene, choices, last } = position;
-    this.board.show({ scene, choices, last, sides: this.table.sides, flipped: this.flipped }, { still: step > 2 });
+    this.#drawBoard(step > 2);
     if (begins && document.activeElement?.id === "main") this.board.focus(); // keys work at once; no field loses it
     this.#drawPanels();
     this.understand.positionChanged();
     this.review.positionChanged();
+  }
+
+  #drawBoard(still) {
+    const { scene, choices, begun, actor, last } = this.shown;
+    const { sides } = this.table;
+    this.board.show({ scene, choices, begun, side: actor % 2, last, sides, flipped: this.flipped }, { still });
   }
 
   #thinks({ on, name }) {
@@ -223,6 +232,13 @@ export class TableView {
 
   #play({ action }) {
     this.#change("play", { ply: this.shown.ply, action });
+  }
+
+  /** Take back the action that has begun the turn; of an earlier position, look at the one before it. */
+  #putDown() {
+    const { ply } = this.shown.begun;
+    if (this.following) this.#change("undo", { ply });
+    else this.go(ply);
   }
 
   /** Send a change; where it would remove moves, ask first. */
@@ -278,8 +294,7 @@ export class TableView {
 
   #flip() {
     this.flipped = !this.flipped;
-    const { scene, choices, last } = this.shown;
-    this.board.show({ scene, choices, last, sides: this.table.sides, flipped: this.flipped }, { still: true });
+    this.#drawBoard(true);
     this.players.show(this.table, this.flipped);
     this.understand.draw();
   }
@@ -406,7 +421,7 @@ function keys() {
     "Arrow keys": "move over the board",
     "Space or Enter": "click the cell",
     "1, 2, 3 …": "click a column, where a game has columns",
-    Escape: "forget the clicks so far",
+    Escape: "forget the clicks so far, or take back the last action of an unfinished turn",
     Tab: "to the next zone: hand, choices, buttons, moves",
     "Arrow keys in the list of moves": "walk through the game",
   };
