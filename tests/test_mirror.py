@@ -81,6 +81,7 @@ ABOUT_MORE: set[str] = {
     "web/browser/test_study.py",
     "web/browser/test_table.py",
     "web/browser/test_understand.py",
+    "web/browser/test_unfinished_turns.py",
     "web/browser/test_watch.py",
 }
 """test files that are about several modules, or about behaviour"""

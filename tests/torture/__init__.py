@@ -23,6 +23,7 @@ PROOFS = {
     "archives": "damaged and foreign archives: one short sentence, nothing left, nothing beside the run",
     "faults": "a fault at any write of kept games, compiled code and trust: the next start works, nothing is lost",
     "kills": "a server that is killed while pages play has on disk all that a page was shown",
+    "page": "long games through the page's workers, disturbed: each ends, somebody always thinks",
     "resources": "memory stays flat; no process, thread, file or temporary folder is left behind",
 }
 """module in this folder: what it proves"""

@@ -66,7 +66,7 @@ def test_what_a_person_has_begun_is_told_where_taking_it_back_gives_nothing_away
     assert game.position_message(0).begun is None
     play(game, "Le2")
     begun = game.position_message(1).begun
-    assert begun == messages.Begun(0, ["e2"], "a2 b1 b2 c2 d2 e2 f2 g1 g2 h2".split())
+    assert begun == messages.Begun(0, ["e2"], ["a2", "b1", "b2", "c2", "d2", "e2", "f2", "g1", "g2", "h2"])
     play(game, "Pe4")
     assert game.position_message(2).begun is None, "a turn that is complete stays"
     play(game, game.position.names()[0])
