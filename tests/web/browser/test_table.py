@@ -232,14 +232,57 @@ def test_moves_are_announced(person: Person) -> None:
 
 def test_games_are_listed_opened_and_deleted(person: Person) -> None:
     person.new("Three In A Row")
+    person.click("b2")
+    person.wait()
     person.go()
     row = person.page.locator(".list li", has_text="Three In A Row").first
     count = person.page.locator(".list li", has_text="Three In A Row").count()
     row.get_by_role("link").click()
     person.wait()
     person.go()
-    person.page.locator(".list li", has_text="Three In A Row").first.get_by_role("button").click()
+    delete = person.page.locator(".list li", has_text="Three In A Row").first.get_by_role("button")
+    delete.click()
+    dialog = person.page.locator("dialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert person.page.locator(".list li", has_text="Three In A Row").count() == count
+    delete.click()
+    assert "cannot be taken back" in dialog.inner_text()
+    dialog.get_by_role("button", name="Delete").click()
     person.page.locator(".list li", has_text="Three In A Row").nth(count - 1).wait_for(state="detached")
+
+
+def test_a_game_without_moves_is_deleted_at_once(person: Person) -> None:
+    person.new("Three In A Row")
+    person.go()
+    rows = person.page.locator(".list li", has_text="Three In A Row")
+    count = rows.count()
+    rows.filter(has_text="0 plies").first.get_by_role("button").click()
+    rows.nth(count - 1).wait_for(state="detached")
+
+
+def test_a_double_click_begins_one_game_and_a_wait_has_a_sign(persons: Any) -> None:
+    person = persons()
+    person.page.add_init_script(SLOW_GAMES)
+    person.go()
+    rows = person.page.locator(".list li")
+    count = rows.count()
+    person.page.locator("form").first.get_by_role("button", name="Play").dblclick()
+    person.page.get_by_role("status").get_by_text("Getting the game ready").wait_for()
+    person.page.locator(".scene .cell").first.wait_for()
+    assert person.page.get_by_text("Getting the game ready").count() == 0
+    person.go()
+    assert rows.count() == count + 1
+    person.page.locator("form").first.get_by_role("button", name="Play").click()  # works again
+    person.page.locator(".scene .cell").first.wait_for()
+
+
+SLOW_GAMES = """
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (text) {
+  if (text.includes('"new_game"')) setTimeout(() => send.call(this, text), 1500);
+  else send.call(this, text);
+};
+"""
 
 
 def test_a_thinking_agent_shows_a_sign_and_can_be_stopped(person: Person) -> None:

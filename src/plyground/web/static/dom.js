@@ -70,6 +70,14 @@ export function toast(text) {
   setTimeout(() => note.remove(), 3000 + 60 * text.length);
 }
 
+/** Show what goes on, in the place of a sentence. @param {string} text @returns {() => void} a function that ends it */
+export function sign(text) {
+  const spinner = h("span", { class: "spinner", "aria-hidden": "true" });
+  const note = h("div", { class: "toast", role: "status" }, spinner, text);
+  byId("toasts").replaceChildren(note);
+  return () => note.remove();
+}
+
 /** Remove the sentence that `toast` shows: it no longer holds. */
 export function removeToast() {
   byId("toasts").replaceChildren();

@@ -1,6 +1,7 @@
 // The first view: begin a game against an agent, open one that is kept, study a position or a game.
 
-import { button, h, toast } from "./dom.js";
+import { question } from "./dialog.js";
+import { button, h, sign, toast } from "./dom.js";
 import { sidesInWords } from "./drawings.js";
 import { agentSelect, changedSettings, gameTiles, seatName, seatsOf, select, settingSelects } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
@@ -117,7 +118,7 @@ export class PlayView {
         {},
         h("a", { href: `#/table/${encodeURIComponent(table.id)}` }, table.title),
         h("span", { class: "soft" }, ` ${[played(table), sidesInWords(table.status)].filter(Boolean).join(", ")}`),
-        button("Delete", () => this.app.connection.send("delete", { table: table.id }), {
+        button("Delete", () => this.#delete(table), {
           class: "small",
           "aria-label": `Delete ${table.title}`,
         }),
@@ -127,6 +128,12 @@ export class PlayView {
       h("h2", {}, "Games"),
       rows.length ? h("ul", { class: "list tall" }, ...rows) : h("p", { class: "soft" }, "None yet: begin one."),
     );
+  }
+
+  /** Delete a game, after a question if something has been played. */
+  async #delete({ id, title, plies }) {
+    const text = `Delete “${title}”? This cannot be taken back.`;
+    if (!plies || (await question(text, { yes: "Delete" }))) this.app.connection.send("delete", { table: id });
   }
 
   /** The server is there again. */
@@ -195,13 +202,22 @@ export function lastClock() {
   return clockOf(remembered("play", {}).clock ?? "");
 }
 
+const SIGN_AFTER = 300; // milliseconds
+let opening = false; // a second click begins no second game
+
 /**
- * Ask for a table and go to it.
+ * Ask for a table and go to it. The server may have to compile the game first, which takes seconds.
  * @param {import("./main.js").App} app
  * @param {string} type
  * @param {object} fields
  */
 export async function open(app, type, fields) {
+  if (opening) return;
+  opening = true;
+  let removeSign = () => {};
+  const wait = setTimeout(() => {
+    removeSign = sign("Getting the game ready …");
+  }, SIGN_AFTER);
   try {
     const { table, read_as: other } = await app.connection.ask(type, fields);
     const tell = () => toast(`Read as ${other}.`);
@@ -209,5 +225,9 @@ export async function open(app, type, fields) {
     location.hash = `#/table/${encodeURIComponent(table)}`;
   } catch (error) {
     toast(error.message);
+  } finally {
+    clearTimeout(wait);
+    removeSign();
+    opening = false;
   }
 }
