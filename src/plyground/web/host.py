@@ -152,6 +152,7 @@ def read_kept(game: Game, head: str, moves: str) -> thinking.Start:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    each.__name__: each for each in (prepare, change, look, redraws_of_fork, record, show, read_kept, thinking.read_start)
+    each.__name__: each
+    for each in (prepare, change, look, redraws_of_fork, record, show, read_kept, thinking.read_start)
 }
 """those that a worker may be asked for"""
