@@ -48,6 +48,17 @@ print("reacted and restored")
 """
 
 
+GAME_FILE = """
+import sys, time, types
+from plyground.games.interface import FILE_PREFIX
+game = sys.modules[FILE_PREFIX + "mine"] = types.ModuleType(FILE_PREFIX + "mine")
+game.time = time
+exec("def rule(seconds):\\n    end = time.monotonic() + seconds\\n    while time.monotonic() < end: pass", vars(game))
+game.STATE = 1
+"""
+"""a module like that of a game file, with a rule in plain Python"""
+
+
 @contextmanager
 def started(line: list[str], **variables: str) -> Generator[subprocess.Popen[str]]:
     process = subprocess.Popen(
@@ -76,6 +87,28 @@ def test_the_second_ctrl_c_ends_a_process_that_does_not_react() -> None:
         assert process.stdout.readline() == "begins\n"
         assert press_twice(process) == "plyground: stopped; what was saved is there\n"
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize("rule", ["game.rule(60)", 'hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)'])
+def test_the_first_ctrl_c_ends_a_process_that_is_stuck_in_a_rule_of_a_game_file(rule: str) -> None:
+    """The handler may run: whoever saves waits for the end of the rule."""
+    stuck = BLOCKED.split("    hashlib.")[0] + f"    {rule}\n"
+    with started(["-c", GAME_FILE + stuck]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20)[1] == "plyground: stopped; what was saved is there\n"
+    assert process.returncode == 130
+
+
+def test_rules_that_end_are_left_in_peace() -> None:
+    """A game file is loaded, and its rules are called again and again while the process saves."""
+    saving = SAVING.replace("time.sleep(0.1)\nassert", "game.rule(0.1)\nassert")
+    assert saving != SAVING
+    with started(["-c", GAME_FILE + saving]) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "reacted and restored\n", "")
 
 
 def test_handlers_that_react_are_left_in_peace() -> None:

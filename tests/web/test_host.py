@@ -15,19 +15,20 @@ from served import Client, Served, serving
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_in_a_row.py"
 FULL = "    cells[action] = 1 + side\n"
+EARLY, LAST = "    marks = text(state)\n", 'state["cells"][8]'
 FAULTS = {
-    "compiled": (FULL, "    k = 0\n    while action == 8 and cells[0] == 0:\n        k += 1\n" + FULL),
-    "naming": ("    return \"abc\"[action % 3]", "    while state[\"cells\"][8]:\n        pass\n    return \"abc\"[action % 3]"),
-    "clicking": ("    return [action_name(state, action)]", "    while state[\"cells\"][8]:\n        pass\n    return []"),
-    "drawing": ("    marks = text(state)\n", "    marks = text(state)\n    while marks[8] != \".\":\n        pass\n"),
-    "writing": ("    return \"\".join(", "    while state[\"cells\"][8]:\n        pass\n    return \"\".join("),
-    "raising": ("    marks = text(state)\n", "    marks = text(state)\n    if marks[8] != \".\":\n        raise KeyError(marks)\n"),
-    "greedy": ("    marks = text(state)\n", "    marks = text(state)\n    if marks[8] != \".\":\n        np.zeros(2 * 10**11)\n"),
-    "wordy": ("    return \"\".join(", "    if state[\"cells\"][8]:\n        return 60_000_000 * \"x\"\n    return \"\".join("),
-    "resetting": ("def reset(state: State, rng: Rng) -> None: ...", "def reset(state: State, rng: Rng) -> None:\n    while state[\"outcome\"] == 0:\n        state[\"to_move\"] = 0"),
+    "compiled": (FULL, f"    k = 0\n    while action == 8 and cells[0] == 0:\n        k += 1\n{FULL}"),
+    "naming": ('    return "abc"[', f'    while {LAST}:\n        pass\n    return "abc"['),
+    "clicking": ("    return [action_name(state, action)]", f"    while {LAST}:\n        pass\n    return []"),
+    "drawing": (EARLY, f"{EARLY}    while {LAST}:\n        pass\n"),
+    "writing": ('    return "".join(', f'    while {LAST}:\n        pass\n    return "".join('),
+    "raising": (EARLY, f"{EARLY}    if {LAST}:\n        raise KeyError(marks)\n"),
+    "greedy": (EARLY, f"{EARLY}    if {LAST}:\n        np.zeros(2 * 10**11)\n"),
+    "wordy": ('    return "".join(', f'    if {LAST}:\n        return 60_000_000 * "x"\n    return "".join('),
+    "resetting": ("rng: Rng) -> None: ...", 'rng: Rng) -> None:\n    while state["outcome"] == 0:\n        rng[0] = 7'),
     "misspelt": (FULL, "    cells[acton] = 1 + side\n"),
-    "late": ("LINES = ", "if __import__(\"sys\").argv[0] == \"-m\" or \"worker\" in __import__(\"sys\").argv[0]:\n    while True:\n        pass\nLINES = "),
-}  # fmt: skip
+    "late": ("LINES = ", 'import sys\nwhile "worker" in sys.argv[0]:\n    pass\nLINES = '),
+}
 """name: what of the example is replaced, and by what; of most, only the ninth cell is at fault"""
 
 

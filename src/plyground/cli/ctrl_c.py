@@ -66,7 +66,7 @@ def ends_if_stuck(kept: str = SAVED) -> Generator[None]:
 
     def wait() -> None:
         numbers = 0
-        while numbers < (1 if _game_files() else 2):
+        while numbers < (1 if _game_files() or _begins(kept) else 2):
             read = os.read(reader, 1)
             if not read:  # the block has ended
                 return
@@ -95,7 +95,7 @@ def _end_if_stuck(main: int, ended: threading.Event, reacted: threading.Event, k
         signal.pthread_kill(main, PROBE)
         ended.wait(GRACE / 8)
         now, before, call = time.monotonic(), call, _call_of_rules(main)
-        compiles = _compiles(main)  # which hears no signal for seconds
+        compiles = _compiles(main) and not _begins(kept)  # the compiler hears no signal for seconds
         if compiles or reacted.is_set():
             heard = now
         if compiles or call is None or call is not before:
@@ -103,6 +103,11 @@ def _end_if_stuck(main: int, ended: threading.Event, reacted: threading.Event, k
         reacted.clear()
         if now - min(heard, begun) >= GRACE and not ended.is_set():
             _end(kept)
+
+
+def _begins(kept: str) -> bool:
+    """Whether a command that saves has nothing to save yet: it has not set its handler."""
+    return kept == SAVED and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def _is_game_file(names: Mapping[str, Any]) -> bool:

@@ -53,7 +53,7 @@ class Limit(event.Listener):
         self.seconds = seconds
         self._run()
         try:
-            with event.install_listener("numba:compile", self):
+            with event.install_listener("numba:compile", self):  # pyright: ignore[reportUnknownMemberType]
                 yield
         finally:
             faulthandler.cancel_dump_traceback_later()
