@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import logging
 import os
 import random
 import shutil
@@ -19,8 +20,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
-
-import numba
 
 from plyground.errors import Error
 from plyground.kernels import private
@@ -219,8 +218,8 @@ class Case:
 def run(seed: int, seconds: float) -> Report:
     """Every call of each kind with every fault, in random order, and power losses between, for so many seconds."""
     rng, deadline, findings, cases = random.Random(seed), Deadline(seconds), list[str](), 0
-    with tempfile.TemporaryDirectory() as name, private_folder(Path(name) / "private"):
-        numba.config.DISABLE_PERFORMANCE_WARNINGS = 1  # pyright: ignore
+    silent = patch.object(logging.getLogger("plyground"), "disabled", True)  # of what is compiled anew, and why
+    with tempfile.TemporaryDirectory() as name, private_folder(Path(name) / "private"), silent:
         kinds = dict[str, Case]()
         for kind, value in KINDS.items():
             with patch.dict(os.environ, PLYGROUND_CACHE=str(Path(name) / kind / "private")):
