@@ -234,6 +234,27 @@ def test_where_nothing_can_be_kept_it_compiles_anew(hops: Path, tmp_path: Path) 
     assert "cannot keep compiled games in" in notice
 
 
+READ_ONLY = """
+from plyground.kernels import private
+writable = private._problem
+private._problem = lambda folder, ours: "Read-only file system" if "PLACE" in str(folder) else writable(folder, ours)
+"""
+
+
+@pytest.mark.parametrize("damage", [b"", b"x"])
+def test_what_is_compiled_on_a_disk_that_is_read_only_is_not_compiled_again(
+    hops: Path, played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    (code,) = [path for path in played.folder.rglob("*.nbc") if "step_all" in path.name]
+    code.write_bytes(code.read_bytes() + damage)
+    monkeypatch.setattr(f"{__name__}.PLAY", READ_ONLY.replace("PLACE", played.folder.name) + PLAY)
+    (tmp_path / "temporary").mkdir()
+    for hits in ("0" if damage else "1", "1"):
+        result, notice = _run(hops, played.folder, TMPDIR=str(tmp_path / "temporary"))
+        assert result == ["['3', '5', '4']", hits]
+        assert ("Read-only file system" in notice, "compiling" in notice) == (True, False)
+
+
 def test_kernels_nobody_used_for_weeks_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     day, now = 86400, 1e9  # what time it is now does not matter
     for age in range(cache.MANY_KEPT + 4):

@@ -70,6 +70,21 @@ def test_a_home_that_cannot_be_written_is_replaced(tmp_path: Path, monkeypatch: 
     assert private.cache_folder() == temporary(tmp_path)
 
 
+def test_what_lies_in_a_folder_that_is_read_only_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = tmp_path / "caches" / "plyground"
+    assert private.cache_folder() == usual
+    assert private.read_only_folders() == []
+    private._usable.cache_clear()
+    writable = private._problem
+    monkeypatch.setattr(private, "_problem", lambda folder, ours: "read-only" if folder == usual else writable(folder))
+    assert private.cache_folder() == temporary(tmp_path)
+    assert private.read_only_folders() == [usual]
+    usual.chmod(0o777)
+    assert private.read_only_folders() == [], "others may have written to it"
+    monkeypatch.setenv("XDG_CACHE_HOME", "x" * 5000)
+    assert private.read_only_folders() == []
+
+
 def test_a_folder_that_somebody_else_has_prepared_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/caches")
     (tmp_path / "elsewhere").mkdir()

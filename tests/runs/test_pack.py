@@ -155,7 +155,7 @@ def test_a_damaged_archive_is_one_error_or_a_run(run: Path, tmp_path_factory, da
     try:
         unpack(folder / "run.zip", folder / "again")
     except Error as error:
-        assert len(str(error)) < 600
+        assert len(str(error)) < 600  # noqa: PT017 (or it is no error)
         assert [path.name for path in folder.iterdir()] == ["run.zip"]
 
 

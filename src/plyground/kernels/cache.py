@@ -38,8 +38,8 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import Function
 from plyground.kernels import slots
-from plyground.kernels.checked import check_cache, without_own_cache
-from plyground.kernels.private import cache_folder, make_folder, temporary_folder
+from plyground.kernels.checked import FORMAT, check_cache, copy_checked, without_own_cache
+from plyground.kernels.private import cache_folder, make_folder, read_only_folders, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
@@ -166,7 +166,7 @@ def fingerprint(source: str) -> str:
     """Sixteen characters that change when anything changes that the compiled module depends on."""
     digest = hashlib.sha256(source.encode())
     versions = (numba.__version__, np.__version__, sys.version_info[:3], numba.config.BOUNDSCHECK, numba.config.OPT)  # pyright: ignore
-    digest.update(repr(versions).encode())
+    digest.update(repr((*versions, FORMAT)).encode())
     seen: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if (
@@ -264,6 +264,9 @@ def _written(name: str, prefix: str, source: str) -> Path:
     """The file of a generated module, written if it is not there yet."""
     folder = cache_folder()
     try:
+        if not (folder / name).exists():
+            for other in read_only_folders():
+                copy_checked(other / name, folder / name)
         path = _write(folder / name / "kernels.py", source)
     except OSError as error:
         LOG.warning("cannot keep compiled games in %s (%s)", folder, error.strerror)

@@ -1,8 +1,8 @@
 """numba's cache files, checked before they are executed.
 
 numba unpickles and runs what lies in its cache folder. Here each file ends with the hash of its content and its place
-and belongs to this user alone: one that is damaged, of another function or not ours is compiled anew and replaced. On a full disk nothing is kept, and the
-work goes on.
+and belongs to this user alone: one that is damaged, of another function or not ours is compiled anew and replaced. On a
+full disk nothing is kept, and the work goes on.
 """
 
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -15,7 +15,9 @@ import io
 import logging
 import os
 import secrets
+import shutil
 import sys
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +29,7 @@ from numba.core.caching import NullCache
 from plyground.kernels.private import is_ours
 
 HASH = hashlib.sha256().digest_size
+FORMAT = 2  # of the files, part of every fingerprint: two versions with one cache folder do not replace each other's
 LOG = logging.getLogger("plyground")
 
 
@@ -69,6 +72,23 @@ def is_whole(path: Path) -> bool:
     except OSError:
         return False
     return len(content) > HASH and _sum(path, content[:-HASH]) == content[-HASH:]
+
+
+def copy_checked(source: Path, target: Path) -> None:
+    """Copy what is compiled of a module from a disk that is read-only: the files that are whole and ours."""
+    files = [*source.glob("kernels.py"), *filter(is_whole, source.glob("__pycache__/*.nb[ic]"))]
+    if len(files) < 2:
+        return
+    aside = Path(tempfile.mkdtemp(dir=target.parent))
+    try:
+        (aside / "__pycache__").mkdir(mode=0o700)
+        for path in files:
+            shutil.copy2(path, aside / path.relative_to(source))
+        aside.rename(target)
+    except OSError as error:
+        LOG.info("compiled code of %s is not copied: %s", source.name, error)  # another process was first, a full disk
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)  # there only after an error
 
 
 def _sum(path: Path, content: bytes) -> bytes:

@@ -1,7 +1,8 @@
 """The private folder of a user: compiled games, what the user trusts, and a secret. Nobody else can write there.
 
 It is $PLYGROUND_CACHE, or the user's cache folder. Where that cannot be used (no HOME and no entry in the list of
-users, a home that is read-only), it is one folder for each user in the folder for temporary files.
+users, a home that is read-only), it is one folder for each user in the folder for temporary files. What is compiled
+already in a folder that is read-only is taken from there.
 """
 
 from __future__ import annotations
@@ -40,6 +41,13 @@ def _usable(chosen: str, caches: str) -> Path:
                 LOG.warning("cannot keep compiled games in %s; they are kept in %s", " or ".join(reasons), folder)
             return folder
     raise InvalidValue(f"compiled games cannot be kept in {' or '.join(reasons)}: set PLYGROUND_CACHE to a folder")
+
+
+def read_only_folders() -> list[Path]:
+    """Where compiled games of this user may lie that cannot be kept there any more: on a disk that is read-only now."""
+    own = _wanted(os.environ.get("PLYGROUND_CACHE", ""), os.environ.get("XDG_CACHE_HOME", ""))
+    others = [folder for folder in own if folder != cache_folder() and os.path.isdir(folder)]  # noqa: PTH112 (of any name)
+    return [folder for folder in others if is_ours(folder.resolve())]
 
 
 def _wanted(chosen: str, caches: str) -> list[Path]:
