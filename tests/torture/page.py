@@ -9,9 +9,10 @@ import os
 import random
 import signal
 import tempfile
+import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ TOGETHER = 3  # games at once
 MOST_PLIES, MOST_ACTIONS = 500, 100  # of a game, and of one turn
 MOST_UNDONE = 6  # times that moves of a game are taken back
 PATIENCE = 200.0  # seconds until a table on which nothing happens is a finding
+NOTICED = 2.0  # seconds within which a busy server notices that a process has died
 DISTURBED = 0.15  # of the steps of a game
 CIRCLE = "5k1r/ppp5/2n2a2/4pa1p/QjPbd2P/4E3/PPKT2P1/R4I2^b4B w 14 - - -"  # White may go round for ever
 CIRCLING, ENDLESS = (
@@ -64,6 +66,8 @@ class Tally:
 
     counts: Counter[str] = field(default_factory=Counter[str])
     findings: list[str] = field(default_factory=list[str])
+    kills: list[float] = field(default_factory=list[float])
+    """when processes were killed, by this proof or by the server"""
 
 
 class Stuck(Exception):
@@ -78,7 +82,7 @@ class Visitor:
         self.table: dict[str, Any] = {}
         self.position: dict[str, Any] = {}
         self.opened = ""
-        self.kills = (0, 0)  # there had been so many when the last two actions were played
+        self.changed = time.monotonic()  # when the game went on last
         self.enter()
 
     def enter(self) -> None:
@@ -102,7 +106,7 @@ class Visitor:
             message = json.loads(text)
             if message["type"] == "table":
                 if message["revision"] != self.table.get("revision"):
-                    self.kills = (self.kills[1], self.tally.counts["kills"])
+                    self.changed = time.monotonic()
                 self.table = message
             elif message["type"] == "position":
                 self.position = message
@@ -115,8 +119,8 @@ class Visitor:
         return self.table is not before
 
     def _failed(self, text: str) -> None:
-        """An agent whose process was killed, and the next one that tried too, may say so."""
-        if DIED not in text or self.tally.counts["kills"] - self.kills[0] < 2:
+        """An agent whose process was killed, and the next one that tried too, may say so: the game is paused then."""
+        if DIED not in text or sum(at >= self.changed - NOTICED for at in self.tally.kills) < 2:
             raise Stuck(text)
         self.tally.counts["given up after kills"] += 1
 
@@ -152,10 +156,10 @@ class Visitor:
 
     async def wait(self) -> None:
         """Until the game goes on."""
-        until = asyncio.get_running_loop().time() + PATIENCE
+        until = time.monotonic() + PATIENCE
         while not self.read():
             self.check_turn()
-            if asyncio.get_running_loop().time() > until:
+            if time.monotonic() > until:
                 raise Stuck(f"nothing has happened for {PATIENCE:.0f} s")
             await asyncio.sleep(0.001)
 
@@ -196,6 +200,7 @@ class Visitor:
         for process in alive if everyone else alive and [self.rng.choice(alive)]:
             with suppress(ProcessLookupError):  # another game was quicker
                 os.kill(process.process.pid, signal.SIGKILL)
+            self.tally.kills.append(time.monotonic())
             self.tally.counts["kills"] += 1
 
     async def come_back(self) -> None:
@@ -289,6 +294,21 @@ async def play_case(house: House, tally: Tally, seed: str, known: set[Any], star
             house.leave(visitor.page)
 
 
+@contextmanager
+def ends_noted(tally: Tally) -> Iterator[None]:
+    """Count the processes that the server itself ends: a cancelled job had not ended within GRACE, or one took too
+    long. All jobs that wait in such a process die with it, also those of other games."""
+    end = workers.Process.end
+
+    async def noted(process: workers.Process) -> None:
+        tally.kills.append(time.monotonic())
+        tally.counts["ended by the server"] += 1
+        await end(process)
+
+    with mock.patch.object(workers.Process, "end", noted):
+        yield
+
+
 async def longest_of_circling(house: House) -> int:
     """Actions of one turn, ENDLESS at most, in which two processes play the same agent by turns, as one that thinks for
     long does on the page."""
@@ -318,7 +338,8 @@ async def prove(seed: int, seconds: float) -> Tally:
                     first = False
                     await play_case(house, tally, f"{seed}/{next(numbers)}", known)
 
-            await asyncio.gather(*(play_on() for _ in range(TOGETHER)))
+            with ends_noted(tally):
+                await asyncio.gather(*(play_on() for _ in range(TOGETHER)))
             tally.counts[KNOWN] = await longest_of_circling(house)
             if house.tables.live:
                 tally.findings.append(f"tables without a page stay in memory: {sorted(house.tables.live)}")
