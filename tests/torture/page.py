@@ -150,7 +150,7 @@ class Visitor:
         if longest > MOST_ACTIONS:
             raise Stuck(f"a turn has {longest} actions")
         live = self.house.tables.live[self.opened]
-        due = live.table.agent_to_move and not live.table.saved.paused
+        due = live.now.agent and not live.saved.paused
         if due and (live.thinker is None or live.thinker.done()):
             raise Stuck("an agent is to act, and nobody thinks")
 
@@ -220,7 +220,7 @@ class Visitor:
         return any(self.table["players"][move["seat"]]["id"] == YOU for move in self.table["moves"])
 
     def _played(self) -> list[int]:
-        return list(self.house.tables.live[self.opened].table.saved.actions)
+        return list(self.house.tables.live[self.opened].saved.actions)
 
     async def take_back(self, name: str, ply: int | None) -> None:
         before = len(self.table["moves"])

@@ -440,7 +440,7 @@ def test_a_kept_game_with_a_redraw_for_a_seat_that_is_none_is_one_sentence(redra
     game = cards_table(CARDS[0])[0]
     game.resign()
     game.saved.redraws = [Redraw(*redraw)]
-    with pytest.raises(InvalidValue, match="has seats 0 to 3, not "):
+    with pytest.raises(InvalidValue, match=r"damaged \(redraws\)"):
         Table(game.saved, game.game)
 
 

@@ -43,11 +43,15 @@ def replayed(start: Position, actions: Sequence[int], redraws: Sequence[Redraw] 
     return found
 
 
-def taken_back(position: Position, ply: int, seat: int, redraws: Sequence[Redraw]) -> tuple[Position, list[Redraw]]:
-    """The position at a ply to which a game goes back, for the person of a seat, and the redraws until there. The same
-    position where nothing is hidden or left to chance, or where the game is over."""
-    kept = [each for each in redraws if each.ply < ply]
-    if position.over or not position.game.uncertain:
+def taken_back(
+    position: Position, ply: int, seat: int, redraws: Sequence[Redraw], latest: Position | None = None
+) -> tuple[Position, list[Redraw]]:
+    """The position at a ply to which a game goes back from its `latest` one, for the person of a seat, and the redraws
+    until there. The same position where nothing is hidden or left to chance, where chance has decided nothing since
+    (unless a copy of the game begins there: no `latest`), or where the game is over."""
+    hidden = position.game.rules.hidden
+    seen = hidden or latest is None or bool((latest.rngs != position.rngs).any())
+    if position.over or not position.game.uncertain or not seen:
         return position, [each for each in redraws if each.ply <= ply]
     last = Redraw(ply, seat, fresh_seed())
-    return position.redrawn(seat, last.seed), [*kept, last]
+    return position.redrawn(seat, last.seed), [*(each for each in redraws if each.ply < ply), last]

@@ -249,12 +249,13 @@ class Session:
         del self.turns[len(self.turns) - turns :]
         self._tell(Outcome.RUNNING)  # what it has learned from is no longer part of the game
         if plies:
+            latest = self.position
             del self.actions[-plies:], self.positions[-plies:]
             self.in_turn, self.unclear = False, ""
-            self.positions[-1], self.redraws = taken_back(
-                self.position, len(self.actions), self.position.seat, self.redraws
-            )
-        anew = [Event("message", f"{DRAWN_ANEW}.")] if plies and self.start.game.uncertain else []
+            here, ply = self.position, len(self.actions)
+            self.positions[-1], self.redraws = taken_back(here, ply, here.seat, self.redraws, latest)
+        drawn = plies and any(each.ply == len(self.actions) for each in self.redraws)
+        anew = [Event("message", f"{DRAWN_ANEW}.")] if drawn else []
         return [Event("taken_back", plies=plies), *anew]
 
     def resign(self) -> list[Event]:

@@ -254,7 +254,7 @@ class Table:
             raise IllegalAction("there is nothing to take back")
         count = len(self.moves) - to
         self._cut(to, True)
-        anew = f". {DRAWN_ANEW}" if self.game.uncertain else ""
+        anew = f". {DRAWN_ANEW}" if any(each.ply == to for each in self.saved.redraws) else ""
         self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back{anew}")
 
     def _check_not_final(self) -> None:
@@ -313,11 +313,12 @@ class Table:
             raise Pruning(f"this removes {count} later {'move' if count == 1 else 'moves'}")
         same_turn = not self.saved.outcome and set(self.seats[ply:]) == {self.seats[-1]}
         if count:
+            latest = self.position
             self._reopen()
             self._scenes.clear()
             del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
-            redraws = self.saved.redraws
-            self.positions[ply], self.saved.redraws = taken_back(self.position, ply, self.view(ply), redraws)
+            found = taken_back(self.position, ply, self.view(ply), self.saved.redraws, latest)
+            self.positions[ply], self.saved.redraws = found
             if same_turn:  # whoever puts a piece down again has used the time
                 del self.saved.clock_history[ply + 1 :]
             else:
