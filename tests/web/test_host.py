@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import connect
 
 from served import Client, Served, serving, wait_until
 
@@ -107,3 +113,28 @@ def test_a_game_that_cannot_begin_says_why(served: Served, name: str, words: str
         assert words in text
         assert f"{name}.py" in text
         page.new("connect_four", "you", "you")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C otherwise")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_server_whose_game_hangs_ends_at_once_and_keeps_all_games(number: signal.Signals, tmp_path: Path) -> None:
+    options = ["--game", write(tmp_path, "compiled"), "--tables", str(tmp_path / "tables"), "--runs", str(tmp_path)]
+    line = [sys.executable, "-m", "plyground", "serve", *options]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            host = re.search(r"http://([^/]+)/(\S*)", process.stdout.readline())
+            assert host
+            with connect(f"ws://{host[1]}/socket{host[2]}", origin=f"http://{host[1]}") as socket:  # pyright: ignore
+                page = Client(socket)
+                table = page.new("compiled", "you", "you")
+                page.play("a1")
+                page.send("play", table=table, revision=page.table["revision"], ply=0, action=8, prune=True)
+                time.sleep(1.5)
+                begun = time.monotonic()
+                process.send_signal(number)
+                process.wait(30)
+                assert time.monotonic() - begun < 3.0
+        finally:
+            process.kill()
+    assert json.loads((tmp_path / "tables" / f"{table}.json").read_text())["saved"]["actions"] == [0]
