@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from plyground.web import requests
+from plyground.web import host, requests
 from plyground.web.catalogue import YOU, Catalogue
 from plyground.web.house import House
 from plyground.web.learning import Runs
@@ -86,7 +86,7 @@ async def make_games(folder: Path, catalogue: Catalogue, rng: random.Random) -> 
             time = Clock(60.0, 1.0) if clock else None
             await house.handle(page, requests.NewGame(game=game, settings=settings, players=players, clock=time))
             (live,) = (house.tables.live[name] for name in page.tables)
-            table = live.table
+            table = host.TABLES[live.saved.id]
             for ply in range(plies):
                 action = 0 if table.over else rng.choice(table.position.legal())
                 if table.agent_to_move:
@@ -133,7 +133,7 @@ async def visit(folder: Path, catalogue: Catalogue, name: str, other: str) -> li
     store.read(other)  # an error where that one suffers too
     await house.handle(page, requests.Open(table=name))
     if name in page.tables:
-        table = house.tables.live[name].table
+        table = host.TABLES[name]
         for ply in {0, len(table.moves) // 2, len(table.moves)}:
             await house.handle(page, requests.Look(table=name, ply=ply))
             await house.handle(page, requests.CopyGame(table=name, ply=ply))

@@ -392,7 +392,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
         names.append(page.new("sequence", *players, settings={"rules": rules, "seats": seats}))
         for number in range(8):
             page.until_mine()
-            game = served.house.tables.live[names[-1]].table
+            game = host.TABLES[names[-1]]
             secrets |= secrets_of(game)
             last, where = len(game.moves), {"table": names[-1], "ply": len(game.moves)}
             page.ask("record", "recorded", **where)
@@ -407,7 +407,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
             if number == 5:
                 names.append(page.ask("fork", "opened", **where)["table"])
                 page.wait("position", lambda message, name=names[-1]: message["table"] == name)
-                other = served.house.tables.live[names[-1]].table
+                other = host.TABLES[names[-1]]
                 assert other.position.text != game.position.text, "looking ahead in a copy gains nothing"
                 assert other.position_message(last).scene == game.position_message(last).scene
                 assert other.position.problems == []
@@ -417,7 +417,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
             page.until_mine()
             page.act(page.position["choices"][0]["action"])
         page.until_mine()
-        tables = [served.house.tables.live[name].table for name in names]
+        tables = [host.TABLES[name] for name in names]
         seen = list(page.seen)
         for table in tables:
             secrets |= secrets_of(table)
