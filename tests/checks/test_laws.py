@@ -240,7 +240,7 @@ def test_an_agent_of_a_game_that_foresees_its_dice_is_caught(
         return int(agent.act(self.states, self.rngs.copy())[0])
 
     monkeypatch.setattr(pg.Position, "ask", ask_with_its_generator)
-    with pytest.raises(BrokenGame, match="the agent .* acts by what chance will do"):
+    with pytest.raises(BrokenGame, match=r"the agent .* acts by what chance will do"):
         laws.agents_foresee_nothing(sample)
 
 

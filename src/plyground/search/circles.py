@@ -34,9 +34,10 @@ class Turns:
         goes_on = (after["outcome"] == RUNNING) & (after["to_move"] == states["to_move"])
         if not goes_on.any() and not self._behind:
             return actions
-        states = self.game.redrawn(states, np.zeros(len(states), np.uint64))  # what looks the same is the same
-        after = self._after(states, actions)
-        after[goes_on] = self.game.redrawn(after[goes_on], np.zeros(goes_on.sum(), np.uint64))
+        if self.game.rules.hidden:  # what looks the same is the same
+            states = self.game.redrawn(states, np.zeros(len(states), np.uint64))
+            after = self._after(states, actions)
+            after[goes_on] = self.game.redrawn(after[goes_on], np.zeros(int(goes_on.sum()), np.uint64))
         here, actions = [state.tobytes() for state in states], actions.copy()
         behind = [self._behind.get(key, frozenset()) | {key} for key in here]
         for key in here:

@@ -37,21 +37,23 @@ def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
 def _winning(game: Game, states: Records, rng: np.uint64, every: bool) -> list[int]:
     """The actions that begin a win within the turn in a state [1], every one or the first that is found. Turn by
     breadth: all positions after one action, after two, ..."""
-    side, known, found = states["to_move"][0], set[bytes](), list[int]()
+    side, work, known, found = states["to_move"][0], game.work(), set[bytes](), list[int]()
     first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
     for _ in range(LONGEST):
         if not len(states) or len(known) >= MOST or (found and not every):
             break
         actions, origins = legal_actions(game, states)
-        states = states[origins]
-        after = after_actions(game, states, actions, rng)
+        after = states[origins]  # a copy
+        game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), work)
         first = np.where(first[origins] < 0, actions, first[origins])
-        wins = after["outcome"] == FIRST_WINS + side
-        rows = np.flatnonzero(wins | ((after["outcome"] == RUNNING) & (after["to_move"] == side)))
-        rows = rows[without_luck(game, states[rows], actions[rows], after[rows], rng)]
-        found += first[rows[wins[rows]]].tolist()
-        rows = rows[new_within_turn(game, after[rows], side, known)]
-        states, first = after[rows], first[rows]
+        if game.rules.CHANCE:
+            going = (after["outcome"] == RUNNING) & (after["to_move"] == side)
+            rows = np.flatnonzero(going | (after["outcome"] == FIRST_WINS + side))
+            rows = rows[without_luck(game, states[origins[rows]], actions[rows], after[rows], rng)]
+            after, first = after[rows], first[rows]
+        found += first[after["outcome"] == FIRST_WINS + side].tolist()
+        new = new_within_turn(game, after, side, known)
+        states, first = after[new], first[new]
     return found
 
 
