@@ -92,15 +92,14 @@ def test_a_game_is_on_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytes
 def test_changes_that_come_while_the_disk_works_are_written_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writes, store = list[int](), Store(tmp_path)
+    writes, store, replace = list[int](), Store(tmp_path), files.replace
+
+    def counting(path: Path, content: bytes) -> None:
+        replace(path, content)
+        writes.append(len(json.loads(content)["saved"]["actions"]))
+
+    monkeypatch.setattr(files, "replace", counting)
     with slow_disk(monkeypatch) as ready:
-        delayed = files.replace
-
-        def counting(path: Path, content: bytes) -> None:
-            delayed(path, content)
-            writes.append(len(json.loads(content)["saved"]["actions"]))
-
-        monkeypatch.setattr(files, "replace", counting)
         store.keep(*saved(A, 1.0, 1))
         while not store.changes[A].begun:
             time.sleep(0.001)
