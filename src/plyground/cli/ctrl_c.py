@@ -162,8 +162,9 @@ def stop_on_signal() -> Generator[list[int]]:
 
 @contextmanager
 def interruptible(*others: int, kept: str = "") -> Generator[None]:
-    """Ctrl-C, and the signals `others`, raise KeyboardInterrupt in the block where `stop_at_once` has replaced that; see
-    `ends_if_stuck`."""
+    """Ctrl-C, and the signals `others`, raise KeyboardInterrupt in the block where `stop_at_once` has replaced that.
+
+    See `ends_if_stuck` for `kept`."""
     if signal.getsignal(signal.SIGINT) is not _wait_for_listener or not _is_main_thread():
         yield
         return
