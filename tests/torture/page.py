@@ -24,7 +24,8 @@ from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.worker import Think, Thought, place_of
+from plyground.web.host import place_of
+from plyground.web.worker import Think, Thought
 from plyground.web.workers import ANSWERING, DIED, WorkerFailed, Workers
 from served import run_async
 from torture import Deadline, Report
@@ -194,8 +195,7 @@ class Visitor:
 
     def kill(self, everyone: bool) -> None:
         """Kill one of the processes that think, or all of them."""
-        lanes = self.house.workers
-        slots = [*lanes.quick.slots, *lanes.slow.slots]
+        slots = thinking_slots(self.house)
         alive = [slot.process for slot in slots if slot.process and slot.process.alive]
         for process in alive if everyone else alive and [self.rng.choice(alive)]:
             with suppress(ProcessLookupError):  # another game was quicker
@@ -206,7 +206,7 @@ class Visitor:
     async def come_back(self) -> None:
         """The page is gone, and another one opens the game: from the disk, unless that is not written yet."""
         before = self._played()
-        self.house.leave(self.page)
+        await self.house.leave(self.page)
         if self.rng.random() < 0.5:
             await asyncio.to_thread(self.house.tables.store.flush)
         await asyncio.sleep(self.rng.choice((0.0, 0.02)))
@@ -230,6 +230,12 @@ class Visitor:
         self.tally.counts[name] += 1
 
 
+def thinking_slots(house: House) -> list[workers.Slot]:
+    """The places of processes in which agents think, each once."""
+    lanes = [lane for found in house.workers.lanes.values() for lane in (found.quick, found.slow)]
+    return list(dict.fromkeys(slot for lane in lanes for slot in lane.slots))
+
+
 # ---- many games ----
 
 
@@ -251,7 +257,7 @@ async def prepare(house: House, game: str, settings: dict[str, str], players: li
         while (loaded.full, spec) not in known:
             job = Think(number=next(house.workers.numbers), place=place_of(loaded.start(0)), agent=spec, seed=0)
             with suppress(WorkerFailed):  # another game has killed it
-                await house.workers._one(house.workers.slow, job, Thought, ANSWERING)
+                await house.workers._one(house.workers.of(loaded.full).slow, job, Thought, ANSWERING)
                 known.add((loaded.full, spec))
 
 
@@ -291,7 +297,7 @@ async def play_case(house: House, tally: Tally, seed: str, known: set[Any], star
         if visitor is not None:
             tally.counts["plies"] += len(visitor.table.get("moves", []))
             tally.counts["turns"] += visitor.table["moves"][-1]["turn"] if visitor.table.get("moves") else 0
-            house.leave(visitor.page)
+            await house.leave(visitor.page)
 
 
 @contextmanager
@@ -321,7 +327,7 @@ async def longest_of_circling(house: House) -> int:
             if len(visitor.table["moves"]) >= ENDLESS:
                 break
             await visitor.wait()
-        house.leave(visitor.page)
+        await house.leave(visitor.page)
     return sum(move["turn"] == 1 for move in visitor.table["moves"])
 
 
@@ -343,7 +349,7 @@ async def prove(seed: int, seconds: float) -> Tally:
             tally.counts[KNOWN] = await longest_of_circling(house)
             if house.tables.live:
                 tally.findings.append(f"tables without a page stay in memory: {sorted(house.tables.live)}")
-            lanes = (house.workers.quick, house.workers.slow, house.workers.analysing)
+            lanes = [lane for found in house.workers.lanes.values() for lane in found.all()]
             processes = [slot.process for lane in lanes for slot in lane.slots if slot.process]
         tally.findings += [f"a process is left: {each}" for each in processes if each.process.returncode is None]
         tally.findings += [f"a task of the server has failed: {each}" for each in house.tasks.failures]
