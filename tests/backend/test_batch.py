@@ -120,12 +120,14 @@ def test_an_agent_that_acts_on_records_is_asked_in_some_rows(connect_four: pg.Ga
     records, before = batch.on.to_records(batch.states).copy(), batch.rngs.cpu().numpy().copy()
     where = torch.tensor([True, False, True, True, False, False], device=batch.device)
     actions = torch.full((6,), -1, dtype=torch.int32, device=batch.device)
-    batch.ask(agent.act, where, actions)
+    generators = batch.rngs.clone()
+    batch.ask(agent.act, generators, where, actions)
     own = before[[0, 2, 3]].copy()
     assert actions[where].tolist() == agent.act(records[[0, 2, 3]], own).tolist()
     assert actions[~where].tolist() == [-1, -1, -1]
-    assert batch.rngs.cpu().numpy().tolist() == [own[0], before[1], own[1], own[2], before[4], before[5]]
-    batch.ask(lambda *_: pytest.fail("no row is set"), torch.zeros_like(where), actions)
+    assert generators.cpu().numpy().tolist() == [own[0], before[1], own[1], own[2], before[4], before[5]]
+    assert batch.rngs.cpu().numpy().tolist() == before.tolist(), "those that decide the games are nobody's to draw from"
+    batch.ask(lambda *_: pytest.fail("no row is set"), generators, torch.zeros_like(where), actions)
 
 
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:

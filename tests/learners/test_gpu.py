@@ -286,7 +286,7 @@ def test_scripted_agents_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) ->
     play, agent = games_on("cuda", connect_four, 6, ("1 greedy",)), make("greedy", connect_four)
     play.batch.random_play(9)
     play.side[:3], play.side[3:] = 0, 1
-    records, rngs = play.batch.on.to_records(play.batch.states).copy(), numpy(play.batch.rngs).copy()
+    records, rngs = play.batch.on.to_records(play.batch.states).copy(), numpy(play.agent_rngs).copy()
     actions, side = play.batch.on.zeros((6,), np.int32), numpy(play.side)
     own = play._answer(actions, [])
     turn = side != records["to_move"]
@@ -294,8 +294,8 @@ def test_scripted_agents_play_on_the_gpu_as_on_the_cpu(connect_four: pg.Game) ->
     assert turn.any()
     wanted = rngs[turn]
     assert numpy(actions)[turn].tolist() == agent.act(records[turn], wanted).tolist()
-    assert numpy(play.batch.rngs)[turn].tolist() == wanted.tolist()
-    assert numpy(play.batch.rngs)[~turn].tolist() == rngs[~turn].tolist()
+    assert numpy(play.agent_rngs)[turn].tolist() == wanted.tolist()
+    assert numpy(play.agent_rngs)[~turn].tolist() == rngs[~turn].tolist()
 
 
 def test_a_run_that_was_learned_on_the_cpu_plays_on_the_gpu(tmp_path: Path) -> None:

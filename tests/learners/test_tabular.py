@@ -270,7 +270,7 @@ def test_it_learns_as_the_learner_would(three: Path) -> None:
     position, number, rngs = game.start(), np.array([3]), np.zeros(1, np.uint64)
 
     def answer() -> int:
-        return int(ask(agent, number, position.states.copy(), rngs)[0])
+        return int(ask(agent, game, position.states.copy(), rngs, number)[0])
 
     def entry(state: pg.Position, action: int) -> tuple[float, int]:
         key, found = np.zeros((1, agent.table.key.words), np.uint64), np.zeros(1, np.int64)

@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plyground as pg
@@ -241,10 +242,20 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
 CARDS = "sequence:rules=boxed"
 
 
+class First:
+    """Plays the first legal action."""
+
+    def __init__(self, game: pg.Game) -> None:
+        self.game = game
+
+    def act(self, states: np.ndarray, rngs: np.ndarray) -> np.ndarray:
+        return np.array([pg.Position(self.game, states[k : k + 1]).legal()[0] for k in range(len(states))], np.int32)
+
+
 def taken_back_twice(spec: str) -> Session:
     """A game in which turns were taken back at two plies."""
     game = pg.load(spec)
-    session = Session(game.start(5), pg.agent("random", game), "random", side=0, seed=0)
+    session = Session(game.start(5), First(game), "random", side=0, seed=0)
     for command in ("play", "undo", "play", "play", "undo", "play"):
         session.undo() if command == "undo" else session.play(session.position.legal()[0])
         while session.agent_to_move:

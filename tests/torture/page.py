@@ -20,11 +20,11 @@ from unittest import mock
 
 from plyground.web import requests, workers
 from plyground.web.catalogue import YOU, Catalogue, seats_of
+from plyground.web.host import place_of
 from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.host import place_of
 from plyground.web.worker import Think, Thought
 from plyground.web.workers import ANSWERING, DIED, WorkerFailed, Workers
 from served import run_async

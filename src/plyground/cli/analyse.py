@@ -51,10 +51,9 @@ def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float 
     if seconds is not None:
         options.pop("nodes", None)
         options["time"] = f"{seconds:g}"
-    agent: Any = make(with_limit(game, name, options), game)
-    if not hasattr(agent, "analyst"):  # minimax by depth
+    if {"depth", "quiescence", "table"} & options.keys():  # of minimax: nothing is compiled before the refusal
         raise _no_analyst(spec)
-    return agent
+    return make(with_limit(game, name, options), game)
 
 
 def _no_analyst(spec: str) -> InvalidValue:

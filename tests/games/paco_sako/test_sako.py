@@ -9,7 +9,7 @@ from plyground.games.paco_sako.sako import in_sako
 
 def test_a_king_in_danger_is_found_as_the_compiled_search_finds_it(paco_sako: pg.Game) -> None:
     greedy, found = pg.agent("greedy", paco_sako), list[bool]()
-    for seed in range(4):
+    for seed in range(12):
         position = paco_sako.start()
         for ply in range(60):
             if position.over:

@@ -13,6 +13,7 @@ from plyground.game import Game
 from plyground.games.connect_four.rules import COLUMN, COLUMNS, STATE, ZERO, playable, winning_cells
 from plyground.games.connect_four.solver.solver import NO_MOVE, Solver, in_words, perfect
 from plyground.games.interface import Rng, State
+from plyground.games.records import without_padding
 from plyground.games.rng import below, draw
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
@@ -88,7 +89,7 @@ class Perfect:
         return np.argmax(np.cumsum(best, axis=1) == (wanted + 1)[:, None], axis=1).astype(np.int32)
 
     def compile_kernels(self) -> None:
-        self.solver.best_moves(np.zeros(0, STATE))
+        self.solver.best_moves(np.zeros(0, without_padding(STATE)))
 
     def scores(self, states: NDArray[np.void]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """[N, 7] the legal actions, ascending and then -1, and their scores: a win is more than 0.5, the sooner the
