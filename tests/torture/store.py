@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 from plyground.web import host, requests
 from plyground.web.catalogue import YOU, Catalogue
+from plyground.web.host import Place
 from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
@@ -64,7 +65,7 @@ NUMBERS: list[Any] = [
 class Idle(Workers):
     """Agents that never answer: what they would play is no matter here."""
 
-    async def think(self, *_: Any) -> int:
+    async def think(self, place: Place, agent: str, seed: int) -> int:
         await asyncio.Event().wait()
         return 0
 

@@ -202,7 +202,7 @@ def test_store_finds_a_file_that_costs_more_than_its_game(monkeypatch: pytest.Mo
 def test_faults_finds_what_is_not_synced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "FAULTS", ["exit"])
     monkeypatch.setattr(faults, "KINDS", {"games": faults.KINDS["games"]})
-    monkeypatch.setattr(web_store.files, "sync_folder", lambda _: None)
+    monkeypatch.setattr("plyground.runs.files.sync_folder", lambda _: None)
     assert any("power loss" in each and "is gone" in each for each in faults.run(0, 30.0).findings)
 
 

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 import plyground as pg
-from plyground.web import worker
-from plyground.web.host import place_of
+from plyground.web.host import Place, place_of
 from plyground.web.worker import Answer, ShowPolicy, Think, Worker, answers_to, read_message, write_message
 
 pytestmark = pytest.mark.once
@@ -18,7 +17,7 @@ START = pg.load("connect_four").position("4453")
 
 
 def test_a_position_is_the_same_on_the_other_side() -> None:
-    place = msgspec.msgpack.decode(msgspec.msgpack.encode(place_of(START)), type=worker.Place)
+    place = msgspec.msgpack.decode(msgspec.msgpack.encode(place_of(START)), type=Place)
     assert place.read() == START
     dealt = pg.load("sequence:seats=4").start(3)
     assert place_of(dealt).read() == dealt
