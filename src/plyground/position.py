@@ -53,6 +53,7 @@ class Position:
         drawn = agent_seeds(0, 1) if seed is None else seeds(seed, 1)
         self.rngs = drawn if rngs is None else rngs.copy()  # [1]
         self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
+        self.turns: dict[int, Any] = {}  # the unfinished turn, as agents that were asked have left it (agents/turns.py)
 
     if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
 
@@ -192,6 +193,7 @@ class Position:
         self.game.kernels().play_all(after.states, action, after.rngs, self.game.work())
         goes_on = self.before is not None and self.before["to_move"] == self.states["to_move"]
         after.before = self.before if goes_on else self.states
+        after.turns = self.turns
         return after
 
     def redrawn(self, seat: int, seed: int) -> Position:
@@ -212,7 +214,10 @@ class Position:
         agent = make(agent, self.game)
         if self.over:
             raise InvalidValue(f"the game is over ({self.outcome}): no agent has a move in {shorten(self.view)!r}")
-        return int(ask(agent, self.game, self.states.copy(), agent_seeds(seed, 1))[0])
+        turns = dict(self.turns)
+        action = int(ask(agent, self.game, self.states.copy(), agent_seeds(seed, 1), turns=turns)[0])
+        self.turns = turns  # the next positions get it: a turn that is planned is searched once
+        return action
 
     def seen_by(self, agent: Any, seed: int = 0) -> tuple[Position, NDArray[np.uint64]]:
         """The position as an agent (or what analyses for it) gets it, and its generator [1] of that seed: the game's

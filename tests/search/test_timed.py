@@ -112,14 +112,14 @@ def test_a_turn_longer_than_the_stack_proves_nothing(paco_sako: TimedMinimax, mo
 @pytest.mark.compiled
 def test_the_rest_of_a_turn_is_played_as_planned(paco_sako: TimedMinimax, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = TimedMinimax(paco_sako.game, 0.01)
-    searches: list[int] = []
+    searches: list[tuple[float, ...]] = []
     search = agent.search
-    monkeypatch.setattr(agent, "search", lambda state: searches.append(1) or search(state))
+    monkeypatch.setattr(agent, "search", lambda state, *time: searches.append(time) or search(state, *time))
     position = paco_sako.game.start()
     for _ in range(4):  # two turns
-        position = position.play(int(agent.act(position.states, seeds(0, 1))[0]))
+        position = position.play(position.ask(agent))
     assert position.to_move == 0
-    assert len(searches) == 2
+    assert searches.count(()) == 2
 
 
 @pytest.mark.compiled

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from plyground.agents.turns import Turn
 from plyground.web import host, requests
 from plyground.web.catalogue import YOU, Catalogue
 from plyground.web.host import Place
@@ -25,6 +26,7 @@ from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.requests import Clock
 from plyground.web.store import Store
+from plyground.web.worker import Thought
 from plyground.web.workers import Workers
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.files import change_value, damage
@@ -65,9 +67,9 @@ NUMBERS: list[Any] = [
 class Idle(Workers):
     """Agents that never answer: what they would play is no matter here."""
 
-    async def think(self, place: Place, agent: str, seed: int) -> int:
+    async def think(self, place: Place, agent: str, seed: int, turn: Turn | None = None) -> Thought:
         await asyncio.Event().wait()
-        return 0
+        raise AssertionError
 
 
 async def here(function: Callable[..., Any], *given: Any) -> Any:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plyground as pg
+from plyground.agents.network import NetworkAgent
+from plyground.backend.view import View
+from plyground.networks import make_network
 from plyground.web import thinking
 from plyground.web.messages import PlyReview
 
@@ -122,6 +126,18 @@ def test_a_network_shares_its_policy_among_the_legal_moves() -> None:
     assert sum(move.share for move in found.moves) == pytest.approx(1.0)
     assert max(found.moves, key=lambda move: move.share).name == "4"
     assert set(found.puzzles) == {"win_in_1", "block_in_1"}
+
+
+@pytest.mark.parametrize("network", ["16", "16+value"])
+def test_the_page_tells_what_the_network_tells(network: str) -> None:
+    """Small outputs of a fresh policy are logits, not values: its head decides, not their size."""
+    view = View(FOUR, "planes")
+    agent = NetworkAgent(view, make_network(network, view.shape, view.outputs))
+    position = FOUR.start()
+    found, own = thinking.policy_of(agent, position), agent.analyse(position, np.zeros(1, np.uint64))
+    assert found.value == own.value
+    assert {move.action: move.share for move in found.moves} == {move.action: move.prior for move in own.moves}
+    assert all((move.value is None) == network.endswith("value") for move in found.moves)
 
 
 def test_a_ladder_is_shown_after_each_match() -> None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from plyground import specs
 from plyground.agents import from_file, search, uci
+from plyground.agents.turns import Turns, act_in_turns
 from plyground.errors import InvalidValue, command, counted, naming_extras, shorten, unknown
 from plyground.game import Game, agent_repr, load
 from plyground.games.interface import Function
@@ -44,8 +45,10 @@ Options = Mapping[str, str]
 class Agent(Protocol):
     """Anything that chooses actions in many games at once.
 
-    It may have three attributes, `independent`, `stoppable` and `sees_all`, which count as False where it has none. The
-    functions of the same names read them and say what they mean.
+    It may have the attributes `independent`, `stoppable`, `sees_all` and `leaves_circles`, which count as False where
+    it has none. The functions of these names say what they mean; `leaves_circles`: an action that leads back to a
+    position of the same turn is replaced (`turns.py`). With a method `act_turns`, which returns for each row a list of
+    all actions of the turn that it has decided, it is not asked again while they are played.
     """
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -71,17 +74,37 @@ def ask(
     states: NDArray[np.void],
     rngs: NDArray[np.uint64],
     games: NDArray[np.int64] | None = None,
+    turns: Turns | None = None,
 ) -> NDArray[np.int32]:
     """[R] an agent's actions in running states [R], if there are any. Whoever asks an agent asks it here.
 
-    `games` [R] are the numbers of the games, for agents that learn from them.
+    `games` [R] are the numbers of the games, for agents that learn from them; `turns` are the unfinished turns of these
+    games (without `games`, of rows), which whoever plays them keeps from one call to the next.
     """
     if not len(states):
         return np.empty(0, np.int32)
     seen = states_for(agent, game, states, rngs)
+    if not getattr(agent, "leaves_circles", False) or states.dtype != game.rules.STATE:  # heads cannot be played on
+        return _act(agent, seen, rngs, games)
+
+    def choose(rows: NDArray[np.int32]) -> NDArray[np.int32] | list[list[int]]:
+        mine, own = seen[rows], rngs[rows]  # copies
+        whole: Any = getattr(agent, "act_turns", None)
+        found = whole(mine, own) if whole else _act(agent, mine, own, None if games is None else games[rows])
+        rngs[rows] = own
+        return found
+
+    numbers = range(len(states)) if games is None else games.tolist()
+    return act_in_turns(game, seen, numbers, {} if turns is None else turns, name_of(agent), choose)
+
+
+def _act(
+    agent: Agent, states: NDArray[np.void], rngs: NDArray[np.uint64], games: NDArray[np.int64] | None
+) -> NDArray[np.int32]:
+    """[R] what an agent answers, if it is an action for each state."""
     if games is not None and isinstance(agent, Learning):
-        return _checked_actions(agent, agent.act_in(games, seen, rngs), len(states))
-    return _checked_actions(agent, agent.act(seen, rngs), len(states))
+        return _checked_actions(agent, agent.act_in(games, states, rngs), len(states))
+    return _checked_actions(agent, agent.act(states, rngs), len(states))
 
 
 def states_for(agent: Any, game: Game, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.void]:
@@ -112,6 +135,9 @@ def compile_kernels(agent: Any) -> None:
     """Compile what an agent needs before somebody waits for it. Only our own have a method for that."""
     if hasattr(agent, "compile_kernels"):
         agent.compile_kernels()
+        game: Game = agent.game
+        nothing = game.blank[:0].copy(), np.zeros(0, np.int32), np.zeros(0, np.uint64)
+        game.kernels().play_all(*nothing, game.work())  # by which `ask` sees whether a turn goes on
 
 
 def _checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:

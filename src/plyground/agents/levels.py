@@ -139,8 +139,11 @@ class LevelAgent:
         self.game, self.number, self.level = game, number, levels_of(game)[number]
         self.scores = scores_of(game)
         self.thinker: Any = make(self.level.thinks or strongest(game), game) if self.level.glances < 1.0 else None
-        self.think = self.thinker.act if self.thinker else self.glance
+        self.think: Any = self.glance
+        if self.thinker is not None:
+            self.think = getattr(self.thinker, "act_turns", self.thinker.act)
         self.independent = self.thinker is None or independent(self.thinker)
+        self.leaves_circles = True
         self.stoppable = self.thinker is not None and stoppable(self.thinker)
 
     __repr__ = agent_repr
@@ -149,17 +152,23 @@ class LevelAgent:
         return f"level:{self.number}"
 
     def act(self, states: Records, rngs: Rngs) -> Ints:
+        return np.array([turn[0] for turn in self.act_turns(states, rngs)], np.int32)
+
+    def act_turns(self, states: Records, rngs: Rngs) -> list[list[int]]:
+        """For each state all actions of the turn that the level has decided."""
         chances = draw(rngs, np.full(len(states), STEPS)) / STEPS  # [N]
         actions = np.full(len(states), -1, np.int32)
         if self.number >= SEES_WINS:
             actions = winning_actions(self.game, states, rngs)
         glancing, open_rows = chances < self.level.glances, actions < 0
+        turns = [[int(action)] for action in actions]
         for rows, choose in ((open_rows & glancing, self.glance), (open_rows & ~glancing, self.think)):
             if rows.any():
                 own = rngs[rows]
-                actions[rows] = choose(states[rows], own)
+                for row, chosen in zip(np.flatnonzero(rows), choose(states[rows], own), strict=True):
+                    turns[row] = chosen if isinstance(chosen, list) else [int(chosen)]
                 rngs[rows] = own
-        return actions
+        return turns
 
     def compile_kernels(self) -> None:
         nothing = self.game.blank[:0].copy(), np.zeros(0, np.uint64)

@@ -24,7 +24,6 @@ from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_
 from plyground.runs.files import is_file
 from plyground.runs.fingerprints import rules_fingerprint
 from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.circles import Turns
 from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
 Records = NDArray[np.void]
@@ -33,11 +32,12 @@ Records = NDArray[np.void]
 class NetworkAgent:
     """Plays the legal action that its network values most."""
 
+    leaves_circles = True
     folder: Path | None = None  # the run that has learned it
     spec = ""  # by which `make` makes it again, where there is one
 
     def __init__(self, view: View, network: Any) -> None:
-        self.view, self.network, self.turns = view, network, Turns(view.game)
+        self.view, self.network = view, network
 
     def __repr__(self) -> str:
         return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a network'}>"
@@ -48,14 +48,12 @@ class NetworkAgent:
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         rows = self.view.rows(states)
-        found = self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
-        return self.turns.without_circles(states, found)
+        return self.choose(rows, torch.zeros(len(rows), device=self.view.device)).cpu().numpy()
 
     def compile_kernels(self) -> None:
         rows = self.view.rows(self.game.blank[:0].copy())
         self.view.action_of(rows, self.view.legal(rows)[:, 0].long())
         self.view.observe(rows)
-        self.turns.compile()
 
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
         """[N] int32 actions for states on the view's device. Agents that sample use `numbers` [N] in [0, 1)."""

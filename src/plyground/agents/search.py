@@ -16,7 +16,6 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, Growing, GrowingTree, analyse, last_analysis
-from plyground.search.circles import Turns
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
@@ -55,13 +54,14 @@ class SearchAgent:
     """Plays what a search by compiled code chooses: a tree search, or one over determinizations in games with hidden
     information or chance, where a network's policy may name the candidates."""
 
+    leaves_circles = True
     independent = True  # a prior is asked for one position at a time
     stoppable = True
 
     def __init__(
         self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
     ) -> None:
-        self.game, self.config, self.prior, self.turns = game, config, prior, Turns(game)
+        self.game, self.config, self.prior = game, config, prior
         if can_search_trees(game):
             self.searcher = TreeSearch(game, config, threads)
         else:
@@ -73,11 +73,10 @@ class SearchAgent:
         return f"search:{describe(self.config)}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.turns.without_circles(states, self.search(states, rngs).chosen)
+        return self.search(states, rngs).chosen
 
     def compile_kernels(self) -> None:
         self.searcher.compile()
-        self.turns.compile()
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
@@ -104,8 +103,7 @@ class ReusingSearchAgent(SearchAgent):
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         check_running(self.game, states)
-        found = cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
-        return self.turns.without_circles(states, found)
+        return cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         cast(TreeSearch, self.searcher).forget(games)
@@ -114,12 +112,13 @@ class ReusingSearchAgent(SearchAgent):
 class NetworkSearchAgent:
     """Plays what a tree search chooses with a network that evaluates leaves."""
 
+    leaves_circles = True
     stoppable = True
 
     def __init__(self, network: Any, config: SearchConfig) -> None:
         from plyground.search.network_search import NetworkEvaluator
 
-        self.game, self.config, self.view, self.turns = network.game, config, network.view, Turns(network.game)
+        self.game, self.config, self.view = network.game, config, network.view
         self.evaluator = NetworkEvaluator(network.view, network.network)
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
@@ -129,11 +128,10 @@ class NetworkSearchAgent:
         return f"search:{describe(self.config)}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.turns.without_circles(states, self.search(states, rngs).chosen)
+        return self.search(states, rngs).chosen
 
     def compile_kernels(self) -> None:
         self.search(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
-        self.turns.compile()
 
     def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
         """What the search finds in running states [N]."""
@@ -189,7 +187,7 @@ class ReusingNetworkSearchAgent(NetworkSearchAgent):
         own[rows] = rngs
         found = self.search(self._states, own).chosen[rows]
         rngs[:] = own[rows]
-        return self.turns.without_circles(states, found)
+        return found
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         self._games.clear()

@@ -21,6 +21,7 @@ from plyground.agents.agent import (
     tell,
     told_to_see,
 )
+from plyground.agents.turns import Turns
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval
 from plyground.errors import Error, InvalidValue, counted, is_whole, shown
@@ -172,7 +173,7 @@ def play_pairs(
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
     rngs = seeds(seed + 1, 2 * pairs.stop)[2 * pairs.start :]  # [games] the agents' generators
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
-    faults: list[str] = []
+    faults, turns = list[str](), Turns()
     limit = max_plies or game.rules.MAX_PLIES
     try:
         for _ in range(limit):
@@ -183,7 +184,7 @@ def play_pairs(
             for index, agent in enumerate((first, second)):
                 rows = np.flatnonzero(running & (actor == index))
                 if len(rows):
-                    faults += _act(game, agent, rows, states, game_rngs, rngs)
+                    faults += _act(game, agent, rows, states, game_rngs, rngs, turns)
             plies[running] += 1
             if progress:
                 progress(int((states["outcome"] != RUNNING).sum()))
@@ -198,10 +199,12 @@ def check_pairs(games: int) -> None:
         raise InvalidValue(f"a match is played in pairs: an even number of games, at least 2, not {shown(games)}")
 
 
-def _act(game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game_rngs: Rngs, rngs: Rngs) -> list[str]:
+def _act(
+    game: Game, agent: Agent, rows: NDArray[np.intp], states: Records, game_rngs: Rngs, rngs: Rngs, turns: Turns
+) -> list[str]:
     """Play one agent's actions in its rows, after checking that they are legal; returns the reasons of forfeits."""
     own = rngs[rows]  # a copy
-    actions = np.ascontiguousarray(ask(agent, game, states[rows], own, rows), np.int32)
+    actions = np.ascontiguousarray(ask(agent, game, states[rows], own, rows, turns), np.int32)
     rngs[rows] = own
     given_up = rows[actions == GIVES_UP]
     states["outcome"][given_up] = FIRST_WINS + 1 - states["to_move"][given_up]

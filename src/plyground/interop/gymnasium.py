@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
+from plyground.agents.turns import Turns
 from plyground.batch import Batch, Step, as_words, check_sizes, integers
 from plyground.errors import Error, IllegalAction, InvalidValue, install
 from plyground.game import Game, load
@@ -86,6 +87,7 @@ class AgainstAgent:
         self.sides, self.plies = np.zeros(n, np.int8), np.zeros(n, np.int32)  # [N] the caller's sides; plies played
         self._next_sides = self.sides.copy()  # [N] the sides in `next_states`
         self.rngs, self.agent_rngs, self.side_rngs = (seeds(k, n) for k in range(3))  # [N] each
+        self.turns = Turns()  # those that the opponent is in, by row
         self._kernels, self._work, self._all = game.kernels(), game.work(), np.arange(n)
         self._words = as_words(self.states, game.rules.STATE.alignment)  # [N, W] the same memory, faster to index
 
@@ -153,7 +155,7 @@ class AgainstAgent:
             if not len(rows):
                 return
             states, own = self._taken(rows), self.agent_rngs[rows]  # copies
-            actions = np.ascontiguousarray(ask(self.opponent, self.game, states, own, rows), np.int32)
+            actions = np.ascontiguousarray(ask(self.opponent, self.game, states, own, rows, self.turns), np.int32)
             self.agent_rngs[rows] = own
             given_up = actions == GIVES_UP
             if given_up.any():

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make
+from plyground.agents.turns import Turns
 from plyground.errors import Error, InvalidValue, install
 from plyground.game import Game, agent_repr, load
 from plyground.games.interface import RUNNING, value_for
@@ -268,10 +269,10 @@ class SpielBot(pyspiel.Bot):
     def __init__(self, game: Game, agent: str | Agent, seed: int = 0) -> None:
         super().__init__()
         self.game, self.agent = game, make(agent, game)
-        self.rngs = agent_seeds(seed, 1)
+        self.rngs, self.turns = agent_seeds(seed, 1), Turns()
 
     def step(self, state: SpielState) -> int:
-        action = int(ask(self.agent, self.game, state.moment.states.copy(), self.rngs)[0])
+        action = int(ask(self.agent, self.game, state.moment.states.copy(), self.rngs, turns=self.turns)[0])
         if action == GIVES_UP:
             raise Error(f"the agent {self.agent} gives up in {state.position.view!r}")
         return action

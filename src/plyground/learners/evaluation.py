@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from plyground.agents.agent import Agent, ask, make
+from plyground.agents.turns import Turns
 from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
@@ -74,11 +75,11 @@ def notation(game: Game, agent: Agent, opponent: Agent, name: str, games: int, s
     starts, _, _ = openings(game, games, seed)
     for k in range(games):
         position = Position(game, starts[k : k + 1].copy(), seed + k)
-        rngs, moves, sides = agent_seeds(seed + k, 1), list[str](), game.rules.SIDES
+        rngs, moves, turns, sides = agent_seeds(seed + k, 1), list[str](), Turns(), game.rules.SIDES
         lines.append(f"# from {position.text}: the learner is {sides[k % 2]}, {name} {sides[1 - k % 2]}")
         while not position.over and len(moves) < (max_plies or game.rules.MAX_PLIES):
             actor = agent if position.to_move == k % 2 else opponent
-            move = int(ask(actor, game, position.states.copy(), rngs)[0])
+            move = int(ask(actor, game, position.states.copy(), rngs, turns=turns)[0])
             moves.append(position.name(move))
             position = position.play(move)
         reason = f"({position.reason})" if position.reason else ""

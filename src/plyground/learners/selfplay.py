@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from plyground.agents.agent import Agent, Random, ScriptedAgent, ask, make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.turns import Turns, packed, unpacked
 from plyground.arena.openings import read_openings
 from plyground.backend.batch import TensorBatch
 from plyground.backend.device import SIMULATED, get, is_gpu
@@ -80,6 +82,7 @@ class SelfPlay:
         self.game, self.config, self.rng = game, config, rng
         self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
         self.agent_rngs = torch.empty_like(self.batch.rngs)  # [N] the opponents' generators
+        self.turns = Turns()  # that opponents are in, by environment
         self.seed_agents(config.seed)
         self.device, self.results = self.batch.on.device, GameResults(game, device, n)
         self.agents = {
@@ -101,12 +104,21 @@ class SelfPlay:
     def state(self) -> dict[str, Any]:
         games = {"states": self.batch.states, "rngs": self.batch.rngs, "plies": self.batch.plies}
         others = {"opponent": self.opponent, "snapshot": self.snapshot, "side": self.side}
-        return {**games, "agent_rngs": self.agent_rngs, **others}
+        return {**games, "agent_rngs": self.agent_rngs, **others, "turns": self._packed_turns()}
+
+    def _packed_turns(self) -> Tensor:
+        """[N, 1 + LONGEST] int64, or no rows where no opponent needs its unfinished turns."""
+        searches = (agent for agent in self.agents.values() if not isinstance(agent, NetworkAgent))
+        needed = any(getattr(agent, "leaves_circles", False) for agent in searches)
+        return torch.from_numpy(packed(self.turns, len(self.batch) if needed else 0).view(np.int64))
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         older = {"agent_rngs": self.agent_rngs.cpu().numpy()}  # runs whose opponents drew from the games' generators
-        for name, tensor in self.state().items():
+        own = self.state()
+        older["turns"] = own["turns"].numpy()
+        for name, tensor in own.items():
             restore(name, tensor, {**older, **state}, {})
+        self.turns = unpacked(own["turns"].numpy().view(np.uint64))
         limits = {"opponent": len(self.specs), "side": 2, "snapshot": 2**31, "plies": 2**31 - 1}
         for name, tensor in self.state().items():
             if name in limits and not ((tensor >= 0) & (tensor < limits[name])).all():
@@ -210,7 +222,8 @@ class SelfPlay:
         elif isinstance(agent, Random) and is_gpu(batch.on.name):
             actions.copy_(torch.where(turn, batch.random_actions(), actions))
         else:
-            batch.ask(partial(ask, agent, self.game), self.agent_rngs, turn, actions)
+            numbers = turn.nonzero()[:, 0].cpu().numpy()
+            batch.ask(partial(ask, agent, self.game, games=numbers, turns=self.turns), self.agent_rngs, turn, actions)
 
 
 class GameResults:

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell, why_it_gives_up
+from plyground.agents.turns import Turns
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
@@ -62,6 +63,7 @@ class Session:
         self.agent: Agent | None = make(agent, start.game) if isinstance(agent, str) else agent
         self.name, self.side, self.seed = name, side, seed
         self.rngs = agent_seeds(seed, 1)
+        self.unfinished = Turns()  # the turn that the agent is in
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
@@ -198,7 +200,9 @@ class Session:
         if self.agent is None:
             raise InvalidValue(f"{self.name} cannot reply before `agent` is set")
         try:
-            action = int(ask(self.agent, self.start.game, self.position.states.copy(), self.rngs, THIS_GAME)[0])
+            action = int(
+                ask(self.agent, self.start.game, self.position.states.copy(), self.rngs, THIS_GAME, self.unfinished)[0]
+            )
             if action == GIVES_UP:
                 raise Error(f"{self.name} gives up: {why_it_gives_up(self.agent)}")
         except Error as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, why_it_gives_up
+from plyground.agents.turns import Turns
 from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
@@ -122,11 +123,11 @@ class Watch:
 
 def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:
     """Two agents choose the actions, each those of its side; the function returns them when they are ready."""
-    rngs = agent_seeds(seed, 1)
+    rngs, turns = agent_seeds(seed, 1), Turns()
 
     def choose(position: Position) -> int:
         agent = agents()[position.to_move]
-        action = int(ask(agent, position.game, position.states.copy(), rngs, THIS_GAME)[0])
+        action = int(ask(agent, position.game, position.states.copy(), rngs, THIS_GAME, turns)[0])
         if action == GIVES_UP:
             raise Error(f"it gives up: {why_it_gives_up(agent)}")
         return action

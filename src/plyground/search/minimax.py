@@ -14,7 +14,6 @@ from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
-from plyground.search.circles import Turns
 
 DEEPEST = 40
 LARGEST_TABLE = 26
@@ -29,6 +28,8 @@ class Minimax:
     `table`: a transposition table of 2**table entries for each thread; `ordering`: promising actions are searched
     first. The last two save time and change no answer.
     """
+
+    leaves_circles = True
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Minimax:
         self.entries = 1 << table if table else 0
         self.independent = not table  # which keeps positions of other games
         self.kernels = game.kernels("plyground.search.alpha_beta")
-        self._buffers, self._turns = threading.local(), Turns(game)
+        self._buffers = threading.local()
 
     __repr__ = agent_repr
 
@@ -63,7 +64,7 @@ class Minimax:
         return f"minimax:depth={self.depth}" + (f",quiescence={self.quiescence}" if self.quiescence else "")
 
     def act(self, states: Records, rngs: Words) -> Ints:
-        return self._turns.without_circles(states, self.search(states, rngs)[0])
+        return self.search(states, rngs)[0]
 
     def compile_kernels(self) -> None:
         self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import threading
 import time
@@ -14,13 +13,14 @@ import numpy as np
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
+from plyground.games.interface import RUNNING
 from plyground.kernels.threads import available, over_slices
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, last_analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
-from plyground.search.circles import Turns
 from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
 from plyground.search.minimax import check_searchable
+from plyground.search.wins import turn_of
 
 DEEPEST = 60  # turns
 SEEN = 1 << 16  # marks of positions within turns
@@ -29,7 +29,7 @@ QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
 CLOCK_INTERVAL = 0.002  # seconds of searching between two readings of the clock
 FIRST_NODES, LEAST_NODES = 256, 32  # between the first two readings, and between any two
-PLANS = 10_000  # remembered turns
+AFTERWARDS = 0.05  # of the time of a search, for an action that its line does not tell
 NO_LIMIT = 1e9  # seconds
 MOST_NODES, LEAST_TABLE = 10**15, 12
 
@@ -59,13 +59,14 @@ class TimedMinimax:
     """Plays the best action that alpha-beta with iterative deepening finds within `seconds` (whole turns).
 
     Each position is searched by one thread; several positions are searched at once. The rest of a turn is played as
-    the search planned it, without another search. Ctrl-C ends the search of a single position: the best action so far
-    is played.
+    the search has planned it, without another search (agents/turns.py). Ctrl-C ends the search of a single position:
+    the best action so far is played.
 
     With `nodes`, each position is searched for so many nodes instead, from an empty table: the action depends on the
     position alone.
     """
 
+    leaves_circles = True
     independent = True
     stoppable = True
 
@@ -83,8 +84,6 @@ class TimedMinimax:
         self.entries = 1 << (min(table, max(LEAST_TABLE, nodes.bit_length())) if nodes else table)
         self.kernels = game.kernels("plyground.search.deepening")
         self._buffers = threading.local()
-        self._plans: dict[bytes, int] = {}
-        self._turns = Turns(game)
 
     __repr__ = agent_repr
 
@@ -92,33 +91,34 @@ class TimedMinimax:
         return f"minimax:nodes={self.nodes}" if self.nodes else f"minimax:time={self.seconds:g}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
-        actions = np.array([self._plans.pop(fields_of(state), -1) for state in states], np.int32)
-        rows = np.flatnonzero(actions < 0)
+        return np.array([turn[0] for turn in self.act_turns(states, rngs)], np.int32)
+
+    def act_turns(self, states: Records, rngs: Words) -> list[list[int]]:
+        """For each state all actions of the turn that its search has decided; with `nodes` the first alone."""
+        turns: list[list[int]] = [[]] * len(states)
 
         def run(part: slice) -> None:
-            for row in rows[part]:
-                found = self.search(states[row : row + 1])
+            for row in range(len(states))[part]:
+                one = states[row : row + 1]
+                found = self.search(one)
                 if found.stopped and len(states) > 1:
                     raise KeyboardInterrupt  # it was meant for the match
-                actions[row] = found.action
-                if not self.nodes:
-                    self._plan(states[row : row + 1], found.line)
+                turns[row] = [found.action] if self.nodes else self._whole_turn(one, found.line)
 
-        over_slices(run, len(rows), self.threads, 1)
-        return self._turns.without_circles(states, actions)
+        over_slices(run, len(states), self.threads, 1)
+        return turns
+
+    def _whole_turn(self, state: Records, line: list[int]) -> list[int]:
+        """The actions of the turn that a line begins in a state [1]. Where the line ends too soon, since the table knew
+        the value of what follows, a short search goes on from there: the table still knows it."""
+        turn, after = turn_of(self.game, state, line)
+        while after["outcome"][0] == RUNNING and after["to_move"][0] == state["to_move"][0] and len(turn) < DEEPEST:
+            more, after = turn_of(self.game, after, self.search(after, self.seconds * AFTERWARDS).line)
+            turn += more
+        return turn
 
     def compile_kernels(self) -> None:
         self.search(self.game.fresh, 0.0, depth=1)
-        self._turns.compile()
-
-    def _plan(self, state: Records, line: list[int]) -> None:
-        """Remember the actions of a line that belong to the same turn."""
-        state, side = state.copy(), state["to_move"][0]
-        for now, then in itertools.pairwise(line):
-            self.game.kernels().play_all(state, np.array([now], np.int32), np.zeros(1, np.uint64), self.game.work())
-            if state["to_move"][0] != side or len(self._plans) > PLANS:
-                return
-            self._plans[fields_of(state[0])] = then
 
     def search(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
@@ -184,11 +184,6 @@ class TimedMinimax:
         if not hasattr(self._buffers, "own"):
             self._buffers.own = Buffers(new_stack(self.game), new_memory(self.game, self.entries))
         return self._buffers.own
-
-
-def fields_of(state: np.void) -> bytes:
-    """All that a record holds, without the gaps between its fields, which a copy does not keep."""
-    return b"".join(state[name].tobytes() for name in state.dtype.names or ())
 
 
 class Buffers(NamedTuple):

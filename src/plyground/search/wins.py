@@ -1,6 +1,8 @@
-"""Wins within the turn: what a player must not overlook. An exhaustive search of one turn in any game."""
+"""Turns of several actions in any game: the positions that one reaches, and the wins that nobody must overlook."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +64,18 @@ def after_actions(game: Game, states: Records, actions: Ints, rng: np.uint64) ->
     after = states.copy()
     game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), game.work())
     return after
+
+
+def turn_of(game: Game, state: Records, line: Sequence[int]) -> tuple[list[int], Records]:
+    """The actions of a line, played from a state [1] of a game without chance, that belong to its first turn, and the
+    state [1] after them: the turn goes on there if the line ends before it."""
+    side, turn = state["to_move"][0], list[int]()
+    for action in line:
+        if state["outcome"][0] != RUNNING or state["to_move"][0] != side:
+            break
+        turn.append(action)
+        state = after_actions(game, state, np.array([action], np.int32), np.uint64(0))
+    return turn, state
 
 
 def without_luck(game: Game, states: Records, actions: Ints, after: Records, rng: np.uint64) -> Bools:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from plyground import specs
+from plyground.agents.turns import Turn
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
 from plyground.web import host, messages, requests, thinking
@@ -46,6 +47,7 @@ class Live:
         self.lock = asyncio.Lock()  # one change after the other
         self.pages: set[Page] = set()
         self.thinker: asyncio.Task[None] | None = None
+        self.turn: Turn | None = None  # that an agent is in: any process goes on with it
         self.flag: asyncio.TimerHandle | None = None  # when the clock of the side to move runs out
         self.review: tuple[list[int], messages.ReviewResult] | None = None  # the reviewed actions, and their review
 
@@ -368,12 +370,12 @@ class Tables:
         make_spec = live.agents[seat]
         try:
             spec = make_spec() if make_spec else ""
-            action = await self.workers.think(now.place, spec, random.getrandbits(48))
+            thought = await self.workers.think(now.place, spec, random.getrandbits(48), live.turn)
             if YOU not in saved.players:
                 await asyncio.sleep(max(0.0, live.saved.speed - (time.monotonic() - begun)))
             async with live.lock:
-                await self._run(live, "reply", action)
-                live.thinker = None
+                await self._run(live, "reply", thought.action)
+                live.thinker, live.turn = None, thought.turn
         except Exception as error:
             live.thinker = None
             live.tell(messages.Failed(table, f"{name} has failed: {sentence(error)}. The game is paused."))

@@ -33,7 +33,6 @@ LONGEST_NAME, REASON = 40, 100  # characters of a player's name, and of a reason
 QUOTED = re.compile(r"; | in '| \(in |,? such as ")  # where an error begins to quote
 EVERY = 0.15  # seconds between two answers of an analysis or a review
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
-SHARPNESS = 0.1  # temperature of the softmax that turns values into shares
 LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
 
 
@@ -265,39 +264,17 @@ def accuracy(plies: Sequence[PlyReview], side: int) -> float:
 
 
 def policy_of(agent: Any, position: Position) -> NetworkPolicy:
-    """A checkpoint's shares of the legal moves and its puzzles; a table or another agent: its choice alone."""
-    legal, solved = position.legal(), puzzles.solved(position.game, agent)
-    value, outputs = _outputs(agent, position, legal) if hasattr(agent, "network") else (None, {})
-    chosen = -1 if outputs or not legal else position.ask(agent)
-    shares = _softmax([outputs[action] for action in legal]) if outputs else [float(a == chosen) for a in legal]
-    moves = [
-        PolicyMove(action, position.name(action), position.clicks(action), share, outputs.get(action))
-        for action, share in zip(legal, shares, strict=True)
-    ]
+    """What a checkpoint thinks of a position, and its puzzles; a table tells its choice alone."""
+    solved, paths = puzzles.solved(position.game, agent), position.paths()
+    if hasattr(agent, "analyse") and not position.over:
+        found: Analysis = position.analyse(agent)
+        told = {move.action: (move.prior, move.value) for move in found.moves}
+        value = found.value
+    else:
+        chosen = -1 if position.over else position.ask(agent)
+        told, value = {action: (float(action == chosen), None) for action in paths}, None
+    moves = [PolicyMove(action, position.name(action), path, *told[action]) for action, path in paths.items()]
     return NetworkPolicy(value, moves, solved)
-
-
-def _outputs(agent: Any, position: Position, legal: Sequence[int]) -> tuple[float | None, dict[int, float]]:
-    """The network's output for each legal action, scaled so that a softmax with SHARPNESS gives its policy."""
-    import torch
-
-    view, rows = agent.view, agent.view.rows(position.states)
-    with torch.inference_mode():
-        values = agent.network(view.observe(rows))
-    places = view.legal(rows)[0].nonzero()[:, 0]  # [L] outputs of legal actions
-    repeated = rows.expand(len(places), *rows.shape[1:])
-    actions = view.action_of(repeated, places).tolist()
-    found = {int(action): float(values[0, place]) for action, place in zip(actions, places.tolist(), strict=True)}
-    widest = max(map(abs, found.values()), default=0.0)
-    is_value = widest <= 1.5  # values are in [-1, 1]; logits are not
-    scale = 1.0 if is_value else SHARPNESS
-    best = max(found.values(), default=0.0) if is_value else None
-    return best, {action: found[action] * scale for action in legal if action in found}
-
-
-def _softmax(values: Sequence[float]) -> list[float]:
-    weights = np.exp((np.array(values) - max(values, default=0.0)) / SHARPNESS)
-    return (weights / weights.sum()).tolist()
 
 
 def climb(game: Game, specs: Sequence[str], games: int) -> Iterator[Climbed]:

@@ -26,6 +26,7 @@ from numba.core.errors import NumbaError
 
 from plyground import specs
 from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
+from plyground.agents.turns import Turn
 from plyground.checks.places import fault_of_file
 from plyground.errors import Error
 from plyground.web import host, thinking
@@ -52,6 +53,8 @@ class Think(Job, frozen=True, kw_only=True):
     place: Place
     agent: str
     seed: int
+    turn: Turn | None = None
+    """that the agent is in"""
 
 
 class Call(Job, frozen=True, kw_only=True):
@@ -109,6 +112,8 @@ Jobs = Think | Call | Advise | Analyse | Review | ShowPolicy | Climb | Cancel
 
 class Thought(msgspec.Struct, frozen=True):
     action: int
+    turn: Turn | None
+    """the same after the action, if it goes on: for the next `Think` of this game, in whatever process"""
     seconds: float
     """without the time to make the agent ready"""
 
@@ -187,11 +192,12 @@ def _path_of(job: Any) -> Path:
 
 def _think(job: Think) -> Thought:
     position, agent = job.place.read(), ready_agent(job.place.game, job.agent)
+    position.turns = {0: job.turn} if job.turn else {}
     begun = time.perf_counter()
     action = position.ask(agent, job.seed)
     if action == GIVES_UP:
         raise Error(f"{job.agent} gives up: {why_it_gives_up(agent)}")
-    return Thought(action, time.perf_counter() - begun)
+    return Thought(action, position.turns.get(0), time.perf_counter() - begun)
 
 
 class Worker:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar, get_type_hints
 import msgspec
 
 from plyground import specs
+from plyground.agents.turns import Turn
 from plyground.checks.passed import has_passed
 from plyground.errors import Error
 from plyground.game import Game
@@ -306,21 +307,23 @@ class Workers:
         kind = get_type_hints(function)["return"]
         return await self._one(lane, job(function.__name__, arguments), kind, ANSWERING if seconds else THINKING)
 
-    async def think(self, place: Place, agent: str, seed: int) -> int:
-        """The action of an agent. If its worker dies, another one tries once more."""
+    async def think(self, place: Place, agent: str, seed: int, turn: Turn | None = None) -> Thought:
+        """The action of an agent, which is in this turn. If its worker dies, another one tries once more."""
         try:
-            return await self._think(place, agent, seed)
+            return await self._think(place, agent, seed, turn)
         except WorkerFailed as error:
             if str(error) != DIED:
                 raise
-            return await self._think(place, agent, seed)
+            return await self._think(place, agent, seed, turn)
 
-    async def _think(self, place: Place, agent: str, seed: int) -> int:
+    async def _think(self, place: Place, agent: str, seed: int, turn: Turn | None) -> Thought:
         key, lanes = (place.game, agent), self.of(place.game)
         lane = lanes.quick if self.seconds.get(key, QUICK) < QUICK else lanes.slow
-        thought = await self._one(lane, Think(number=next(self.numbers), place=place, agent=agent, seed=seed), Thought)
-        self.seconds[key] = thought.seconds
-        return thought.action
+        job = Think(number=next(self.numbers), place=place, agent=agent, seed=seed, turn=turn)
+        thought = await self._one(lane, job, Thought)
+        if turn is None or not turn.plan:  # else it had nothing to think about
+            self.seconds[key] = thought.seconds
+        return thought
 
     async def ask(self, game: str, job: Callable[[int], Job], kind: type[Kind]) -> Kind:
         """The one answer to a job of the slow lane of a game."""
