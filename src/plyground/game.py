@@ -25,6 +25,7 @@ from plyground.games import GAMES
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
+from plyground.games.rng import agent_seeds, seeds
 from plyground.games.spellings import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.checked import without_lock, without_own_cache
@@ -270,6 +271,11 @@ class Game:
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""
         return states.copy() if self.rules.SEARCHED == self.rules.STATE else self.heads(states)
+
+    def agent_rngs(self, seed: int, n: int) -> NDArray[np.uint64]:
+        """[n] generators for the agents of games whose own are `seeds(seed, n)`. Where something can be foreseen, no
+        calculation leads from one to the other; elsewhere they, and so the games, stay those of older versions."""
+        return agent_seeds(seed, n) if self.uncertain else seeds(seed + 1, n)
 
     def redrawn(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.void]:
         """[N] the states as the seats to act may know them: where something is hidden, copies in which that is drawn

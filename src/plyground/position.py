@@ -227,6 +227,10 @@ class Position:
         rngs = agent_seeds(seed, 1)
         return Position(self.game, states_for(agent, self.game, self.states, rngs)), rngs
 
+    def in_thought(self) -> Position:
+        """The position to play on in thought: dice to come, and what is hidden from the seat to act, are drawn anew."""
+        return self.seen_by(None)[0]
+
     def evaluate(self) -> float:
         """The game's own evaluation, from -1 (the side to move loses) to 1 (it wins)."""
         if "evaluate" not in self.game.rules.compiled:
@@ -246,8 +250,9 @@ class Position:
             raise InvalidValue(
                 f"{agent} does not tell what it thinks of moves; ask a search, minimax, a network or a solver"
             )
-        found = agent.analyse(*self.seen_by(agent, seed))
-        return found.written_by(self.written) if hasattr(found, "written_by") else found  # an agent of one's own
+        seen, rngs = self.seen_by(agent, seed)
+        found = agent.analyse(seen, rngs)
+        return found.written_by(seen.written) if hasattr(found, "written_by") else found  # an agent of one's own
 
     def written(self, line: Sequence[str]) -> list[str]:
         """A line of actions' names turn by turn, as people write it: `["Nf3", "e5"]`, `["e2>e4", "e7>e5"]`. A last turn

@@ -15,7 +15,7 @@ from naive.minimax import naive_minimax
 from plyground import specs
 from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, ask, entries, known, make
 from plyground.checks import laws
-from plyground.games.rng import STEP, seeds
+from plyground.games.rng import MIX_1, MIX_2, STEP, seeds
 from plyground.learners.evaluation import notation
 from plyground.play.session import Session
 from plyground.play.watching import by_agents
@@ -321,6 +321,8 @@ def test_results_say_who_sees_what_is_hidden(tmp_path: Path) -> None:
         ladder = pg.ladder(duel, openly, "random", games=4, path=kept)
         assert f"{openly} (sees what is hidden)" in str(ladder)
         assert "random (" not in str(ladder)
+    file.write_text(PEEK.replace("sees_all = True", "pass"))
+    assert f"{openly} (sees what is hidden)" in str(pg.ladder(duel, openly, "random", "level:2", games=4, path=kept))
     assert "hidden" not in str(pg.match("connect_four", make("random", "connect_four"), Seeing(), games=4))
 
 
@@ -348,10 +350,28 @@ def steps_between(one: Any, other: Any) -> Any:
         return np.minimum(found, np.uint64(0) - found)
 
 
+def unscattered(numbers: Any) -> Any:
+    """The inverse of `scatter`."""
+    with np.errstate(over="ignore"):
+        x = numbers ^ (numbers >> np.uint64(31)) ^ (numbers >> np.uint64(62))
+        x = x * np.uint64(pow(int(MIX_2), -1, 2**64))
+        x = x ^ (x >> np.uint64(27)) ^ (x >> np.uint64(54))
+        x = x * np.uint64(pow(int(MIX_1), -1, 2**64))
+        return x ^ (x >> np.uint64(30)) ^ (x >> np.uint64(60))
+
+
+def seeds_behind(rngs: Any, rows: int) -> Any:
+    """[rows, N] the seeds of which `seeds` makes generators [N], were they in these rows."""
+    with np.errstate(over="ignore"):
+        starts = unscattered(rngs) - np.arange(rows, dtype=np.uint64)[:, None] * STEP
+        return unscattered(starts) - STEP
+
+
 @pytest.mark.compiled
 def test_no_agent_has_the_generator_of_its_game() -> None:
     """An agent that had it would know what chance does next: of all that are handed out, none is within a million
-    numbers of those that decide."""
+    numbers of those that decide, and none tells a seed that is near to the game's."""
+    assert (seeds_behind(seeds(5, 3), 3).diagonal() == 5).all()
     pig = pg.load(TESTS / "tiny_games" / "pig.py")
 
     def asked(play: Any, games: int = 1, seed: int = 0) -> None:
@@ -360,6 +380,8 @@ def test_no_agent_has_the_generator_of_its_game() -> None:
         assert agent.rngs
         handed = np.concatenate(agent.rngs)
         assert (steps_between(handed[:, None], seeds(seed, games)) > 1_000_000).all()
+        first = agent.rngs[0]  # drawn from by nobody
+        assert (seeds_behind(first, 2 * games) - np.uint64(seed) > 1_000_000).all()
         positions = [pg.Position(pig, states[:1]).rngs for states in agent.states]  # in which it plays on in thought
         assert (steps_between(np.concatenate(positions)[:, None], seeds(seed, games)) > 1_000_000).all()
 

@@ -185,7 +185,8 @@ def climb(
     check_pairs(games)
     made = dict(own or {})
     players = {name: made[name] if name in made else make(name, game) for name in names}  # an unknown spec is an error
-    ladder = replace(ladder, all_seeing=tuple(name for name in names if all_seeing(game, players[name])))
+    seeing = tuple(name for name in names if name in ladder.all_seeing or all_seeing(game, players[name]))
+    ladder = replace(ladder, all_seeing=seeing)  # one that has seen what is hidden keeps its results, and their warning
     played = {frozenset((result.a, result.b)) for result in ladder.results}
     missing = [pair for pair in itertools.combinations(names, 2) if frozenset(pair) not in played]
     here = (play_match(game, players[a], players[b], games, seed) for a, b in missing)

@@ -171,7 +171,7 @@ def play_pairs(
     games = 2 * len(pairs)
     states, game_rngs, plies = openings(game, len(pairs), seed, opening_plies, book, pairs.start)
     states, game_rngs, plies = np.repeat(states, 2), np.repeat(game_rngs, 2), np.repeat(plies, 2)  # [games]
-    rngs = seeds(seed + 1, 2 * pairs.stop)[2 * pairs.start :]  # [games] the agents' generators
+    rngs = game.agent_rngs(seed, 2 * pairs.stop)[2 * pairs.start :]  # [games]
     swapped = np.arange(games) % 2  # in odd rows `second` has the first side
     faults, turns = list[str](), Turns()
     limit = max_plies or game.rules.MAX_PLIES

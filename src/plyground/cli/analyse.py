@@ -95,7 +95,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
 def _so_far(found: Analysis, position: Position) -> str:
     """A line while a search goes on: `40,000 simulations in 6 s, best so far e2>e4 (+0.03)`."""
     best = found.moves[0]
-    turn = typed.written(position, best.line)[0]
+    turn = typed.written(position.in_thought(), best.line)[0]
     return f"{found.effort} in {found.seconds:.0f} s, best so far {turn} ({best.judgement})"
 
 
@@ -115,6 +115,7 @@ class Explainer:
 def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     """The moves of a position as people write them, the best first, with the columns that the agent can fill; 0 rows:
     all."""
+    position = position.in_thought()
     turns = {move.action: typed.turns_of(position, typed.actions_of(position, move.line)) for move in found.moves}
     lines = {action: [turn.text for turn in line] for action, line in turns.items()}
     columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: lines[move.action][0]}

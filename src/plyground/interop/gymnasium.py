@@ -86,7 +86,7 @@ class AgainstAgent:
         self.states, self.next_states = np.zeros(n, game.rules.STATE), np.zeros(n, game.rules.HEAD)  # [N]
         self.sides, self.plies = np.zeros(n, np.int8), np.zeros(n, np.int32)  # [N] the caller's sides; plies played
         self._next_sides = self.sides.copy()  # [N] the sides in `next_states`
-        self.rngs, self.agent_rngs, self.side_rngs = (seeds(k, n) for k in range(3))  # [N] each
+        self._seed(0)
         self.turns = Turns()  # those that the opponent is in, by row
         self._kernels, self._work, self._all = game.kernels(), game.work(), np.arange(n)
         self._words = as_words(self.states, game.rules.STATE.alignment)  # [N, W] the same memory, faster to index
@@ -97,13 +97,19 @@ class AgainstAgent:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(other, name, value.copy())
+        other.turns = dict(self.turns)
         other._words = as_words(other.states, self.game.rules.STATE.alignment)
         return other
 
     def reset(self, seed: int | None = None) -> None:
         if seed is not None:
-            self.rngs, self.agent_rngs, self.side_rngs = (seeds(seed + k, len(self.states)) for k in range(3))
+            self._seed(seed)
         self.begin(self._all)
+
+    def _seed(self, seed: int) -> None:
+        n = len(self.states)
+        self.rngs, self.agent_rngs = seeds(seed, n), self.game.agent_rngs(seed, n)  # [N] each
+        self.side_rngs = seeds(seed + 2, n)  # [N]
 
     def begin(self, rows: Rows) -> None:
         """New games in these rows, up to the caller's first turn."""

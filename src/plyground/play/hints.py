@@ -28,7 +28,7 @@ class Hint(NamedTuple):
 
 def hint(position: Position) -> Hint:
     """The game's own advice, and the best turn by its solver or, where there is none, by its adviser."""
-    game = position.game
+    game, position = position.game, position.in_thought()
     own = [advice] if game.rules.advise is not None and (advice := game.rules.advise(position)) else []
     scores = solve(position)
     found = _by_solver(position, scores) if scores else _by_agent(position, adviser(game))
@@ -49,7 +49,7 @@ def early_hint(position: Position) -> Hint | None:
     simple = "minimax:nodes=300" if can_search(game) else next(iter(game.rules.SCORERS), "")
     if game.word not in GAMES or not simple:
         return None
-    found = _by_agent(Position(game, position.states, rngs=position.rngs), simple)
+    found = _by_agent(Position(game, position.states).in_thought(), simple)
     return Hint(found.actions, f"{found.text} (at first sight: the better adviser is being compiled)")
 
 

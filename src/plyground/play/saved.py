@@ -163,7 +163,7 @@ def _turn(position: Position, name: str) -> list[int]:
     except IllegalAction as error:
         refusal = error
     try:
-        return typed.read(position, name)
+        return typed.read(position, name, played=True)
     except typed.Ambiguous:
         raise
     except IllegalAction:

@@ -32,6 +32,7 @@ class Thoughts(NamedTuple):
 def think(position: Position, agent: Any) -> Thoughts:
     """What an agent thinks of each move. One that plays by a rule has no values: then its rule, its turn, and the
     values of the game's `evaluate` or scorer."""
+    position = position.in_thought()
     first = position.analyse(agent)
     found = in_whole_turns(position, agent, first)
     chosen = [move for move in found.moves if move.prior > 0.0]
@@ -64,8 +65,8 @@ def _at_a_glance(position: Position) -> tuple[Analysis | None, str]:
 
 def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
     """The same, where a turn has several actions, with the rest of the turn as the agent would play it; moves for which
-    there is no time keep neither value nor prior."""
-    if position.game.rules.turn_text is None:
+    there is no time keep neither value nor prior. Nobody knows how a turn goes on after dice or hidden cards."""
+    if position.game.rules.turn_text is None or position.game.uncertain:
         return found
     by_prior, end = len({move.prior for move in found.moves}) > 1, time.perf_counter() + SECONDS
     moves = list[MoveAnalysis]()

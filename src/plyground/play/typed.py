@@ -35,14 +35,16 @@ class Ambiguous(IllegalAction):
     """A text that may mean several moves; the message asks which."""
 
 
-def read(position: Position, text: str) -> list[int]:
-    """The actions that a text means: one action by its name or a part of it, or all actions of one turn."""
+def read(position: Position, text: str, played: bool = False) -> list[int]:
+    """The actions that a text means: one action by its name or a part of it, or all actions of one turn. `played`: it
+    tells of a turn that was played, so that what chance did in it is known."""
     text = without_number(position, text)
     found = candidates(position, text)
     longer = [] if found else completions(position, text)
     if len(found) > 1 or longer:
         raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
-    moves = found or _one_by_one(position, text.split()) or whole_turn(position, text) or pawn_turn(position, text)
+    moves = found or _one_by_one(position, text.split(), played) or whole_turn(position, text, played)
+    moves = moves or pawn_turn(position, text)
     short = [] if moves else short_turns(position, text)
     exact = [turn.actions for turn in short if _goes_to(turn) == _target(text)]
     if short and len(exact) != 1:
@@ -113,11 +115,11 @@ def _distance(text: str, name: str) -> float:
     return math.inf
 
 
-def whole_turn(position: Position, text: str) -> list[int]:
+def whole_turn(position: Position, text: str, played: bool = False) -> list[int]:
     """The actions of a whole turn in the game's own notation; none where it has no such notation."""
     read_turn = position.game.rules.typed_turn
     try:
-        return _one_by_one(position, read_turn(text, position.to_move)) if read_turn else []
+        return _one_by_one(position, read_turn(text, position.to_move), played) if read_turn else []
     except InvalidText:
         return []
 
@@ -166,16 +168,26 @@ def asked(position: Position, text: str) -> list[str]:
     return [notation(position, action) for action in actions] or list(map(_complete, short_turns(position, text)))
 
 
-def _one_by_one(start: Position, parts: Sequence[str]) -> list[int]:
+def _one_by_one(start: Position, parts: Sequence[str], played: bool) -> list[int]:
     """The actions that the parts mean in this order, all of one side; none unless each part has one meaning."""
-    position, actions = start, list[int]()
+    position: Position | None = start
+    actions = list[int]()
     for part in parts:
-        found = candidates(position, part) if position.to_move == start.to_move else []
+        if position is None or position.to_move != start.to_move:
+            return []
+        found = candidates(position, part)
         if len(found) != 1:
             return []
         actions += found
-        position = position.play(found[0])
+        position = position.play(found[0]) if played else _foreseen(position, found[0])
     return actions
+
+
+def _foreseen(position: Position, action: int) -> Position | None:
+    """The position after an action that nobody has played yet; None where it depends on chance or on what is hidden: to
+    read on there, or to refuse it, would tell the dice before they are thrown."""
+    after = position.play(action)
+    return None if position.game.rules.hidden or (after.rngs != position.rngs).any() else after
 
 
 def question(text: str, names: Sequence[str]) -> str:
@@ -273,10 +285,13 @@ def _turns_of_two(position: Position) -> list[Turn]:
     """The legal turns, at most two actions of each."""
     lines = list[list[int]]()
     for action in position.legal():
-        after = position.play(action)
-        goes_on = after.to_move == position.to_move and not after.over
-        lines += [[action, second] for second in after.legal()] if goes_on else [[action]]
-    return [turns_of(position, line)[0] for line in lines]
+        after = _foreseen(position, action)
+        if after is None or after.over or after.to_move != position.to_move:
+            lines.append([action])
+        else:
+            lines += [[action, second] for second in after.legal()]
+    thought = position.in_thought()
+    return [turns_of(thought, line)[0] for line in lines]
 
 
 def words_of_moves(position: Position) -> list[list[str]]:

@@ -137,8 +137,9 @@ def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iter
     threats = threats_in(position) if with_threats else []
     last: Found | None = None
     told = False
+    thought = position.in_thought()
     for each in agent.analyst()(*position.seen_by(agent), EVERY):
-        last = _found(position, add_scores(each, scores), threats)
+        last = _found(thought, add_scores(each, scores), threats)
         told = bool(each.nodes) or each.simulations >= len(each.moves)  # before that, the value is that of chance
         if told:
             yield last
