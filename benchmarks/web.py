@@ -67,9 +67,15 @@ class Client:
         return time.perf_counter() - begun
 
 
+def page(address: str) -> connect:
+    """A connection of a page to the address that the server has printed, which has a token."""
+    host, _, token = address.partition("/?")
+    return connect(f"ws://{host}/socket?{token}", origin=f"http://{host}", max_size=None)  # pyright: ignore
+
+
 async def play(address: str, game: str, agent: str, end: float, pause: Sequence[float], times: list[float]) -> None:
     await asyncio.sleep(random.uniform(0, pause[1]))  # people do not come all in the same moment
-    async with connect(f"ws://{address}/socket", origin=f"http://{address}", max_size=None) as socket:  # pyright: ignore
+    async with page(address) as socket:
         client = Client(socket)
         await client.begin(game, agent)
         while time.monotonic() < end:
@@ -104,7 +110,7 @@ async def finish(address: str, pid: int, game: str, agent: str, count: int) -> N
     numbers = iter(range(count + 1))
 
     async def one_page() -> None:
-        async with connect(f"ws://{address}/socket", origin=f"http://{address}", max_size=None) as socket:  # pyright: ignore
+        async with page(address) as socket:
             client = Client(socket)
             for number in numbers:
                 if number % max(1, count // 10) == 0:

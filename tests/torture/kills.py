@@ -23,7 +23,7 @@ from plyground.web import store
 from plyground.web.house import House
 from plyground.web.store import Store
 from plyground.web.trust import Trust
-from served import Client, Served, serving
+from served import TOKEN, Client, Served, serving
 from torture import MOST_FINDINGS, Deadline, Report
 
 LATEST, PATIENCE = 2.0, 60.0  # seconds from the first moves to the kill, and until there are moves
@@ -40,7 +40,7 @@ def started(folder: Path) -> Generator[tuple[subprocess.Popen[str], Served]]:
     try:
         assert process.stdout is not None
         port = int(process.stdout.readline())
-        yield process, Served(cast("House", None), Trust("127.0.0.1", port, ""))
+        yield process, Served(cast("House", None), Trust("127.0.0.1", port, TOKEN))
     finally:
         process.kill()
         process.communicate()
@@ -123,6 +123,7 @@ def run(seed: int, seconds: float) -> Report:
         while not cases or (not deadline.over() and len(findings) < MOST_FINDINGS):
             folder = Path(name) / str(folders)
             found, count = kill_one(folder, rng)
+            found += [] if count else ["no page has seen a game: nothing is proved"]
             findings += [f"kill {cases}: {each}" for each in found]
             games, cases = games + count, cases + 1
             folders += len(list((folder / "tables").iterdir())) > MANY

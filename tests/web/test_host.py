@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -120,7 +121,10 @@ def test_a_game_that_cannot_begin_says_why(served: Served, name: str, words: str
 def test_a_server_whose_game_hangs_ends_at_once_and_keeps_all_games(number: signal.Signals, tmp_path: Path) -> None:
     options = ["--game", write(tmp_path, "compiled"), "--tables", str(tmp_path / "tables"), "--runs", str(tmp_path)]
     line = [sys.executable, "-m", "plyground", "serve", *options]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    variables = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=variables) as process:
         try:
             assert process.stdout is not None
             host = re.search(r"http://([^/]+)/(\S*)", process.stdout.readline())
@@ -138,3 +142,4 @@ def test_a_server_whose_game_hangs_ends_at_once_and_keeps_all_games(number: sign
         finally:
             process.kill()
     assert json.loads((tmp_path / "tables" / f"{table}.json").read_text())["saved"]["actions"] == [0]
+    wait_until(lambda: not list(temporary.glob("plyground-*")), 10.0)  # its processes end by themselves

@@ -203,8 +203,9 @@ def _think(job: Think) -> Thought:
 class Worker:
     """The loop of the process."""
 
-    def __init__(self, jobs: IO[bytes], answers: IO[bytes], left: IO[Any] = sys.stderr) -> None:
-        self.jobs, self.answers, self.limit = jobs, answers, Limit(left)
+    def __init__(self, jobs: IO[bytes], answers: IO[bytes], left: Path | None = None) -> None:
+        self.jobs, self.answers, self.left = jobs, answers, left
+        self.limit = Limit(left.open("wb") if left else sys.stderr)
         self.waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.cancelled = 0  # the number of the newest job that is no longer wanted
 
@@ -219,6 +220,8 @@ class Worker:
                 self.waiting.put(job)
         if engines := sys.modules.get("plyground.agents.uci"):
             engines.close_all()
+        if self.left is not None:  # a server that was killed has not removed it
+            self.left.unlink(missing_ok=True)
         os._exit(0)
 
     def run(self) -> None:
@@ -262,7 +265,7 @@ def main() -> None:
     that says what a process was at when its limit ended it."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Worker(sys.stdin.buffer, answers, Path(sys.argv[1]).open("wb") if sys.argv[1:] else sys.stderr)  # noqa: SIM115
+    worker = Worker(sys.stdin.buffer, answers, Path(sys.argv[1]) if sys.argv[1:] else None)
     threading.Thread(target=worker.read, daemon=True).start()
     worker.run()
 
