@@ -137,6 +137,23 @@ def test_ctrl_c_twice_ends_training_in_an_endless_rule(place: str, kernel: str, 
     assert process.returncode == 130
 
 
+def test_a_command_that_was_stopped_does_not_wait_for_the_end_of_python() -> None:
+    """Which takes a second with torch and numba, and many on a busy machine. Whoever reads its output may be gone."""
+    late = 'import atexit; atexit.register(print, "late"); from plyground.cli import ctrl_c'
+    for code, said in ((130, "words\n"), (0, "words\nlate\n")):
+        with started(["-c", f'{late}; print("words"); ctrl_c.leave({code})']) as process:
+            assert process.communicate(timeout=60) == (said, "")
+        assert process.returncode == code
+    with started(
+        ["-c", f'{late}; import time; time.sleep(1); print("words"); ctrl_c.leave(130)'], PYTHONUNBUFFERED=""
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert process.returncode == 130
+
+
 def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
     """In all others it ends the process: within an import of torch an exception would abort it."""
 

@@ -106,6 +106,8 @@ def packed(path: Path, **changes: object) -> Path:
         ({"filename": "x" * 400}, "cannot unpack|is not a packed run"),
         ({"filename": "x" * 60_000}, "cannot unpack|is not a packed run"),
         ({"filename": "x/" * 30_000 + ".."}, "would be written outside the run"),
+        ({"filename": "x/" * 30_000 + "x"}, "which lies 30,000 folders deep"),
+        ({"filename": "x/" * 1_000 + "x"}, "which lies 1,000 folders deep"),
         ({"filename": ""}, "'', which has an empty name"),
         ({"filename": "."}, "'.', which has an empty name"),
     ],

@@ -6,6 +6,7 @@ games until it is killed at a random moment. Then every game that a page has see
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -26,7 +27,8 @@ from plyground.web.trust import Trust
 from served import TOKEN, Client, Served, serving
 from torture import MOST_FINDINGS, Deadline, Report
 
-LATEST, PATIENCE = 2.0, 60.0  # seconds from the first moves to the kill, and until there are moves
+LATEST = 2.0  # seconds from the first moves to the kill
+PATIENCE = 300.0  # seconds until there are moves: games may have to be compiled
 PAGES = 4
 MANY = 60  # games; then the next server begins with none
 Seen = dict[str, tuple[int, list[str]]]
@@ -36,7 +38,8 @@ Seen = dict[str, tuple[int, list[str]]]
 def started(folder: Path) -> Generator[tuple[subprocess.Popen[str], Served]]:
     """A server in a process of its own."""
     command = [sys.executable, "-m", "torture.kills", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
         port = int(process.stdout.readline())
@@ -84,7 +87,7 @@ def answer(page: Client, position: Any, rng: random.Random) -> None:
 
 def kill_one(folder: Path, rng: random.Random) -> tuple[list[str], int]:
     """Start a server, kill it while pages play; the findings, and how many games they have seen."""
-    seen, begun = Seen(), threading.Event()
+    seen, begun, nobody = Seen(), threading.Event(), list[str]()
     with started(folder) as (process, served):
         pages = [
             threading.Thread(target=play, args=(served, kind, seen, begun, random.Random(rng.random())))
@@ -92,12 +95,13 @@ def kill_one(folder: Path, rng: random.Random) -> tuple[list[str], int]:
         ]
         for page in pages:
             page.start()
-        begun.wait(PATIENCE)
+        if not begun.wait(PATIENCE):
+            nobody = [f"no page was shown three moves within {PATIENCE:.0f} s"]
         time.sleep(rng.uniform(0.0, LATEST))
         process.kill()
         for page in pages:
             page.join()
-    return lost(folder / "tables", seen), len(seen)
+    return nobody + lost(folder / "tables", seen), len(seen)
 
 
 def lost(folder: Path, seen: Seen) -> list[str]:

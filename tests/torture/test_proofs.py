@@ -225,6 +225,13 @@ def test_kills_finds_what_is_not_on_disk(tmp_path: Path) -> None:
     assert kills.lost(tmp_path, seen) == [f"{'a' * 16} is damaged", "b.json is left"]
 
 
+def test_kills_finds_that_nobody_has_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is wrong with the server or the pages: a kill that no game has seen proves nothing."""
+    monkeypatch.setattr(kills, "PATIENCE", 0.5)
+    monkeypatch.setattr(kills, "TOKEN", "another")
+    assert kills.run(0, 0.0).findings == ["kill 0: no page was shown three moves within 0 s"]
+
+
 def test_determinism_finds_what_differs_between_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     def variant(cases: Sequence[str], seed: int, threads: int, *_: Any) -> dict[str, str]:
         return {case: f"{case} {threads if case == 'match sequence' else ''}" for case in cases}

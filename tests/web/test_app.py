@@ -127,6 +127,13 @@ def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
         assert "more than 1,000,000" in refused["text"]
 
 
+def test_a_request_of_the_largest_characters_is_read(served: Served) -> None:
+    """The page counts characters; each that it sends may be three bytes."""
+    with served.page() as page:
+        page.socket.send(json.dumps({"type": "stop", "request": 1, "x": "一" * (LARGEST - 100)}, ensure_ascii=False))
+        assert wait_for_refusal(page)["request"] == 1
+
+
 def test_the_longest_text_passes(served: Served) -> None:
     with served.page() as page:
         text = 20_000 * '[Event "?"]\n"e4"\n'

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import plyground
 from plyground.cli import help as texts
-from plyground.cli.ctrl_c import SAVED, interruptible, say_stopped
+from plyground.cli.ctrl_c import SAVED, STOPPED, interruptible, say_stopped
 from plyground.cli.guesses import correct
 from plyground.cli.words import game_files, option
 from plyground.errors import Error, command, naming_extras, shorten, unknown
@@ -46,7 +46,7 @@ def main() -> None:
         _fail(f"that needs more memory than there is ({error}): ask for less")
     except KeyboardInterrupt as stopped:
         say_stopped(str(stopped))
-        sys.exit(130)
+        sys.exit(STOPPED)
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

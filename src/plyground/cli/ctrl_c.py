@@ -9,11 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPPED = 130  # the exit code, as of a process that Ctrl-C has ended
 SAVED = "what was saved is there"
 GRACE = 2.0  # seconds in which Python must react after Ctrl-C, and a rule must end
 PROBE = signal.SIGUSR1 if sys.platform != "win32" else signal.SIGBREAK  # a signal of no other use here
@@ -186,13 +187,15 @@ def _is_main_thread() -> bool:
 
 
 def leave(code: int | str | None) -> NoReturn:
-    """End the process. LLVM may not be at work when Python ends: a compiler in the background ends with the process."""
+    """End the process. A person who has stopped it does not wait for the end of Python: with torch that takes a second.
+    And LLVM may not be at work then: a compiler in the background ends with the process."""
     background = sys.modules.get("plyground.play.background")
-    if background is None or not background.compiling():
+    if code != STOPPED and (background is None or not background.compiling()):
         sys.exit(code)
     _close_engines()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with suppress(OSError):  # whoever read it is gone
+            stream.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))
 
 
@@ -205,7 +208,7 @@ def _end(kept: str) -> NoReturn:
     """End the process at once, and the engines that it started."""
     say_stopped(kept)
     _close_engines()
-    os._exit(130)
+    os._exit(STOPPED)
 
 
 def _close_engines() -> None:

@@ -32,6 +32,7 @@ Array = NDArray[Any]
 NORM, NORM_EPSILON = "-norm", 1e-5  # of networks.py, which needs torch
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_FILES, MOST_BYTES = 100_000, 2**40
+DEEPEST = 50  # names of folders and a file; a run has 3, and thousands, as a name may have, cannot be removed again
 MOST_RATIO, SMALL = 300, 2**24  # `pack` makes zeros 230 times smaller, nothing more; below SMALL it does no harm
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error)
 """what zipfile raises for archives that are damaged or made by other programs"""
@@ -96,10 +97,11 @@ def _hidden(name: str) -> bool:
 def _check(source: Path, entries: Sequence[zipfile.ZipInfo], run: Path) -> None:
     """Refuse an archive that is not one of ours, before anything is written."""
     faults = [f"{shorten(each.filename)!r}, which {fault}" for each in entries if (fault := _fault(each))]
-    names = [each.filename for each in entries]
-    folders = {parent.as_posix() for name in names for parent in PurePosixPath(name).parents}
-    faults += [f"{shorten(name)!r} twice" for name, count in Counter(names).items() if count > 1]
-    faults += [f"{shorten(name)!r} both as a file and as a folder" for name in names if name in folders]
+    if not faults:  # no name is too deep: all its folders fit the memory
+        names = [each.filename for each in entries]
+        folders = {parent.as_posix() for name in names for parent in PurePosixPath(name).parents}
+        faults += [f"{shorten(name)!r} twice" for name, count in Counter(names).items() if count > 1]
+        faults += [f"{shorten(name)!r} both as a file and as a folder" for name in names if name in folders]
     if faults:
         raise InvalidValue(f"{source} holds {faults[0]}: nothing was unpacked")
     size, home = sum(each.file_size for each in entries), next(each for each in run.absolute().parents if each.exists())
@@ -116,6 +118,7 @@ def _fault(entry: zipfile.ZipInfo) -> str:
     reasons = {
         "would be written outside the run": name.is_absolute() or ".." in name.parts or {"\\", ":"} & set(str(name)),
         "has an empty name": not name.parts,
+        f"lies {len(name.parts) - 1:,} folders deep": len(name.parts) > DEEPEST,
         "is no plain file": kind not in (0, stat.S_IFREG),
         "is encrypted": entry.flag_bits & 1,
         f"is packed by method {entry.compress_type}, not by deflate": entry.compress_type not in METHODS,

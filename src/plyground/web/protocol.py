@@ -76,7 +76,7 @@ def server_config(app: Any, log_level: str = "warning") -> uvicorn.Config:
         access_log=False,
         server_header=False,
         ws="websockets-sansio",
-        ws_max_size=2 * LARGEST,
+        ws_max_size=3 * LARGEST,  # bytes: a character of a page, in UTF-16, has at most three
         ws_per_message_deflate=False,  # on this machine bytes cost less than packing them
         timeout_graceful_shutdown=GRACE,
     )
