@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidText
+from plyground.games.cells import Cells, Group
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS, Actions, Rng, State
 from plyground.games.scene import Cell, Item, Scene, board, status
@@ -57,6 +58,16 @@ def write_planes(state: State, seat: int, out: NDArray[np.float32]) -> None:
 
 
 ENCODERS = (Encoder("planes", 1, (2, 9), np.float32, write_planes, "own cells; the opponent's"),)
+
+
+@njit
+def write_cells(state: State, seat: int, out: NDArray[np.int16]) -> None:
+    for cell in range(9):
+        mark = state["cells"][cell]
+        out[cell] = mark if seat == 0 or mark == 0 else 3 - mark
+
+
+CELLS = Cells((Group("board", 9, 3, (3, 3)),), write_cells)  # 0 empty, 1 own, 2 the opponent's
 
 
 def action_name(state: State, action: int) -> str:

@@ -43,7 +43,7 @@ LAZY = {("game", "position"), ("batch", "backend"), ("position", "agents")}
 CONTRACT = {
     *("rules", "board", "cards", "lines", "patterns", "search", "evaluate"),
     *("text", "drawing", "scene", "sako"),
-    *("encoders", "table_keys", "dataset", "fen"),
+    *("encoders", "cells", "table_keys", "dataset", "fen"),
 }
 """files of a game's folder that import only the contract (modules of `games/` itself) and one another"""
 

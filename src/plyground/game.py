@@ -20,8 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.errors import Error, InvalidText, InvalidValue, is_whole, no_attribute, shorten, shown, unknown
+from plyground.errors import (
+    BrokenGame,
+    Error,
+    InvalidText,
+    InvalidValue,
+    is_whole,
+    no_attribute,
+    shorten,
+    shown,
+    unknown,
+)
 from plyground.games import GAMES
+from plyground.games.cells import Cells
 from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
@@ -345,11 +356,36 @@ class Game:
         flat = out.reshape(len(states), math.prod(chosen.shape))  # [N, size]
         if seat is None:
             over_slices(lambda part: kernels.encode_all(states[part], flat[part]), len(states), threads)
-        elif 0 <= seat < self.rules.SEATS:
-            kernels.encode_for(states, np.full(len(states), seat, np.int32), flat)
         else:
-            raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
+            kernels.encode_for(states, np.full(len(states), self._checked_seat(seat), np.int32), flat)
         return out
+
+    @functools.cached_property
+    def cells(self) -> Cells:
+        """The groups of cells of which models are built."""
+        cells: Cells | None = self.rules.CELLS
+        if cells is None:
+            raise InvalidValue(f"{self} has no cells: add CELLS, as docs/adding_a_game.md says")
+        if len(cells.images) != self.rules.SYMMETRIES:
+            fault = f"`images` of CELLS has {len(cells.images)} rows for {self.rules.SYMMETRIES} SYMMETRIES"
+            raise BrokenGame(f"{self}: {fault}; see {self.rules.place('CELLS')}")
+        return cells
+
+    def write_cells(
+        self, states: NDArray[np.void], seat: int | None = None, out: NDArray[np.int16] | None = None
+    ) -> NDArray[np.int16]:
+        """[N, count] the cells of `states` [N] (`games/cells.py`), for the seat to act in each or for `seat`."""
+        out = self._room(states, (self.cells.count,), np.int16, out)
+        if seat is None:
+            self.kernels("cells").write_all(states, out)
+        else:
+            self.kernels("cells").write_for(states, self._checked_seat(seat), out)
+        return out
+
+    def _checked_seat(self, seat: int) -> int:
+        if not is_whole(seat, 0, self.rules.SEATS - 1):
+            raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {shown(seat)}")
+        return seat
 
     def _room(
         self, states: NDArray[np.void], shape: tuple[int, ...], dtype: type[np.generic], out: NDArray[Any] | None

@@ -63,6 +63,6 @@ def test_right_functions_pass(word: str) -> None:
 
 def test_every_function_is_compiled_with_the_arguments_that_it_takes() -> None:
     names = [function.py_func.__name__ for function, _ in entries(pg.load(ROW))]
-    assert names == ["reset", "legal", "play", "evaluate", "write_planes"]
+    assert names == ["reset", "legal", "play", "evaluate", "write_planes", "write_cells"]
     hops = {function.py_func.__name__: len(arguments) for function, arguments in entries(pg.load(TINY[1]))}
     assert (hops["legal"], hops["play"]) == (3, 4), "with working memory"

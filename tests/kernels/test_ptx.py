@@ -82,6 +82,8 @@ def test_rules_encoders_and_policies_compile_to_ptx(game: pg.Game, ptx: Any) -> 
         out = types.Array(numba.typeof(encoder.dtype(0)), 1, "C")
         assert ptx(encoder.write, state, types.int32, out)
         assert encoder.slot is None or ptx(encoder.slot, types.int32, types.int32)
+    if rules.CELLS is not None:
+        assert ptx(rules.CELLS.write, state, types.int32, types.Array(types.int16, 1, "C"))
     for policy in game.rules.POLICIES.values():
         code = getattr(policy, "py_func", policy).__code__
         assert ptx(policy, *(state, rng, work)[: code.co_argcount])

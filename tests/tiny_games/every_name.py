@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from plyground.errors import InvalidText
+from plyground.games.cells import Cells, Group
 from plyground.games.dataset_format import DatasetFormat
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, Setting
@@ -275,6 +276,12 @@ def write_piles(state, seat, out):
 
 
 @njit
+def write_cells(state, seat, out):
+    out[0], out[1] = state["piles"][LEFT], state["piles"][RIGHT]
+    out[2] = state["secrets"][seat]
+
+
+@njit
 def state_key(state, seat, record, key, notes):
     key[0] = np.uint64(state["piles"][LEFT] + 16 * state["piles"][RIGHT] + 256 * state["secrets"][seat])
 
@@ -300,6 +307,7 @@ class Rightmost:
 
 
 ENCODERS = (Encoder("piles", 1, (3,), np.float32, write_piles, "both piles, and the own secret"),)
+CELLS = Cells((Group("piles", 2, 5, (1, 2)), Group("secret", 1, SECRETS)), write_cells, [[0, 1, 2], [1, 0, 2]])
 KEYS = (
     TableKey(
         "piles",

@@ -71,6 +71,8 @@ def entries(game: Game) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     for encoder in dict.fromkeys(game.encoders.values()):
         if isinstance(encoder.write, Dispatcher):
             yield encoder.write, (state, seat, np.empty(1, encoder.dtype))
+    if game.rules.CELLS is not None and isinstance(game.rules.CELLS.write, Dispatcher):
+        yield game.rules.CELLS.write, (state, seat, np.empty(1, np.int16))
 
 
 def _line(game: Game, error: Exception) -> str:

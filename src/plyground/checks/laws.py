@@ -289,7 +289,7 @@ def rows_are_alone(s: Sample) -> None:
 
 
 def heads_suffice(s: Sample) -> None:
-    """`legal`, `text`, `evaluate` and every encoder read nothing but the HEAD of a state."""
+    """`legal`, `text`, `evaluate`, every encoder and the cells read nothing but the HEAD of a state."""
     rules, heads = s.game.rules, s.game.heads(s.every)
     if rules.HEAD == rules.STATE:
         return
@@ -299,6 +299,9 @@ def heads_suffice(s: Sample) -> None:
         for name in _encoders(s.game):
             same = np.array_equal(s.game.encode(name, few_heads), s.game.encode(name, few))
             s.need(same, f"the encoder {name} reads beyond HEAD")
+        if rules.CELLS is not None:
+            same = np.array_equal(s.game.write_cells(heads), s.game.write_cells(s.every))
+            s.need(same, "`write` of CELLS reads beyond HEAD")
         if "evaluate" in rules.compiled:
             values = np.empty((2, len(heads)), np.float32)
             s.game.kernels("evaluate").evaluate_all(heads, values[0])
@@ -333,6 +336,41 @@ def encoders_fill(s: Sample) -> None:
             s.need(np.isfinite(outs[0]).all(), f"the encoder {name} writes numbers that are not finite")
             inside = encoder.bounds[0] <= outs[0].min() and outs[0].max() <= encoder.bounds[1]
             s.need(inside, f"the encoder {name} writes numbers outside of its bounds {encoder.bounds}")
+
+
+def cells_fill(s: Sample) -> None:
+    """`write` of CELLS writes each cell, a value of its group, for every seat, and leaves the state as it is."""
+    for seat in range(s.game.rules.SEATS if s.game.rules.CELLS is not None else 0):
+        cells, states, unwritten = s.game.cells, s.every, np.iinfo(np.int16).min
+        found = s.game.write_cells(states, seat, np.full((len(states), cells.count), unwritten, np.int16))
+        s.need(_equal(s.game, states, s.every), "`write` of CELLS changes the state")
+        for group in cells.groups:
+            held = found[:, cells.places[group.name]]
+            left = (held == unwritten).any(axis=1)
+            s.need(not left.any(), f"`write` of CELLS leaves cells of {group.name!r} unwritten", states[left])
+            outside = ((held < 0) | (held >= group.values)).any(axis=1)
+            fault = f"`write` of CELLS writes {held.min()} to {held.max()} into {group.name!r}, which has"
+            s.need(not outside.any(), f"{fault} {group.values} values", states[outside])
+
+
+def cells_keep_secrets(s: Sample) -> None:
+    """States that differ only in what a seat cannot see have equal cells."""
+    if s.game.rules.hidden and s.game.rules.CELLS is not None:
+        for seat in range(s.game.rules.SEATS):
+            shown, redrawn = (s.game.write_cells(each, seat) for each in (s.states, _redrawn(s, seat, 6)))
+            peeks = (shown != redrawn).any(axis=1)
+            s.need(not peeks.any(), f"`write` of CELLS shows seat {seat} what it cannot know", s.states[peeks])
+
+
+def cells_follow_symmetries(s: Sample) -> None:
+    """A transformed state has the cells of the state itself, each where `images` of CELLS says."""
+    for k in range(s.game.rules.SYMMETRIES if s.game.rules.CELLS is not None else 0):
+        images, transformed = s.game.cells.images[k], s.every
+        s.game.kernels().transform_all(transformed, np.full(len(transformed), k, np.int32))
+        for seat in range(s.game.rules.SEATS):
+            there, here = (s.game.write_cells(each, seat) for each in (transformed, s.every))
+            other = (there[:, images] != here).any(axis=1)
+            s.need(not other.any(), f"by `images` of CELLS symmetry {k} leads to other cells", s.every[other])
 
 
 def slots_are_permutations(s: Sample) -> None:
@@ -532,6 +570,9 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
         bytes_are_fields,
         encoders_fill,
         slots_are_permutations,
+        cells_fill,
+        cells_keep_secrets,
+        cells_follow_symmetries,
         secrets_are_kept,
         scenes_are_plain,
         scenes_keep_secrets,
@@ -543,6 +584,9 @@ LAWS: tuple[Callable[[Sample], None], ...] = (
 ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
     heads_suffice: ("HEAD",),
     encoders_fill: ("ENCODERS",),
+    cells_fill: ("CELLS",),
+    cells_keep_secrets: ("CELLS",),
+    cells_follow_symmetries: ("CELLS",),
     slots_are_permutations: ("ENCODERS",),
     secrets_are_kept: ("determinize",),
     scenes_keep_secrets: ("determinize",),

@@ -18,6 +18,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from plyground.game import Game
+from plyground.games.cells import Cells
 from plyground.games.interface import FILE_PREFIX, TABLE
 from plyground.games.rng import Rng, draw, seeds
 
@@ -128,3 +129,5 @@ def _play(module: Any, game: Game, rng: Rng) -> None:
             module.evaluate(state)
         for encoder in getattr(module, "ENCODERS", ()):
             encoder.write(state, int(state["to_move"]), np.zeros(math.prod(encoder.shape), encoder.dtype))
+        if isinstance(cells := getattr(module, "CELLS", None), Cells):
+            cells.write(state, int(state["to_move"]), np.zeros(cells.count, np.int16))

@@ -3,8 +3,8 @@
 `Rules` below is the one table of the contract. Each entry is a name that a game may define, its kind, its value where a
 game does not define it, and below that its law; reading, checking, documentation and tests follow the table. The names
 form three parts: *rules* (the record and the compiled functions), *people* (text, notation, drawing, scenes),
-*learning* (evaluation, encoders, table keys, agents). A game in one file defines any of them there. A game in a folder
-of its own has a file for each group of names (`PARTS`), which is imported when one of its names is first read.
+*learning* (evaluation, encoders, cells, table keys, agents). A game in one file defines any of them there. A game in a
+folder of its own has a file for each group of names (`PARTS`), which is imported when one of its names is first read.
 
 Functions of the kind *compiled* are decorated with `numba.njit`, work on ONE record, change it in place, and never
 allocate, recurse or raise, so that the same source also runs on a GPU. Read a field as `state["ply"]`, never
@@ -12,7 +12,8 @@ allocate, recurse or raise, so that the same source also runs on a GPU. Read a f
 
 Turns need not alternate: `to_move` is the side that acts, and one side may act several times. A value changes its sign
 only where `to_move` changes. `rng` is an array of one uint64, the game's own generator (`games/rng.py`): results depend
-on the seed alone. Encoders, `observe`, `view` and `scene` are given a seat and may show only what that seat may know.
+on the seed alone. Encoders, cells, `observe`, `view` and `scene` are given a seat and may show only what that seat may
+know.
 
 `python -m plyground.games.interface` prints the table as `docs/adding_a_game.md` contains it.
 """
@@ -109,12 +110,13 @@ KINDS: Mapping[str, Callable[[Any], bool]] = {
     "a compiled function": callable,
     "a mapping to compiled functions": lambda value: isinstance(value, Mapping),
     "a tuple of encoders": lambda value: isinstance(value, tuple | list),
+    "cells": lambda value: hasattr(value, "write"),
 }
 
 PARTS: Mapping[str, Sequence[str]] = {
     "rules": ("rules",),
     "people": ("text", "drawing", "scene", "record"),
-    "learning": ("evaluate", "encoders", "table_keys", "agents", "grade", "dataset"),
+    "learning": ("evaluate", "encoders", "cells", "table_keys", "agents", "grade", "dataset"),
 }
 """the parts, and the files of a game's folder that hold their names; a folder may have others"""
 
@@ -160,6 +162,7 @@ class Name:
             "a compiled function": lambda: {self.name: value},
             "a mapping to compiled functions": lambda: {function.__name__: function for function in value.values()},
             "a tuple of encoders": lambda: {each.write.__name__: each.write for each in value},
+            "cells": lambda: {value.write.__name__: value.write},
         }.get(self.kind, dict[str, Any])
         return [fault for name, function in inner().items() for fault in uncompiled(name, function)]
 
@@ -235,8 +238,8 @@ class Rules:
     """`determinize(state, seat, rng)` redraws what `seat` cannot see, consistently with all that it can; what it may do
     and is shown stays the same; the result depends on what it sees and on `rng` alone; otherwise nothing is hidden"""
     HEAD: np.dtype[np.void] = _record(lambda rules: rules.STATE, lambda rules, own: without_padding(own))
-    """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text` and the encoders read no
-    other; otherwise STATE"""
+    """the leading fields of STATE: all that a replay buffer keeps; `legal`, `evaluate`, `text`, encoders and cells read
+    no other; otherwise STATE"""
     UNCOUNTED: tuple[str, ...] = _optional("a tuple", ())
     """fields of HEAD that a text does not carry: repetition counters and what depends on them"""
     WORK: np.dtype[np.void] = _record(_always(NO_WORK), lambda rules, own: without_padding(own))
@@ -358,6 +361,9 @@ class Rules:
     be an advantage; a search by time prunes by it; otherwise it prunes nothing"""
     ENCODERS: tuple[Any, ...] = _optional("a tuple of encoders", (), file="encoders")
     """each an `Encoder` (`games/encoder.py`): network inputs; the first is the default"""
+    CELLS: Any = _optional("cells", file="cells")
+    """a `Cells` (`games/cells.py`): the position as small integers, as a seat sees it, from which models are built;
+    otherwise only models with an encoder or a table key can learn the game"""
     KEYS: tuple[Any, ...] = _optional("a tuple", (), file="table_keys")
     """each a `TableKey` (`games/table_key.py`): what a table learner looks values up by; where nothing is hidden, the
     key `exact` is added"""
@@ -407,7 +413,10 @@ class Rules:
     def defined(self, name: Name | str) -> Any:
         """What the game itself defines for a name of the table, or None."""
         entry = TABLE[name] if isinstance(name, str) else name
-        return getattr(self.home(entry.file), entry.name, None)
+        value = getattr(self.home(entry.file), entry.name, None)
+        if entry.kind == "cells" and not KINDS["cells"](value):
+            return None  # games older than this name have other things called CELLS, such as how many there are
+        return value
 
     def place(self, *names: str) -> str:
         """`my_game.py, line 12`: where the game defines the first of these that it does; otherwise its file."""
@@ -499,6 +508,8 @@ def _misfits(rules: Rules) -> Iterator[str]:
             yield from misfit(own, function, called["arguments"], work=several or name in COMPILED)
     for encoder in rules.defined("ENCODERS") or ():
         yield from misfit(encoder.write.__name__, encoder.write, "(state, seat, out)")
+    if cells := rules.defined("CELLS"):
+        yield from misfit(cells.write.__name__, cells.write, "(state, seat, out)")
 
 
 @functools.cache

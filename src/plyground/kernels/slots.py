@@ -25,7 +25,9 @@ INSTEAD = {
 
 def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
     """What a game fills in: its compiled functions, and sizes."""
-    return {**rules.compiled, "STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
+    sizes = {"STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
+    cells = {"write_cells": rules.CELLS.write, "NUM_CELLS": rules.CELLS.count} if rules.CELLS else {}
+    return {**rules.compiled, **sizes, **cells}
 
 
 # ---- a game always has these ----
@@ -141,6 +143,14 @@ def evaluate(state: State) -> float:
 def evaluate_fine(state: State) -> float:
     """Filled with `evaluate`."""
     return 0.0
+
+
+NUM_CELLS = 0
+
+
+@njit
+def write_cells(state: State, seat: int, out: NDArray[np.int16]) -> None:
+    """out [NUM_CELLS]: the `write` of the game's CELLS."""
 
 
 # ---- filled by encoders and agents ----
