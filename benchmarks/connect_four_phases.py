@@ -1,7 +1,7 @@
 """Connect Four by phases: the share of moves that keep the win/draw/loss value, where moves differ in it.
 
-    python benchmarks/connect_four_phases.py run:DIR search:run=DIR,sims=64 --seed 7
-    python benchmarks/connect_four_phases.py search:net=trained,sims=64 --first 200
+    python benchmarks/connect_four_phases.py run:DIR search:model=DIR,sims=64 --seed 7
+    python benchmarks/connect_four_phases.py search:model=trained,sims=64 --first 200
     python benchmarks/connect_four_phases.py trained --files Test_L1_R1 Test_L2_R1
 
 500 positions of random games for each phase, by the plies played; the perfect player solves them once for each seed.

@@ -117,7 +117,7 @@ def agents_of(run: Path, sims: int) -> Iterator[tuple[str, str]]:
     """How a run plays, and the agent."""
     yield "alone", f"run:{run},checkpoint=last"
     if sims:
-        yield f"{sims} simulations", f"search:run={run},sims={sims}"  # one cycle: the best checkpoint is the last
+        yield f"{sims} simulations", f"search:model={run},sims={sims}"  # one cycle: the best checkpoint is the last
 
 
 def measured(game: pg.Game, out: Path, seed: int, sims: int, games: int) -> Iterator[dict[str, Any]]:

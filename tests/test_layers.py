@@ -20,7 +20,7 @@ LAYERS = [
     ["position"],
     ["batch"],
     ["backend"],
-    ["networks", "tables"],
+    ["networks", "tables", "models"],
     ["search"],
     ["runs"],
     ["agents"],

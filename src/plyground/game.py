@@ -105,6 +105,7 @@ def _run_file(name: str, path: Path, source: bytes, what: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    spec.loader_state = source.decode()  # which a model's file is compiled from
     sys.modules[name] = module  # compiled code imports its functions from there
     try:
         exec(compile(source, str(spec.origin), "exec", dont_inherit=True), vars(module))  # noqa: S102 (the text that was hashed)

@@ -19,13 +19,18 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
     """The name and the options of a spec: `minimax:depth=3` is `("minimax", {"depth": "3"})`."""
     file = FILE.fullmatch(spec)
     name, colon, rest = (file[1], file[2], file[3]) if file else spec.partition(":")
+    return name, read_options(rest, spec) if colon else {}
+
+
+def read_options(text: str, spec: str) -> dict[str, str]:
+    """The options `key=value,key=value` of a spec."""
     options: dict[str, str] = {}
-    for item in rest.split(",") if colon else []:
+    for item in text.split(","):
         key, equals, value = item.partition("=")
         if not (key and equals and value) or key in options:
             raise InvalidValue(f"cannot read {shorten(item)!r} in {shorten(spec)!r}; write name:key=value,key=value")
         options[key] = value
-    return name, options
+    return options
 
 
 def split_path(text: str) -> tuple[str, dict[str, str]]:

@@ -113,7 +113,7 @@ def test_minimax_prefers_the_quick_win_and_the_late_loss(connect_four: pg.Game) 
         ("run:", "names no DIR; write run:DIR"),
         ("run:x,learn=maybe", "learn of the agent run is true or false, not 'maybe'"),
         ("run:x,step=3", "no option of the agent run 'step'; known: checkpoint, learn"),
-        ("run:x,sims=50", "a search with its network: search:run=x,sims=50"),
+        ("run:x,sims=50", "a search with its network: search:model=x,sims=50"),
         ("minimax:", "cannot read ''"),
     ],
 )

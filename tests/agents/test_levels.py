@@ -71,7 +71,7 @@ def test_levels_are_reproducible_and_rows_do_not_depend_on_one_another(word: str
 
 def test_level_10_plays_with_the_network_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     games = [pg.load(word) for word in ("paco_sako", "sequence", "sequence:seats=4")]
-    with_network = ["search:net=trained,time=0.2", "search:net=trained,time=0.5", "search:time=0.5"]
+    with_network = ["search:model=trained,time=0.2", "search:model=trained,time=0.5", "search:time=0.5"]
     assert [strongest(game) for game in games] == with_network  # there is none for other settings
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))

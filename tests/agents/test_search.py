@@ -59,9 +59,9 @@ def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
         ("search:lookahead=2", "lookahead of the agent search is true or false, not '2'"),
         ("search:select=best", "select of the agent search is puct or gumbel, not 'best'"),
         ("search:leaf=oracle", "no evaluator of leaves for connect_four 'oracle'"),
-        ("search:net=other", "net of the agent search is trained, not 'other'; run=DIR names a run"),
-        ("search:net=trained,run=x", "the agent search takes net=trained or run=DIR, not both"),
-        ("search:net=trained,leaf=random", "leaf of the agent search is for searches without a network"),
+        ("search:net=other", "net of the agent search is trained, not 'other'; model=DIR names a run"),
+        ("search:net=trained,run=x", "a search has one model, not net=trained and run=x"),
+        ("search:model=trained,leaf=random", "leaf of the agent search is for searches without a network"),
         ("search:sims=100000000", "need .* GB, where .* GB are free"),
         ("search:simulations=5", "no option of the agent search 'simulations'"),
     ],
@@ -77,9 +77,9 @@ def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
 
     run = agent._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(pg.Error, match="chess"):
-        make(f"search:run={run},sims=10", connect_four)
+        make(f"search:model={run},sims=10", connect_four)
     with pytest.raises(pg.InvalidValue, match="has no pretrained network"):
-        make("search:net=trained", pg.load(TINY[1]))
+        make("search:model=trained", pg.load(TINY[1]))
 
 
 def test_games_with_hidden_hands_are_searched_over_determinizations() -> None:
@@ -98,7 +98,7 @@ def test_a_finished_game_is_refused(connect_four: pg.Game) -> None:
 
 
 def test_a_search_with_a_network_wins_against_random(connect_four: pg.Game) -> None:
-    agent = make("search:net=trained,sims=12", connect_four)
+    agent = make("search:model=trained,sims=12", connect_four)
     assert isinstance(agent, NetworkSearchAgent)
     assert str(agent) == "search:sims=12"
     match = pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0)
@@ -116,7 +116,7 @@ def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) 
 
 
 def test_a_search_with_a_network_that_reuses_its_trees_follows_each_game(connect_four: pg.Game) -> None:
-    agent = make("search:net=trained,sims=60,reuse=true", connect_four)
+    agent = make("search:model=trained,sims=60,reuse=true", connect_four)
     assert isinstance(agent, ReusingNetworkSearchAgent)
     assert isinstance(agent, Learning), "it is told which game a state belongs to"
     position, games, rngs = connect_four.start(), np.array([4]), np.zeros(1, np.uint64)
@@ -146,7 +146,7 @@ def test_names_say_the_limit(connect_four: pg.Game) -> None:
     ("word", "spec", "clock"),
     [
         ("connect_four", "search:time=60", "plyground.search.tree_search.time"),
-        ("connect_four", "search:net=trained,time=60", "plyground.search.network_search.time"),
+        ("connect_four", "search:model=trained,time=60", "plyground.search.network_search.time"),
         (TINY[0], "search:time=60", "plyground.search.determinized_search.time"),
     ],
 )
@@ -205,7 +205,7 @@ class Signals:
         ("connect_four", "search:sims=5000,leaf=random"),
         ("connect_four", "search:sims=5000,leaf=random,reuse=true"),
         ("connect_four", "search:time=60,leaf=random,reuse=true"),
-        ("connect_four", "search:net=trained,sims=500,reuse=true"),
+        ("connect_four", "search:model=trained,sims=500,reuse=true"),
         ("connect_four", "level:9"),
         (TINY[0], "search:sims=9000000"),
     ],

@@ -161,7 +161,7 @@ def test_a_search_teaches_only_what_it_has_visited() -> None:
     ("spec", "reason"),
     [
         ("search:time=0.1", "its limit is a time"),
-        ("search:net=trained,sims=8", "rounded together"),
+        ("search:model=trained,sims=8", "rounded together"),
         ("search:sims=0", "sims of the agent search"),
     ],
 )

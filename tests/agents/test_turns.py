@@ -22,7 +22,7 @@ CIRCLES = {
     "minimax:nodes=5000": CIRCLE,
     "minimax:depth=2": "1nb5/3fEk2/aF1h4/2e3e1/P1p1P3/3dDP1C/3K4/RN5q^d6q b 3 - - -",
     "search:sims=100": CIRCLE,
-    "search:net=trained,sims=32": CIRCLE,
+    "search:model=trained,sims=32": CIRCLE,
     "trained": CIRCLE,
 }
 """agents, and where the first two went on for ever"""

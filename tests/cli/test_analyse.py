@@ -197,16 +197,16 @@ def test_ctrl_c_shows_what_was_found_so_far(
         (["sequence", "--moves", "x"], "the analysis of a whole game is for games without chance in which nothing is"),
         (
             ["--agent", "greedy"],
-            "--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not 'greedy'",
+            "--agent of an analysis is a search, such as search:model=trained or minimax:time=1, not 'greedy'",
         ),
         (
             ["--agent", "uci:stockfish"],
-            "--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not 'uci:",
+            "--agent of an analysis is a search, such as search:model=trained or minimax:time=1, not 'uci:",
         ),
         (["chess", "--agent", "minimax", "--sims", "9"], "--sims is for tree searches; minimax takes --time, or nodes"),
         (
             ["chess", "--agent", "minimax:depth=2"],
-            "such as search:net=trained or minimax:time=1, not 'minimax:depth=2'",
+            "such as search:model=trained or minimax:time=1, not 'minimax:depth=2'",
         ),
         (["e4 e5 Nf3"], "'e4 e5 Nf3' is no file; the moves of a game: plyground analyse chess --moves 'e4 e5 Nf3'"),
         (
@@ -219,7 +219,7 @@ def test_ctrl_c_shows_what_was_found_so_far(
         (["nonsense"], "a position: plyground analyse connect_four --position nonsense"),
         (["--moves", "1. e4 e5 2. Ke3"], "ply 3: 'Ke3' is not legal in 'rnbq"),
         (["--position", "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "--moves", "Kb2 Kh7"], "ply 1: 'Kb2' is not legal in '7k/8"),
-        (["--agent", f"search:run={ROOT}/src/plyground/trained/chess"], "has learned chess, not connect_four"),
+        (["--agent", f"search:model={ROOT}/src/plyground/trained/chess"], "has learned chess, not connect_four"),
         (["--moves", "4", "--file", "x"], "analyse takes --moves or --file, not both"),
         (["--picture", "a.png"], "the picture shows the values of a game: name one by --moves or --file"),
     ],

@@ -34,8 +34,8 @@ RIGHT_LINES = [
     ("watch chess a.pgn greedy", "watch chess a.pgn"),
     ("watch greedy", "watch connect_four greedy random"),
     ("analyse chess search:sims=100", "analyse chess --agent search:sims=100"),
-    ("analyse chess trained", "analyse chess --agent search:net=trained"),
-    ("analyse runs/x", "analyse chess --agent search:run=runs/x"),
+    ("analyse chess trained", "analyse chess --agent search:model=trained"),
+    ("analyse runs/x", "analyse chess --agent search:model=runs/x"),
     ("analyse 4453", "analyse connect_four --position 4453"),
     ("analyse 4453 connect_four", "analyse connect_four --position 4453"),
     # match
@@ -132,7 +132,7 @@ def test_a_wrong_line_would_not_be_accepted(accept) -> None:
         "perft chess --depth 3", "match greedy random --sprt 0 20",
         "uci --agent level:3", "uci", "play sequence:seats=4", "match sequence greedy random --seed 4",
         "perft --depth 3", "perft --help", "bench --help", "bench rules", "runs", "play minimax:time=0.5",
-        "watch run:runs/x --speed 2", "match search:run=runs/x,sims=10 random", "train ppo chess -v",
+        "watch run:runs/x --speed 2", "match search:model=runs/x,sims=10 random", "train ppo chess -v",
         "teach collect --depth 3", "ladder random greedy --games 10", "train alphazero --simulations 16",
     ],
 )  # fmt: skip

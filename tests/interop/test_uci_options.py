@@ -58,14 +58,14 @@ def test_what_cannot_be_set_is_refused(line: str, message: str) -> None:
 
 def test_a_limit_of_strength_comes_before_a_level_and_a_level_before_a_network() -> None:
     settings = Settings(network="trained")
-    assert settings.chosen("greedy")[0] == "search:net=trained,time=1"
-    assert Settings(network="runs/a").chosen("greedy")[0] == "search:run=runs/a,time=1"
+    assert settings.chosen("greedy")[0] == "search:model=trained,time=1"
+    assert Settings(network="runs/a").chosen("greedy")[0] == "search:model=runs/a,time=1"
     assert Settings().chosen("greedy")[0] == "greedy"
     level = Settings(network="trained", level=3)
     assert level.chosen("greedy")[0] == "level:3"
     limited = Settings(network="trained", level=3, limited=True, elo=1200)
     assert limited.chosen("greedy")[0] == "elo:1200"
-    assert limited.chosen("greedy", analysis=True)[0] == "search:net=trained,time=1"
+    assert limited.chosen("greedy", analysis=True)[0] == "search:model=trained,time=1"
 
 
 def test_higher_levels_have_more_elo() -> None:

@@ -356,7 +356,7 @@ def test_a_run_records_its_metrics_and_its_network_plays(tmp_path: Path) -> None
     assert {"policy_loss", "kl", "agreement", "value_error", "entropy", "gradient", "proven"} <= cycle.keys()
     assert {"search", "network", "update", "replay", "rules"} <= cycle["seconds"].keys()
     game = learner.game
-    for spec in (f"run:{run.path}", f"search:run={run.path},sims=8"):
+    for spec in (f"run:{run.path}", f"search:model={run.path},sims=8"):
         action = make(spec, game).act(game.start().states, seeds(0, 1))[0]
         assert 0 <= action < 9
 

@@ -84,7 +84,7 @@ def test_where_chance_comes_between_only_the_first_action_is_told() -> None:
 
 def test_a_game_of_ones_own_is_searched() -> None:
     assert hint(pg.load(TINY[1]).start()).text.startswith("search:time=0.5 would play ")
-    assert hint(pg.load("sequence").start(1)).text.startswith("search:net=trained,time=0.5 would play ")
+    assert hint(pg.load("sequence").start(1)).text.startswith("search:model=trained,time=0.5 would play ")
 
 
 @pytest.mark.parametrize("word", ["chess", "paco_sako", "sequence"])

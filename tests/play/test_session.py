@@ -274,7 +274,7 @@ def test_a_hint_names_an_agent_and_its_move() -> None:
     assert message.text == "the solver would play 1: it wins in 1 move"
     (message,) = sit(pg.load("sequence").start(3)).hint()
     assert message.kind == "message"
-    assert "search:net=trained,time=0.5 would play" in message.text
+    assert "search:model=trained,time=0.5 would play" in message.text
     assert sit(pg.load("connect_four").start()).moves() == [Event("message", "legal: 1, 2, 3, 4, 5, 6, 7")]
 
 

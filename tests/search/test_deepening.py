@@ -12,6 +12,7 @@ from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.interface import value_for
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
+from plyground.models.compiled import handwritten
 from plyground.search import deepening
 from plyground.search.arrays import WIN
 from plyground.search.deepening_arrays import NODE, PROGRESS, Limits
@@ -142,10 +143,11 @@ def test_what_is_proven_in_connect_four_is_what_the_solver_says() -> None:
 @pytest.mark.compiled
 def test_a_suspended_search_finds_what_an_uninterrupted_one_finds() -> None:
     game = pg.load("connect_four")
-    kernels, state = game.kernels("plyground.search.deepening"), game.position("44").states
+    model, state = handwritten(game), game.position("44").states
+    kernels = model.kernels("plyground.search.deepening")
     results: list[tuple[bytes, bytes, bytes]] = []
     for budgets in ([1_000_000], [1], [7, 100, 3]):
-        stack, memory, limits = new_stack(game), new_memory(game, 1 << 10), Limits(8, 0, True, False)
+        stack, memory, limits = new_stack(model), new_memory(model, 1 << 10), Limits(8, 0, True, False)
         kernels.begin_search(state, stack, memory)
         for turn in range(1_000_000):
             if memory.progress[0]["finished"]:
@@ -228,7 +230,7 @@ def test_a_search_ends_with_a_proof_with_the_depth_or_with_the_only_action() -> 
 @pytest.mark.compiled
 def test_an_entry_of_which_two_threads_have_written_parts_fits_no_key() -> None:
     """Any part of another entry changes what the key is sealed with."""
-    seal = pg.load("chess").kernels("plyground.search.deepening").seal
+    seal = handwritten(pg.load("chess")).kernels("plyground.search.deepening").seal
     one, other = (np.uint64(7), 0.25, 808, 5, 3), (np.uint64(9), -0.5, 1618, 4, 1)
     mixed = [
         tuple(b if which >> k & 1 else a for k, (a, b) in enumerate(zip(one, other, strict=True)))

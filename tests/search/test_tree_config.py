@@ -39,7 +39,7 @@ def test_settings_out_of_range_are_refused_in_a_sentence(settings: dict[str, Any
 
 @pytest.mark.compiled
 def test_a_run_of_alphazero_plays_with_the_search_that_it_learned_with(connect_four: pg.Game) -> None:
-    """As they are made: the search of self-play, and that of `search:run=DIR`. Noise is for training alone."""
+    """As they are made: the search of self-play, and that of `search:model=DIR`. Noise is for training alone."""
     own = AlphaZero(num_envs=2, simulations=9, considered=5, value_scale=0.7)
     network: Any = make("trained", connect_four)
     training = self_play_search(own, network.view, NetworkEvaluator(network.view, network.network)).config

@@ -72,7 +72,7 @@ COMMANDS = {
     "games": "games",
     "collect": "teach collect --game connect_four --games 6 --seed SEED --teacher minimax --out FOLDER/lines.ndjson",
     "match search": "match connect_four search:sims=40 greedy --games 8 --seed SEED --json",
-    "match search trained": "match connect_four search:net=trained,sims=8 greedy --games 4 --seed SEED --json",
+    "match search trained": "match connect_four search:model=trained,sims=8 greedy --games 4 --seed SEED --json",
     "match search sequence": "match sequence search:sims=12 greedy --games 4 --seed SEED --json",
     "match levels": "match connect_four level:3 level:7 --games 8 --seed SEED --json",
     "match levels chess": "match chess level:2 level:5 --games 4 --seed SEED --json",

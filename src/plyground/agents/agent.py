@@ -29,6 +29,8 @@ from plyground.game import Game, agent_repr, load
 from plyground.games.interface import Function
 from plyground.games.rng import scatter
 from plyground.kernels.threads import available, over_slices
+from plyground.models.compiled import CompiledModel, handwritten
+from plyground.models.files import load_model
 from plyground.position import Position
 from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
@@ -288,33 +290,57 @@ def _greedy(game: Game, path: str, options: Options) -> Agent:
 def _minimax(game: Game, path: str, options: Options) -> Agent:
     """alpha-beta search to a fixed depth, for a time, or for a number of nodes"""
     for limit in ("time", "nodes"):
-        others = [name for name in options if name != limit]
+        others = [name for name in options if name not in (limit, "model")]
         if limit in options and others:
             raise InvalidValue(
                 f"the agent minimax takes time, or nodes, or depth, quiescence and table; not {limit} and {others[0]}"
             )
+    model = find_model(game, word) if (word := options.get("model", "")) else None
+    if not isinstance(model, CompiledModel | None):
+        how = f"search:model={word}"
+        raise InvalidValue(f"minimax judges by compiled models, and {word} is a network: a tree search uses it, {how}")
     if "time" in options:
-        return TimedMinimax(game, _number("minimax", "time", options["time"]))
+        return TimedMinimax(game, _number("minimax", "time", options["time"]), model=model)
     if "nodes" in options:
-        return TimedMinimax(game, nodes=_at_least_one("minimax", "nodes", options["nodes"]))
-    numbers = {name: _whole_number("minimax", name, value) for name, value in options.items()}
-    return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0))
+        return TimedMinimax(game, nodes=_at_least_one("minimax", "nodes", options["nodes"]), model=model)
+    numbers = {name: _whole_number("minimax", name, value) for name, value in options.items() if name != "model"}
+    return Minimax(game, numbers.get("depth", 3), numbers.get("quiescence", 0), numbers.get("table", 0), model=model)
 
 
 def _search(game: Game, path: str, options: Options) -> Agent:
     """tree search, without a network or with one; where something is hidden, search over determinizations"""
-    if "net" in options and "run" in options:
-        raise InvalidValue("the agent search takes net=trained or run=DIR, not both")
-    if options.get("net", "trained") != "trained":
-        raise InvalidValue(f"net of the agent search is trained, not {shorten(options['net'])!r}; run=DIR names a run")
     search.check_options(game, options)
-    if "net" in options and not _pretrained(game).is_dir():
-        raise InvalidValue(f"{game} has no pretrained network: leave net=trained out, or name a run by run=DIR")
-    source = str(_pretrained(game)) if "net" in options else options.get("run", "")
-    if not source:
-        return search.make_search(game, options)
-    network, config = load_run(source, game), read_config(Path(source))
-    return search.make_search(game, options, network, search.as_learned(config))
+    model = find_model(game, word) if (word := options.get("model", "")) else None
+    if isinstance(model, CompiledModel | None):
+        return search.make_search(game, options, model)
+    return search.make_search(game, options, model, search.as_learned(read_config(model.folder)))
+
+
+def find_model(game: Game, word: str) -> Any:
+    """The model that an option `model=...` names: the game's own evaluation, the pretrained network, the model of a
+    file of one's own, or what a run has learned. A network comes as the agent that plays by it."""
+    if word == "evaluate":
+        if "evaluate" not in game.rules.compiled:
+            raise InvalidValue(f"{game} defines no `evaluate`: leave model=evaluate out")
+        return handwritten(game)
+    if word.endswith(".py"):
+        return load_model(word, game, trained=True)
+    if word == "trained" and not _pretrained(game).is_dir():
+        raise InvalidValue(f"{game} has no pretrained network: leave model=trained out, or name a run by model=DIR")
+    return load_run(str(_pretrained(game)) if word == "trained" else word, game)
+
+
+def current(options: Options) -> Options:
+    """The options of a search as they are written today: `net=trained` and `run=DIR`, which older specs have, mean
+    `model=trained` and `model=DIR`."""
+    names = [name for name in ("model", "net", "run") if name in options]
+    if len(names) > 1:
+        raise InvalidValue(f"a search has one model, not {' and '.join(f'{name}={options[name]}' for name in names)}")
+    if options.get("net", "trained") != "trained":
+        raise InvalidValue(
+            f"net of the agent search is trained, not {shorten(options['net'])!r}; model=DIR names a run"
+        )
+    return {"model" if name in names else name: value for name, value in options.items()}
 
 
 def _level(game: Game, path: str, options: Options) -> Agent:
@@ -390,6 +416,7 @@ MINIMAX_OPTIONS = {
     "table": "keep 2**table positions (0: none)",
     "time": "seconds for a turn, in place of the others: iterative deepening",
     "nodes": "nodes for an action, in place of the others: the same search, reproducible",
+    "model": "what judges positions: evaluate, or PATH.py, a model of one's own (evaluate)",
 }
 RUN_OPTIONS = {"checkpoint": "best, last, or a step (best)", "learn": "true: a table that goes on learning (false)"}
 AGENTS = {
@@ -420,7 +447,7 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
     game = load(game)
     if not isinstance(spec, str):
         return _checked_game(from_file.agent_of(spec, game, encoder), game)
-    name, _, rest = spec.partition(":")
+    name, colon, rest = spec.partition(":")
     table = entries(game)
     entry = table.get(name)
     if entry is None:
@@ -429,12 +456,13 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
     if entry.needs and not entry.plays(game):
         others = ", ".join(known(game))
         raise InvalidValue(f"the agent {name} cannot play {game}: it needs {entry.needs}; known: {others}")
-    path, options = specs.split_path(rest) if entry.path else ("", specs.split(spec)[1])
+    path, options = specs.split_path(rest) if entry.path else ("", specs.read_options(rest, spec) if colon else {})
+    options = current(options) if name in ("search", "minimax") else options
     if entry.path and not path:
         raise InvalidValue(f"{shorten(spec)!r} names no {entry.path}; write {name}:{entry.path}")
     for option in options:
         if name == "run" and option in search.OPTIONS:
-            how = f"search:run={path},{option}={options[option]}"
+            how = f"search:model={path},{option}={options[option]}"
             raise InvalidValue(f"a run without a search has no {option}; a search with its network: {how}")
         if option not in entry.options:
             raise unknown(f"option of the agent {name}", option, entry.options)

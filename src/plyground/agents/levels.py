@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents.agent import can_search, compile_kernels, has_network, independent, make, stoppable
+from plyground.agents.agent import can_search, compile_kernels, current, has_network, independent, make, stoppable
 from plyground.agents.search import thorough
 from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
@@ -111,10 +111,12 @@ def analysis_spec(game: Game, seconds: float = 0.0) -> str:
 
 def with_limit(game: Game, name: str, options: Mapping[str, str]) -> str:
     """The spec of `minimax` or `search` for analyses; without a limit it gets the usual one."""
+    options = current(options)
     if name == "minimax" and not {"depth", "quiescence", "time", "nodes"} & options.keys():
         options = {**options, "nodes": str(ANALYSED_NODES)}
     elif name == "search" and not {"sims", "time"} & options.keys():
-        sims = ANALYSED_WITH_NETWORK if {"net", "run"} & options.keys() else thorough(game)
+        compiled = options.get("model", "evaluate") == "evaluate" or options["model"].endswith(".py")
+        sims = thorough(game) if compiled else ANALYSED_WITH_NETWORK
         options = {**options, "sims": str(sims)}
     return specs.join(name, options)
 

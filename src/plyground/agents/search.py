@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
+from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, Growing, GrowingTree, analyse, last_analysis
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
@@ -27,9 +28,8 @@ ROLLOUTS = 8  # games that it plays from a leaf
 OPTIONS = {
     "sims": f"simulations for a move ({SIMULATIONS}, unless time is given)",
     "time": "seconds for a move",
-    "net": "trained: the pretrained network evaluates leaves",
-    "run": "DIR: a run's network evaluates leaves",
-    "leaf": "without a network: evaluate, random, or a scripted agent that plays on (default: by game)",
+    "model": "what evaluates leaves: trained (the pretrained network), DIR (a run's network), PATH.py, evaluate",
+    "leaf": "without a model: evaluate, random, or a scripted agent that plays on (default: by game)",
     "rollouts": "games played from a leaf (8 by a scripted agent, else 1)",
     "plies": "of that play, then evaluate decides (0: to the end)",
     "select": "puct or gumbel (gumbel with a network, else puct)",
@@ -59,18 +59,23 @@ class SearchAgent:
     stoppable = True
 
     def __init__(
-        self, game: Game, config: SearchConfig, threads: int | None = None, prior: Prior | None = None
+        self,
+        game: Game,
+        config: SearchConfig,
+        threads: int | None = None,
+        prior: Prior | None = None,
+        model: CompiledModel | None = None,
     ) -> None:
-        self.game, self.config, self.prior = game, config, prior
+        self.game, self.config, self.prior, self.model = game, config, prior, model
         if can_search_trees(game):
-            self.searcher = TreeSearch(game, config, threads)
+            self.searcher = TreeSearch(game, config, threads, model)
         else:
             self.searcher = DeterminizedSearch(game, config, threads, prior)
 
     __repr__ = agent_repr
 
     def __str__(self) -> str:
-        return f"search:{describe(self.config)}"
+        return f"search:{describe(self.config)}{self.model.option if self.model else ''}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.search(states, rngs).chosen
@@ -86,7 +91,7 @@ class SearchAgent:
     def growing(self, config: SearchConfig | None = None) -> Growing:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
         if can_search_trees(self.game):
-            return GrowingTree(self.game, config or self.config)
+            return GrowingTree(self.game, config or self.config, self.model)
         return Searcher(self.game, config or self.config, self.prior)
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
@@ -221,8 +226,8 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
     """The settings that an agent spec's options mean; defaults depend on the game."""
     numbers = {name: _number(name, options[name]) for name in NUMBERS if name in options}
     for name in ("leaf", "rollouts", "plies"):
-        if network and name in options:
-            raise InvalidValue(f"{name} of the agent search is for searches without a network")
+        if "model" in options and name in options and can_search_trees(game):
+            raise InvalidValue(f"{name} of the agent search is for searches without a model")
     if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
         raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {shorten(options['time'])}")
     for name in ("reuse", "lookahead"):
@@ -234,7 +239,8 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         )
     if "sims" in numbers and numbers["sims"] < 1:
         raise InvalidValue(f"sims of the agent search is a whole number of at least 1, not {options['sims']}")
-    leaf = "network" if network else options.get("leaf", default_leaf(game))
+    default = "evaluate" if "model" in options and can_search_trees(game) else default_leaf(game)
+    leaf = "network" if network else options.get("leaf", default)
     found: dict[str, Any] = {
         "simulations": int(numbers.get("sims", 0 if "time" in numbers else SIMULATIONS)),
         "seconds": float(numbers.get("time", 0.0)),
@@ -270,16 +276,15 @@ def as_learned(run: Mapping[str, Any]) -> dict[str, Any]:
     return {**IMITATED, **own} if run.get("learner") == "imitation" else own
 
 
-def make_search(
-    game: Game, options: Mapping[str, str], network: Any = None, how: Mapping[str, Any] | None = None
-) -> Any:
-    """The agent of a spec's options; `network` is the agent whose network evaluates leaves, if there is one, and `how`
-    has the settings `as_learned` of its run."""
+def make_search(game: Game, options: Mapping[str, str], model: Any = None, how: Mapping[str, Any] | None = None) -> Any:
+    """The agent of a spec's options. `model` evaluates leaves, if there is one: a compiled one, or the agent of a
+    network, with the settings `as_learned` of its run, `how`."""
+    network = None if isinstance(model, CompiledModel) else model
     in_trees = network is not None and can_search_trees(game)
     config = read_config(game, options, in_trees)
     if network is not None:
         if not hasattr(network, "network"):
-            raise InvalidValue(f"a search needs a run with a network; {options.get('run')} has a table")
+            raise InvalidValue(f"a search needs a run with a network; {options.get('model')} has a table")
         if "device" in options:
             from plyground.backend.device import choose
 
@@ -289,8 +294,10 @@ def make_search(
         config = dataclasses.replace(config, **(how or {}))
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
     if not can_search_trees(game):
+        if model is not None:
+            raise InvalidValue(f"a compiled model evaluates leaves in {TREE_GAMES}; {game} is not one")
         return SearchAgent(game, config)
-    return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config)
+    return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config, model=model)
 
 
 def prior_of(network: Any) -> Prior:

@@ -58,7 +58,7 @@ def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float 
 
 def _no_analyst(spec: str) -> InvalidValue:
     return InvalidValue(
-        f"--agent of an analysis is a search, such as search:net=trained or minimax:time=1, not {shorten(spec)!r}"
+        f"--agent of an analysis is a search, such as search:model=trained or minimax:time=1, not {shorten(spec)!r}"
     )
 
 

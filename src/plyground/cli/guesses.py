@@ -200,9 +200,9 @@ def _meant_search(word: str) -> str:
     """The search that an agent or a run means after `analyse`."""
     run, spec = run_path(word), AGENTS_MEANT.get(word, word)
     if is_run(run):
-        return f"{game_of_run(run)} --agent search:run={run}"
+        return f"{game_of_run(run)} --agent search:model={run}"
     if spec == "trained":
-        return "--agent search:net=trained"
+        return "--agent search:model=trained"
     return f"--agent {spec}" if spec.partition(":")[0] == "search" else ""
 
 

@@ -39,7 +39,7 @@ PLAY = {
         (
             "analyse connect_four --moves 4453",
             "analyse game.pgn                                  # also what save FILE wrote",
-            "analyse chess --agent search:net=trained",
+            "analyse chess --agent search:model=trained",
         ),
     ),
     "solve": Help("Show the value of each move with perfect play.", ("solve 4453", "solve connect_four 4453 --json")),

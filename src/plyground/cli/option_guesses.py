@@ -75,9 +75,9 @@ OF_ANALYSE = {
     **dict.fromkeys(("--seconds", "--budget", "--timeout", "--movetime"), "--time {}"),
     **dict.fromkeys(("--simulations", "--nodes", "--visits", "--playouts"), "--sims {}"),
     "--depth": "--sims {*10000}",  # a tree search has no depth; ten plies are the usual limit of chess
-    **dict.fromkeys(("--net", "--network", "--model"), "--agent search:net={}"),
+    **dict.fromkeys(("--net", "--network", "--model"), "--agent search:model={}"),
     **dict.fromkeys(("--out", "--output", "--plot"), "--picture {}"),
-    "--run": "--agent search:run={}",
+    "--run": "--agent search:model={}",
     "--load": "--file {}",
 }
 OF_UCI = {

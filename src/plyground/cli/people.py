@@ -288,7 +288,7 @@ def analyse(
         moves: a game as its moves: 4453, or 'e4 e5 Nf3'
         file: a game from a file: a PGN, or what `save FILE` has written in play
         number: which game of that file
-        agent: the search: minimax, search, search:net=trained, search:run=DIR, ...
+        agent: the search: minimax, search, search:model=trained, search:model=DIR, ...
         sims: simulations of a tree search for each position
         time: seconds for each position
         seed: the same seed gives the same analysis by tree search, unless time limits it

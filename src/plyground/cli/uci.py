@@ -16,7 +16,7 @@ def uci(agent: Annotated[str, hint("AGENT", "the strongest: alpha-beta for the t
     """Play chess in a GUI: a UCI engine on standard input and output (docs/uci.md).
 
     Args:
-        agent: who plays: level:3, trained, search:net=trained, run:DIR, ...
+        agent: who plays: level:3, trained, search:model=trained, run:DIR, ...
     """
     from plyground.interop.uci_engine import UciEngine
 

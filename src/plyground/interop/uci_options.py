@@ -100,6 +100,5 @@ class Settings:
         elif self.level < STRONGEST_LEVEL and not analysis:
             spec = f"level:{self.level}"
         elif self.network:
-            source = "net=trained" if self.network == "trained" else f"run={self.network}"
-            spec = f"search:{source},time=1"  # a time: no limit by simulations
+            spec = f"search:model={self.network},time=1"  # a time: no limit by simulations
         return spec, self.hash, self.threads, self.simulations

@@ -43,6 +43,7 @@ from plyground.kernels.private import cache_folder, make_folder, read_only_folde
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
+CACHED = re.compile(r"cache=True|@uncounted_loop")  # other functions are parts, which are compiled with these
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT, MANY_KEPT = 6, 8  # how long kernels are kept that nobody uses, and how many of one subject in any case
@@ -63,8 +64,9 @@ def load_kernels(
     `subject` names the kernels in the notice that is printed while they compile for the first time: "connect_four".
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
-        home, _, file = (template if "." in template else f"plyground.kernels.{template}").rpartition(".")
-        template = f"{home}.{'' if device == 'cpu' else f'{device}_'}{file}"
+        known = "." in template or template in sys.modules  # a model's file of one's own is a module without a dot
+        home, _, file = (template if known else f"plyground.kernels.{template}").rpartition(".")
+        template = f"{home}{'.' if home else ''}{'' if device == 'cpu' else f'{device}_'}{file}"
         source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), _source(template))
         source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
         kind = template.removeprefix("plyground.").removeprefix("kernels.")
@@ -72,7 +74,8 @@ def load_kernels(
         name = f"plyground_{label}_{fingerprint(source)}"
         if name not in sys.modules:
             path = _written(name, f"plyground_{label}_", source)
-            if not any((path.parent / "__pycache__").glob("*.nbi")) and not numba.config.DISABLE_JIT:  # pyright: ignore
+            kept = any((path.parent / "__pycache__").glob("*.nbi")) or not CACHED.search(source)
+            if not kept and not numba.config.DISABLE_JIT:  # pyright: ignore
                 kind = f"{kind}, bounds checked" if numba.config.BOUNDSCHECK else kind  # pyright: ignore
                 LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
             _run(name, path, source)
@@ -84,6 +87,8 @@ def _source(template: str) -> str:
     spec = importlib.util.find_spec(template)
     assert spec is not None, template
     assert spec.origin is not None, template
+    if isinstance(spec.loader_state, str):  # a file of one's own: the text that was run, whatever the file holds now
+        return spec.loader_state
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
@@ -124,6 +129,7 @@ def _imports(names: list[str], functions: Mapping[str, Any]) -> str:
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
             lines[-1] += "_without_work"
             lines += [
+                "from numba import njit",
                 "@njit",
                 f"def {name}({', '.join(wanted)}):",
                 f"    return {name}_without_work({', '.join(wanted[:-1])})",
@@ -168,7 +174,7 @@ def fingerprint(source: str) -> str:
     versions = (numba.__version__, np.__version__, sys.version_info[:3], numba.config.BOUNDSCHECK, numba.config.OPT)  # pyright: ignore
     digest.update(repr((*versions, FORMAT)).encode())
     seen: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.parse(source).body:
         if (
             isinstance(node, ast.ImportFrom)
             and node.module
@@ -207,6 +213,8 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr([(name, member.value) for name, member in value.__members__.items()]).encode())
     elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple
         digest.update(repr((value.__module__, value.__qualname__, value._fields)).encode())  # pyright: ignore
+    elif isinstance(value, type) and not hasattr(value, "class_type"):  # what compiled code cannot use, but a file may
+        digest.update(value.__qualname__.encode())
     elif _from_library(value):
         digest.update(repr(getattr(value, "__qualname__", value)).encode())
     else:

@@ -19,7 +19,6 @@ INSTEAD = {
     "play_head": "play",
     "count_legal": "legal",
     "legal_loud": "legal",
-    "evaluate_fine": "evaluate",
 }  # the game's function that fills a slot it does not define
 
 
@@ -139,18 +138,35 @@ def evaluate(state: State) -> float:
     return 0.0
 
 
-@njit
-def evaluate_fine(state: State) -> float:
-    """Filled with `evaluate`."""
-    return 0.0
-
-
 NUM_CELLS = 0
 
 
 @njit
 def write_cells(state: State, seat: int, out: NDArray[np.int16]) -> None:
     """out [NUM_CELLS]: the `write` of the game's CELLS."""
+
+
+# ---- filled by a model (models/compiled.py): `weights` and `scratch` are records of its own types ----
+
+
+@njit
+def model_value(state: State, weights: State, scratch: State) -> float:
+    """In [-1, 1], for the side to move."""
+    return 0.0
+
+
+@njit
+def refresh(state: State, weights: State, scratch: State) -> None:
+    """The model keeps no scratch memory."""
+
+
+@njit
+def update(before: State, after: State, weights: State, scratch: State, next_scratch: State) -> None:
+    """The model keeps no scratch memory."""
+
+
+@njit
+def learn(state: State, target: float, rate: float, weights: State, scratch: State) -> None: ...
 
 
 # ---- filled by encoders and agents ----

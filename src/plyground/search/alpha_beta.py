@@ -1,13 +1,13 @@
-"""Template: alpha-beta search of fixed depth over any game of perfect information, on the game's own `evaluate`.
+"""Template: alpha-beta search of fixed depth over any game of perfect information, with any model.
 
 Nodes are heads, without history; the first action is also played on the whole state, so that a draw by repetition is
 seen there. The search is a loop with a stack, since compiled code that is cached cannot recurse. A value is for the
 side to move of its node; it is negated where the side to move changes, since one side may act several times in a row.
 
 Beyond `depth`, up to `quiescence` more plies follow only actions that the game calls loud (captures). There the side to
-move may also stand pat, which is worth `evaluate`. Move ordering and the table save time and change no value: an entry
-of the table belongs to one position at one level (within the depth), and holds its value or a true bound. Of the first
-actions, the `exact` best get their value, the others only a bound below these.
+move may also stand pat, which is worth what the model says. Move ordering and the table save time and change no value:
+an entry of the table belongs to one position at one level (within the depth), and holds its value or a true bound. Of
+the first actions, the `exact` best get their value, the others only a bound below these.
 
 The steps of the loop are inlined before they are compiled: a call that takes arrays counts references to them.
 """
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix
-from plyground.kernels.slots import evaluate, legal, legal_loud, loudness, play, play_head
+from plyground.kernels.slots import legal, legal_loud, loudness, model_value, play, play_head, refresh, update
 from plyground.search.arrays import WIN, Doubles, Ints, Limits, Longs, Result, Roots, Scratch, Stack, Table, Words
 
 TIE = 1e-9
@@ -34,10 +34,12 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch
     """The best action of each position, of equally good ones a random one; or, if `exact`, scores only."""
     table_keys, table_values = table.keys, table.values
     states, words, nodes, actions = stack.states, stack.words, stack.nodes, stack.actions
+    weights, rows = scratch.weights, stack.scratch
     rng, work, cutoffs, ranks, best = scratch.rng, scratch.work, scratch.cutoffs, scratch.ranks, scratch.best
     chosen, scores, deepest = result.chosen, result.scores, limits.depth + limits.quiescence
     for i in range(len(roots.heads)):
         states[0] = roots.heads[i]
+        refresh(states[0], weights[0], rows[0])
         open_root(nodes[0], states[0], actions[0], work[0], result.actions[i])
         cutoffs[:] = 0
         level, chosen[i] = 0, -1
@@ -61,7 +63,8 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch
                     scratch.whole[0] = roots.states[i]
                     play(scratch.whole[0], action, rng, work[0])
                     after["outcome"] = scratch.whole[0]["outcome"]
-                known, value = leaf_value(after, level + 1, deepest)
+                update(states[level], after, weights[0], rows[level], rows[level + 1])
+                known, value = leaf_value(after, level + 1, deepest, weights[0], rows[level + 1])
                 if not known:
                     set_window(child, node, after["to_move"] == states[level]["to_move"])
                     if len(table_keys) > 0 and level + 1 < limits.depth:
@@ -73,7 +76,9 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, table: Table, scratch
                             known = suffices(child, bound, value)
                 if not known:
                     level += 1
-                    open_node(child, after, limits, level, actions[level], cutoffs, ranks, work[0])
+                    open_node(
+                        child, after, limits, level, actions[level], cutoffs, ranks, work[0], weights[0], rows[level]
+                    )
                     continue
             node = nodes[level]
             if states[level + 1]["to_move"] != states[level]["to_move"]:
@@ -104,12 +109,12 @@ def open_root(node: State, state: State, actions: Ints, work: State, listed: Int
 
 
 @njit(inline="always")
-def leaf_value(state: State, level: int, deepest: int) -> tuple[bool, float]:
+def leaf_value(state: State, level: int, deepest: int, weights: State, scratch: State) -> tuple[bool, float]:
     """Whether a node is a leaf (the game is over, or the last level is reached), and its value."""
     if state["outcome"] != RUNNING:
         return True, value_for(state["outcome"], state["to_move"]) * (WIN - (level - 1))
     if level == deepest:
-        return True, np.float64(evaluate(state))
+        return True, np.float64(model_value(state, weights, scratch))
     return False, 0.0
 
 
@@ -123,13 +128,22 @@ def set_window(node: State, parent: State, same_side: bool) -> None:
 
 @njit(inline="always")
 def open_node(
-    node: State, state: State, limits: Limits, level: int, actions: Ints, cutoffs: Longs, ranks: Longs, work: State
+    node: State,
+    state: State,
+    limits: Limits,
+    level: int,
+    actions: Ints,
+    cutoffs: Longs,
+    ranks: Longs,
+    work: State,
+    weights: State,
+    scratch: State,
 ) -> None:
     """List a node's actions; beyond the depth only the loud ones, and the side to move may stand pat."""
     quiet = level >= limits.depth
     node["best"], node["count"], node["tried"] = -2 * WIN, 0, 0
     if quiet:
-        node["best"] = np.float64(evaluate(state))
+        node["best"] = np.float64(model_value(state, weights, scratch))
         node["alpha"] = max(node["alpha"], node["best"])
     if node["best"] < node["beta"]:
         count = legal_loud(state, actions, work) if quiet else legal(state, actions, work)

@@ -16,12 +16,13 @@ import numpy as np
 
 from plyground.errors import InvalidValue, counted, shorten
 from plyground.game import Game
+from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.arrays import WIN
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_result, new_trees, words_of
-from plyground.search.tree_search import FIRST_ROUND, TreeSearch
+from plyground.search.tree_search import FIRST_ROUND, TreeSearch, judge_of
 
 CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
@@ -174,10 +175,10 @@ class Growing(Protocol):
 class GrowingTree:
     """A tree without a network."""
 
-    def __init__(self, game: Game, config: SearchConfig) -> None:
+    def __init__(self, game: Game, config: SearchConfig, model: CompiledModel | None = None) -> None:
         self.game, self.config = game, config
-        self.search = TreeSearch(game, config, threads=1)
-        self.work, self.round = game.work(), 0
+        self.search = TreeSearch(game, config, threads=1, model=model)
+        self.judge, self.work, self.round = judge_of(self.search.model), game.work(), 0
         self.trees: Trees = new_trees(game, 1, self.search.nodes)
 
     def compile(self) -> None:
@@ -186,7 +187,7 @@ class GrowingTree:
     def begin(self, states: Records, rngs: Rngs) -> None:
         self.round = FIRST_ROUND if self.config.seconds else self.config.simulations
         self.trees.rngs[:] = rngs
-        self.search.kernels.begin_all(self.trees, words_of(states), self.search.settings, self.work)
+        self.search.kernels.begin_all(self.trees, words_of(states), self.search.settings, self.judge, self.work)
 
     def simulate(self, count: int) -> None:
         kernels, settings = self.search.kernels, self.search.settings
@@ -195,7 +196,7 @@ class GrowingTree:
                 self.round *= 2
                 kernels.begin_rounds(self.trees, settings)
             count = min(count, self.round - int(self.trees.counters["simulations"][0]))
-        kernels.simulate_all(self.trees, count, self._schedule(), settings, self.work)
+        kernels.simulate_all(self.trees, count, self._schedule(), settings, self.judge, self.work)
 
     def _schedule(self) -> Ints:
         """Sequential halving's, which PUCT does not read."""

@@ -62,6 +62,7 @@ class Stack(NamedTuple):
     words: NDArray[np.generic]  # [L + 1, W] the memory of `states` as whole numbers, which the table's keys hash
     nodes: Records  # [L] of NODE
     actions: Ints  # [L, MAX_LEGAL]
+    scratch: Records  # [L + 1] the model's scratch memory for each state
 
 
 class Table(NamedTuple):
@@ -80,6 +81,7 @@ class Scratch(NamedTuple):
     cutoffs: Longs  # [NUM_ACTIONS] how often an action caused a cut-off in this search, weighted by its height
     ranks: Longs  # [MAX_LEGAL] of the actions that are sorted
     best: Doubles  # [MAX_LEGAL + 1] values of the first actions so far, the highest first
+    weights: Records  # [1] of the model
 
 
 class Result(NamedTuple):

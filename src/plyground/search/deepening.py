@@ -34,15 +34,17 @@ from plyground.games.rng import STEP, mix
 from plyground.kernels.arrays import int64
 from plyground.kernels.slots import (
     can_win,
-    evaluate_fine,
     in_check,
     legal,
     legal_loud,
     loudness,
+    model_value,
     pass_turn,
     play,
     play_head,
+    refresh,
     transposition_key,
+    update,
 )
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.arrays import WIN, Records
@@ -86,6 +88,7 @@ def begin_search(root: Records, stack: Stack, memory: Memory) -> None:
         for action in range(memory.history.shape[1]):
             memory.history[side, action] >>= 3
     stack.states[0] = root[0]
+    refresh(stack.states[0], memory.weights[0], stack.scratch[0])
     node = stack.nodes[0]
     node["turn"], node["step"], node["passed"] = 0, 0, 0
     node["checked"] = in_check(stack.states[0], memory.work[0])
@@ -186,7 +189,7 @@ def open_node(level: int, limits: Limits, stack: Stack, memory: Memory) -> None:
     node["best"], node["floor"], node["best_action"] = -2 * WIN, node["alpha"], -1
     node["tried"], node["count"], node["stage"], node["partial"], node["line"] = 0, 0, NEXT, 0, 0
     if node["depth"] <= 0 or (limits.prunes and not node["checked"]):
-        node["static"] = np.float64(evaluate_fine(stack.states[level]))
+        node["static"] = np.float64(model_value(stack.states[level], memory.weights[0], stack.scratch[level]))
     if node["depth"] <= 0:  # the side to move may stand pat
         node["best"] = node["static"]
         node["alpha"] = max(node["alpha"], node["best"])
@@ -196,13 +199,13 @@ def open_node(level: int, limits: Limits, stack: Stack, memory: Memory) -> None:
         if WIN - node["turn"] <= node["alpha"]:  # a shorter win is known
             node["best"] = WIN - node["turn"]
             return
-        if limits.prunes and not node["checked"] and prune_all(level, stack):
+        if limits.prunes and not node["checked"] and prune_all(level, stack, memory):
             return
     list_actions(level, stack, memory)
 
 
 @uncounted_body
-def prune_all(level: int, stack: Stack) -> bool:
+def prune_all(level: int, stack: Stack, memory: Memory) -> bool:
     """Whether `evaluate` lies so far above beta that no action is searched; else perhaps a null move is, first."""
     node = stack.nodes[level]
     if node["beta"] - node["alpha"] > 2 * NO_WIDTH or abs(node["beta"]) > PROVEN:
@@ -211,21 +214,29 @@ def prune_all(level: int, stack: Stack) -> bool:
         node["best"] = node["static"]
         return True
     if node["depth"] >= 3 and not node["passed"] and node["static"] >= node["beta"]:
-        try_passing(level, stack)
+        try_passing(level, stack, memory)
     return False
 
 
 @uncounted_body
-def try_passing(level: int, stack: Stack) -> None:
+def try_passing(level: int, stack: Stack, memory: Memory) -> None:
     """Let a null move be searched first, if the game allows one here."""
     node, child, after = stack.nodes[level], stack.nodes[level + 1], stack.states[level + 1]
     stack.states[level + 1] = stack.states[level]
     if level + 2 < len(stack.nodes) and pass_turn(after):
+        follow(level, stack, memory)
         node["stage"], node["action"], node["quiet"] = PASS, -1, 0
         node["child_depth"] = node["depth"] - 3 - node["depth"] // 4
         child["turn"], child["step"], child["passed"] = node["turn"] + 1, 0, 1
         child["checked"], child["line"] = 0, 0
         child["key"] = key_of(stack, level + 1)
+
+
+@uncounted_body
+def follow(level: int, stack: Stack, memory: Memory) -> None:
+    """Let the model's scratch memory follow to the state of the next level."""
+    before, after = stack.states[level], stack.states[level + 1]
+    update(before, after, memory.weights[0], stack.scratch[level], stack.scratch[level + 1])
 
 
 @uncounted_body
@@ -293,6 +304,7 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
     child["step"] = 0 if turned else node["step"] + 1
     if after["outcome"] != RUNNING:
         return True, value_for(after["outcome"], after["to_move"]) * (WIN - node["turn"])
+    follow(level, stack, memory)
     if node["depth"] <= 0:
         node["child_depth"] = node["depth"] - 1
         return False, 0.0
@@ -479,7 +491,7 @@ def close_node(level: int, stack: Stack, memory: Memory) -> None:
     if node["partial"] and within:
         stack.nodes[level - 1]["partial"] = 1
     if node["best"] == -2 * WIN and not within:  # a turn for which no level was left: its side has not lost
-        node["best"] = np.float64(evaluate_fine(stack.states[level]))
+        node["best"] = np.float64(model_value(stack.states[level], memory.weights[0], stack.scratch[level]))
         return
     if level == 0 and run["barred"]:  # the value of the other actions alone
         return

@@ -94,6 +94,7 @@ class Stack(NamedTuple):
     actions: Ints  # [L, MAX_LEGAL]
     ranks: Longs  # [L, MAX_LEGAL] the order in which they are tried
     lines: Ints  # [L, L] the principal variation below each node
+    scratch: Records  # [L] the model's scratch memory for each state
 
 
 class Memory(NamedTuple):
@@ -108,3 +109,4 @@ class Memory(NamedTuple):
     progress: Records  # [1] of PROGRESS
     rng: Words  # [1] for rules that take a generator; nothing is drawn from it
     work: Records  # [1] the game's own working memory
+    weights: Records  # [1] of the model

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
+from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import EVERY, Analysis, Analyst, check_running, scored
 from plyground.search.arrays import WIN, Records, Words
@@ -60,13 +61,16 @@ class Lines:
 class LineSearch:
     """One position at a time; the table is kept from one search to the next."""
 
-    def __init__(self, game: Game, table: int = TABLE, threads: int = 1) -> None:
-        check_searchable(game)
-        self.game, rules = game, game.rules
-        self.kernels = game.kernels("plyground.search.deepening")
-        self.own = Buffers(new_stack(game), new_memory(game, 1 << table))
+    def __init__(self, model: Game | CompiledModel, table: int = TABLE, threads: int = 1) -> None:
+        """A game stands for its own `evaluate`."""
+        if isinstance(model, Game):
+            check_searchable(model)
+            model = handwritten(model, fine=True)
+        self.game, rules = model.game, model.game.rules
+        self.kernels = model.kernels("plyground.search.deepening")
+        self.own = Buffers(new_stack(model), new_memory(model, 1 << table))
         self.helpers = [
-            Buffers(new_stack(game), new_memory(game, 1)._replace(table=self.own.memory.table))
+            Buffers(new_stack(model), new_memory(model, 1)._replace(table=self.own.memory.table))
             for _ in range(threads - 1)
         ]
         quiescence = QUIESCENCE if "loudness" in rules.compiled else 0
@@ -178,10 +182,10 @@ class LineSearch:
                 thread.join()
 
 
-def lines_analyst(game: Game, seconds: float, nodes: int, count: int = LINES) -> Analyst:
+def lines_analyst(model: Game | CompiledModel, seconds: float, nodes: int, count: int = LINES) -> Analyst:
     """Analyses of positions: the `count` best moves, each with its value and line, after each iteration. Searched for
     so many seconds or, if `nodes` is not 0, for so many nodes from an empty table."""
-    search = LineSearch(game)
+    search = LineSearch(model)
 
     def analyse(position: Position, rngs: Words, every: float = EVERY) -> Iterator[Analysis]:
         check_running(position)

@@ -11,6 +11,7 @@ import numpy as np
 from plyground.errors import InvalidValue
 from plyground.game import Game, agent_repr
 from plyground.kernels.threads import available, over_slices
+from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
@@ -39,14 +40,17 @@ class Minimax:
         table: int = 0,
         ordering: bool = True,
         threads: int | None = None,
+        model: CompiledModel | None = None,
     ) -> None:
+        """`model`: what judges positions; otherwise the game's own `evaluate`."""
         if not 1 <= depth <= DEEPEST:
             raise InvalidValue(f"minimax looks 1 to {DEEPEST} plies ahead, not {depth}")
         if not 0 <= quiescence <= DEEPEST:
             raise InvalidValue(f"minimax follows captures for 0 to {DEEPEST} plies more, not {quiescence}")
         if not 0 <= table <= LARGEST_TABLE:
             raise InvalidValue(f"minimax remembers up to 2**{LARGEST_TABLE} positions, not 2**{table}")
-        check_searchable(game)
+        check_searchable(game, model)
+        self.model = model or handwritten(game)
         if quiescence and "loudness" not in game.rules.compiled:
             raise InvalidValue(
                 f"quiescence needs a game that says which actions are loud (`loudness`); {game} does not"
@@ -55,13 +59,14 @@ class Minimax:
         self.threads = threads or available()
         self.entries = 1 << table if table else 0
         self.independent = not table  # which keeps positions of other games
-        self.kernels = game.kernels("plyground.search.alpha_beta")
+        self.kernels = self.model.kernels("plyground.search.alpha_beta")
         self._buffers = threading.local()
 
     __repr__ = agent_repr
 
     def __str__(self) -> str:
-        return f"minimax:depth={self.depth}" + (f",quiescence={self.quiescence}" if self.quiescence else "")
+        quiescence = f",quiescence={self.quiescence}" if self.quiescence else ""
+        return f"minimax:depth={self.depth}{quiescence}{self.model.option}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
         return self.search(states, rngs)[0]
@@ -121,18 +126,18 @@ class Minimax:
         if not hasattr(self._buffers, "own"):
             levels = self.depth + self.quiescence
             self._buffers.own = Buffers(
-                new_stack(self.game, levels),
+                new_stack(self.model, levels),
                 Table(np.zeros(self.entries, np.uint64), np.zeros(self.entries)),
-                new_scratch(self.game),
+                new_scratch(self.model),
             )
         return self._buffers.own
 
 
-def check_searchable(game: Game) -> None:
-    """Refuse games that alpha-beta cannot search."""
+def check_searchable(game: Game, model: CompiledModel | None = None) -> None:
+    """Refuse games that alpha-beta cannot search; the model is in place of the game's own `evaluate`."""
     if game.rules.hidden or game.rules.CHANCE:
         raise InvalidValue(f"minimax needs a game without chance in which nothing is hidden; {game} is not one")
-    if "evaluate" not in game.rules.compiled:
+    if model is None and "evaluate" not in game.rules.compiled:
         raise InvalidValue(f"minimax needs a game that defines `evaluate`; {game} does not")
 
 
@@ -144,7 +149,8 @@ class Buffers(NamedTuple):
     scratch: Scratch
 
 
-def new_stack(game: Game, levels: int) -> Stack:
+def new_stack(model: CompiledModel, levels: int) -> Stack:
+    game = model.game
     states = np.zeros(levels + 1, game.rules.SEARCHED)
     word = np.uint64 if states.itemsize % 8 == 0 else np.uint8
     return Stack(
@@ -152,10 +158,12 @@ def new_stack(game: Game, levels: int) -> Stack:
         words=states.view(word).reshape(levels + 1, -1),
         nodes=np.zeros(levels + 1, NODE),
         actions=np.empty((levels, game.rules.MAX_LEGAL), np.int32),
+        scratch=model.scratch(levels + 1),
     )
 
 
-def new_scratch(game: Game) -> Scratch:
+def new_scratch(model: CompiledModel) -> Scratch:
+    game = model.game
     return Scratch(
         whole=np.zeros(1, game.rules.STATE),
         rng=np.zeros(1, np.uint64),
@@ -163,4 +171,5 @@ def new_scratch(game: Game) -> Scratch:
         cutoffs=np.zeros(game.rules.NUM_ACTIONS, np.int64),
         ranks=np.zeros(game.rules.MAX_LEGAL, np.int64),
         best=np.zeros(game.rules.MAX_LEGAL + 1),
+        weights=model.weights,
     )

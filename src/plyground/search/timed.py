@@ -15,6 +15,7 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
 from plyground.games.interface import RUNNING
 from plyground.kernels.threads import available, over_slices
+from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, last_analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
@@ -71,24 +72,33 @@ class TimedMinimax:
     stoppable = True
 
     def __init__(
-        self, game: Game, seconds: float = NO_LIMIT, table: int = TABLE, threads: int | None = None, nodes: int = 0
+        self,
+        game: Game,
+        seconds: float = NO_LIMIT,
+        table: int = TABLE,
+        threads: int | None = None,
+        nodes: int = 0,
+        model: CompiledModel | None = None,
     ) -> None:
+        """`model`: what judges positions; otherwise the game's own `evaluate`."""
         if seconds == NO_LIMIT and not nodes:
             raise InvalidValue("minimax needs a limit: seconds, or nodes")
         if not 0 < seconds < math.inf:
             raise InvalidValue(f"minimax searches for a positive number of seconds, not {seconds:g}")
         if not 0 <= nodes <= MOST_NODES:
             raise InvalidValue(f"minimax searches 1 to {MOST_NODES} nodes, not {nodes}")
-        check_searchable(game)
+        check_searchable(game, model)
+        self.model = model or handwritten(game, fine=True)
         self.game, self.seconds, self.nodes, self.threads = game, seconds, nodes, threads or available()
         self.entries = 1 << (min(table, max(LEAST_TABLE, nodes.bit_length())) if nodes else table)
-        self.kernels = game.kernels("plyground.search.deepening")
+        self.kernels = self.model.kernels("plyground.search.deepening")
         self._buffers = threading.local()
 
     __repr__ = agent_repr
 
     def __str__(self) -> str:
-        return f"minimax:nodes={self.nodes}" if self.nodes else f"minimax:time={self.seconds:g}"
+        limit = f"nodes={self.nodes}" if self.nodes else f"time={self.seconds:g}"
+        return f"minimax:{limit}{self.model.option}"
 
     def act(self, states: Records, rngs: Words) -> Ints:
         return np.array([turn[0] for turn in self.act_turns(states, rngs)], np.int32)
@@ -145,7 +155,7 @@ class TimedMinimax:
         """The same while it is searched."""
         from plyground.search.lines import lines_analyst  # which imports this file
 
-        return lines_analyst(self.game, self.seconds, self.nodes)
+        return lines_analyst(self.model, self.seconds, self.nodes)
 
     def deepen(
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
@@ -182,7 +192,7 @@ class TimedMinimax:
     def _own_buffers(self) -> Buffers:
         """The calling thread's buffers, allocated on its first search."""
         if not hasattr(self._buffers, "own"):
-            self._buffers.own = Buffers(new_stack(self.game), new_memory(self.game, self.entries))
+            self._buffers.own = Buffers(new_stack(self.model), new_memory(self.model, self.entries))
         return self._buffers.own
 
 
@@ -198,7 +208,8 @@ class Buffers(NamedTuple):
         return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
 
 
-def new_stack(game: Game) -> Stack:
+def new_stack(model: CompiledModel) -> Stack:
+    game = model.game
     states = np.zeros(LEVELS, game.rules.STATE)
     searched = game.rules.SEARCHED
     word = np.uint64 if states.itemsize % 8 == 0 and searched.itemsize % 8 == 0 else np.uint8
@@ -210,10 +221,12 @@ def new_stack(game: Game) -> Stack:
         actions=np.empty((LEVELS, game.rules.MAX_LEGAL), np.int32),
         ranks=np.zeros((LEVELS, game.rules.MAX_LEGAL), np.int64),
         lines=np.zeros((LEVELS, LEVELS), np.int32),
+        scratch=model.scratch(LEVELS),
     )
 
 
-def new_memory(game: Game, entries: int) -> Memory:
+def new_memory(model: CompiledModel, entries: int) -> Memory:
+    game = model.game
     return Memory(
         table=np.zeros(entries, ENTRY),
         seen=np.zeros(SEEN, np.uint64),
@@ -224,4 +237,5 @@ def new_memory(game: Game, entries: int) -> Memory:
         progress=np.zeros(1, PROGRESS),
         rng=np.zeros(1, np.uint64),
         work=game.work(),
+        weights=model.weights,
     )

@@ -18,7 +18,7 @@ from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (sl
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
 from plyground.kernels.arrays import int32, int64
-from plyground.kernels.slots import STATE, choose, evaluate, legal, play, play_head, seat
+from plyground.kernels.slots import STATE, choose, legal, model_value, play, play_head, refresh, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.tree_arrays import (
     DRAWN,
@@ -32,6 +32,7 @@ from plyground.search.tree_arrays import (
     WON,
     Floats,
     Ints,
+    Judge,
     Records,
     Result,
     Settings,
@@ -175,23 +176,23 @@ def add_child(i: int, n: Whole, e: Whole, trees: Trees, work: State) -> Whole:
 
 
 @uncounted_body
-def leaf_value(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> float:
-    """The value of node n for its side to move: proven, by `evaluate`, or by random play."""
+def leaf_value(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge, work: State) -> float:
+    """The value of node n for its side to move: proven, by a model, or by random play."""
     node = trees.nodes[i, n]
     if node["proven"] != OPEN:
         return np.float64(node["proven"] - DRAWN)
     if settings.leaf == EVALUATE:
-        return np.float64(evaluate(trees.states[i, n]))
+        return judged(trees.states[i, n], judge)
     total = 0.0
     for _ in range(settings.rollouts):
-        total += play_out(i, n, trees, settings, work)
+        total += play_out(i, n, trees, settings, judge, work)
     return total / settings.rollouts
 
 
 @uncounted_body
-def play_out(i: int, n: Whole, trees: Trees, settings: Settings, work: State) -> float:
+def play_out(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge, work: State) -> float:
     """The result of random play, or of a scripted agent's against itself, from node n for its side to move; after
-    `rollout_plies`, the game's `evaluate`."""
+    `rollout_plies`, what the model says."""
     for k in range(SIZE):
         trees.ahead_words[i, k] = trees.words[i, n, k]
     state, actions, rng, left = trees.ahead[i], trees.actions[i], trees.rngs[i : i + 1], settings.rollout_plies
@@ -205,8 +206,15 @@ def play_out(i: int, n: Whole, trees: Trees, settings: Settings, work: State) ->
     side = trees.nodes[i, n]["side"]
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)
-    value = np.float64(evaluate(state))
+    value = judged(state, judge)
     return value if state["to_move"] == side else -value
+
+
+@uncounted_body
+def judged(state: State, judge: Judge) -> float:
+    """What the model says of a state, for its side to move."""
+    refresh(state, judge.weights[0], judge.scratch[0])
+    return np.float64(model_value(state, judge.weights[0], judge.scratch[0]))
 
 
 # ---- back up ----
@@ -381,13 +389,13 @@ def expand_and_back_up(
 
 
 @uncounted_body
-def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, work: State) -> None:
+def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, judge: Judge, work: State) -> None:
     """Begin a search without a network."""
     begin_tree(i, trees, roots)
     root = trees.nodes[i, 0]
     if root["proven"] == OPEN:
         if settings.leaf == EVALUATE:
-            root["value"] = evaluate(trees.states[i, 0])
+            root["value"] = judged(trees.states[i, 0], judge)
         expand(i, TOP, trees, settings, work)
     begin_round(i, trees, settings)
     if root["proven"] == OPEN:
@@ -395,11 +403,11 @@ def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, work: S
 
 
 @uncounted_body
-def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> None:
+def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, judge: Judge, work: State) -> None:
     """Up to `count` simulations in tree i without a network; none after its root is proven."""
     while count > 0 and trees.nodes[i, 0]["proven"] == OPEN:
         leaf = select_leaf(i, trees, wanted, settings, work)
-        value = leaf_value(i, leaf, trees, settings, work)
+        value = leaf_value(i, leaf, trees, settings, judge, work)
         if trees.nodes[i, leaf]["visits"] == 0:
             trees.nodes[i, leaf]["value"] = value
         back_up(i, leaf, value, trees)
@@ -407,10 +415,10 @@ def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings,
 
 
 @uncounted_loop
-def begin_all(trees: Trees, roots: Words, settings: Settings, work: Records) -> None:
+def begin_all(trees: Trees, roots: Words, settings: Settings, judge: Judge, work: Records) -> None:
     """Begin a search without a network of each position [N, SIZE]."""
     for i in range(len(roots)):
-        begin_search(i, trees, roots, settings, work[0])
+        begin_search(i, trees, roots, settings, judge, work[0])
 
 
 @uncounted_loop
@@ -444,10 +452,10 @@ def expand_and_back_up_all(
 
 
 @uncounted_loop
-def simulate_all(trees: Trees, count: int, wanted: Ints, settings: Settings, work: Records) -> None:
+def simulate_all(trees: Trees, count: int, wanted: Ints, settings: Settings, judge: Judge, work: Records) -> None:
     """Up to `count` simulations without a network in each tree."""
     for i in range(len(trees.counters)):
-        simulate(i, count, trees, wanted, settings, work[0])
+        simulate(i, count, trees, wanted, settings, judge, work[0])
 
 
 @uncounted_loop

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
-from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
-from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
+from plyground.models.compiled import CompiledModel, handwritten
+from plyground.search.tree_arrays import OPEN, Ints, Judge, Records, Result, Rngs, Trees
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import (
     available_memory,
@@ -35,28 +35,33 @@ MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by
 KEPT = 3  # a tree that is reused has room for so many searches
 
 
-def load_tree_kernels(game: Game, leaf: str) -> Any:
-    """The compiled search of a game; if `leaf` is a scripted agent, with that in it."""
+def load_tree_kernels(model: CompiledModel, leaf: str) -> Any:
+    """The compiled search of a game with a model; if `leaf` is a scripted agent, with that in it."""
     if leaf in LEAVES:
-        return game.kernels(TEMPLATE)
-    if leaf not in game.rules.POLICIES:
-        raise unknown(f"evaluator of leaves for {game}", leaf, [*LEAVES, *game.rules.POLICIES])
-    return game.kernels_with(TEMPLATE, slots_of(game.rules) | {"choose": game.rules.POLICIES[leaf]}, leaf)
+        return model.kernels(TEMPLATE)
+    policies = model.game.rules.POLICIES
+    if leaf not in policies:
+        raise unknown(f"evaluator of leaves for {model.game}", leaf, [*LEAVES, *policies])
+    return model.kernels(TEMPLATE, {"choose": policies[leaf]}, leaf)
 
 
 class TreeSearch:
     """Searches positions one by one, several at once in threads. With `reuse` it keeps a tree for each game."""
 
-    def __init__(self, game: Game, config: SearchConfig, threads: int | None = None) -> None:
+    def __init__(
+        self, game: Game, config: SearchConfig, threads: int | None = None, model: CompiledModel | None = None
+    ) -> None:
+        """`model`: what evaluates leaves; otherwise the game's own `evaluate`."""
         if config.leaf == "network":
             raise InvalidValue("a search without a network evaluates leaves by evaluate or random play")
-        if config.leaf == "evaluate" and "evaluate" not in game.rules.compiled:
+        if config.leaf == "evaluate" and model is None and "evaluate" not in game.rules.compiled:
             raise InvalidValue(f"leaf=evaluate needs a game that defines `evaluate`; {game} does not: use leaf=random")
         self.game, self.config, self.threads = game, config, threads or available()
         self.together = 1 if config.seconds or config.reuse else max(1, TOGETHER // config.simulations)
         self.nodes = self._room()
         check_memory(game, self.nodes, self.threads * self.together)
-        self.kernels = load_tree_kernels(game, config.leaf)
+        self.model = model or handwritten(game)
+        self.kernels = load_tree_kernels(self.model, config.leaf)
         self.settings, self.kept = config.settings(game), dict[int, Trees]()
         self._own = threading.local()
 
@@ -78,8 +83,8 @@ class TreeSearch:
                 part = slice(first, min(first + self.together, rows.stop))
                 trees = Trees._make(array[: part.stop - part.start] for array in own.trees)
                 trees.rngs[:] = rngs[part]
-                self.kernels.begin_all(trees, roots[part], self.settings, own.work)
-                self._simulate(trees, own.work, alone=len(states) == 1)
+                self.kernels.begin_all(trees, roots[part], self.settings, own.judge, own.work)
+                self._simulate(trees, own, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
 
         over_slices(run, len(states), self.threads, 1)
@@ -94,7 +99,7 @@ class TreeSearch:
             for row in range(rows.start, rows.stop):
                 part = slice(row, row + 1)
                 trees = self._begin_again(int(games[row]), roots[part], rngs[part], own)
-                self._simulate(trees, own.work, alone=len(states) == 1)
+                self._simulate(trees, own, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
 
         over_slices(run, len(states), self.threads, 1)
@@ -103,8 +108,9 @@ class TreeSearch:
     def compile(self) -> None:
         """Run every kernel once, so that neither the first move of a game nor a clock waits for a compiler."""
         trees, work, result = new_trees(self.game, 1, 2), self.game.work(), new_result(self.game, 1)
-        self.kernels.begin_all(trees, words_of(self.game.fresh), self.settings, work)
-        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, work)
+        judge = judge_of(self.model)
+        self.kernels.begin_all(trees, words_of(self.game.fresh), self.settings, judge, work)
+        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, judge, work)
         if self.config.seconds and self.settings.gumbel:
             self.kernels.begin_rounds(trees, self.settings)
         self.kernels.finish_all(trees, self.settings, result)
@@ -123,38 +129,38 @@ class TreeSearch:
         node = self.kernels.find_state(trees, roots)
         trees.rngs[:] = rngs
         if node < 0:
-            self.kernels.begin_all(trees, roots, self.settings, own.work)
+            self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
             return trees
         self.kernels.move_root(trees, node, own.trees, own.origin)
         trees, own.trees = own.trees, trees
         trees.rngs[:], self.kept[game] = rngs, trees
         if not trees.nodes[0, 0]["count"] and trees.nodes[0, 0]["proven"] == OPEN:
-            self.kernels.begin_all(trees, roots, self.settings, own.work)
+            self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
         else:
             self.kernels.begin_rounds(trees, self.settings)
         return trees
 
-    def _simulate(self, trees: Trees, work: Records, alone: bool) -> None:
+    def _simulate(self, trees: Trees, own: Memory, alone: bool) -> None:
         """All simulations. Ctrl-C ends the search of a position that is `alone` with what it has found."""
         try:
             if self.config.seconds:
-                self._simulate_for(self.config.seconds, trees, work)
+                self._simulate_for(self.config.seconds, trees, own)
             else:
-                self._simulate_all(trees, work)
+                self._simulate_all(trees, own)
         except KeyboardInterrupt:
             if not alone or not trees.counters["total"][0]:
                 raise
 
-    def _simulate_all(self, trees: Trees, work: Records) -> None:
+    def _simulate_all(self, trees: Trees, own: Memory) -> None:
         """As many simulations as the config says, a few milliseconds at a time: compiled code hears no Ctrl-C."""
         left, chunk, wanted = self.config.simulations, FIRST_CHUNK, self._schedule(self.config.simulations)
         while left > 0 and (trees.nodes["proven"][:, 0] == OPEN).any():
             start, count = time.perf_counter(), min(chunk, left)
-            self.kernels.simulate_all(trees, count, wanted, self.settings, work)
+            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
             rate = count / max(time.perf_counter() - start, 1e-9)
             left, chunk = left - count, max(1, min(4 * chunk, int(rate * SIGNAL_INTERVAL)))
 
-    def _simulate_for(self, seconds: float, trees: Trees, work: Records) -> None:
+    def _simulate_for(self, seconds: float, trees: Trees, own: Memory) -> None:
         config = self.config
         end, most = time.perf_counter() + seconds, config.simulations or MOST_SIMULATIONS
         size, done, chunk = FIRST_ROUND, 0, FIRST_ROUND // 2
@@ -168,7 +174,7 @@ class TreeSearch:
                 time.perf_counter(),
             )
             count = min(chunk, size - done, most - int(trees.counters["total"][0]))
-            self.kernels.simulate_all(trees, count, wanted, self.settings, work)
+            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
             done += count
             rate = count / (time.perf_counter() - start)
             chunk = max(1, int(rate * min(CLOCK_INTERVAL, seconds / 10)))
@@ -191,12 +197,16 @@ class TreeSearch:
         """The calling thread's memory, allocated at its first search."""
         if not hasattr(self._own, "memory"):
             trees = new_trees(self.game, self.together, self.nodes)
-            self._own.memory = Memory(trees, self.game.work(), np.zeros(self.nodes, np.int32))
+            self._own.memory = Memory(trees, judge_of(self.model), self.game.work(), np.zeros(self.nodes, np.int32))
         return self._own.memory
 
 
 class Memory:
     """The arrays of one thread."""
 
-    def __init__(self, trees: Trees, work: Records, origin: Ints) -> None:
-        self.trees, self.work, self.origin = trees, work, origin  # origin: see `move_root`
+    def __init__(self, trees: Trees, judge: Judge, work: Records, origin: Ints) -> None:
+        self.trees, self.judge, self.work, self.origin = trees, judge, work, origin  # origin: see `move_root`
+
+
+def judge_of(model: CompiledModel) -> Judge:
+    return Judge(model.weights, model.scratch())

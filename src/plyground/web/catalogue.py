@@ -24,7 +24,8 @@ from plyground.web.messages import GameInfo, Opponent, SettingInfo
 YOU = "you"
 TITLES = {"paco_sako": "Paco Ŝako"}  # the others follow from their names
 DEFAULT_LEVEL = "level:3"
-NETWORK, NETWORK_SEARCH = "trained", "search:net=trained,sims=200"
+NETWORK, NETWORK_SEARCH = "trained", "search:model=trained,sims=200"
+RENAMED = {"search:net=trained,sims=200": NETWORK_SEARCH}  # ids in older kept games
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from plyground.web.tables import Live, Tables
 from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import Workers
 
-SECONDS, WITH_NETWORK = 8.0, "search:net=trained,time=8"  # of an analysis
+SECONDS, WITH_NETWORK = 8.0, "search:model=trained,time=8"  # of an analysis
 
 
 class Study:

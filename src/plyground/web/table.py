@@ -25,7 +25,7 @@ from plyground.play.saved import write_game
 from plyground.position import Position
 from plyground.runs.trust import seal, unseal
 from plyground.web import messages
-from plyground.web.catalogue import YOU, seats_of, title_of
+from plyground.web.catalogue import RENAMED, YOU, seats_of, title_of
 from plyground.web.requests import Action, Clock, Text
 
 FORMAT = 1
@@ -93,7 +93,8 @@ def sealed(saved: Saved, game: Game) -> Saved:
 
 
 def opened(saved: Saved) -> Saved:
-    """A kept game with what was sealed in it. It runs: an end would show its cards."""
+    """A kept game with what was sealed in it. It runs: an end would show its cards. Opponents have today's ids."""
+    saved.players = [RENAMED.get(player, player) for player in saved.players]
     if not saved.sealed:
         return saved
     try:

@@ -80,7 +80,7 @@ def first_action(memory: State, index: int) -> int:
 
 POLICIES = {"greedy": greedy}
 STRONGEST = "minimax:time=0.5"
-STRONGEST_WITH_NETWORK = "search:net=trained,time=0.2"
+STRONGEST_WITH_NETWORK = "search:model=trained,time=0.2"
 
 
 def advise(position: Position) -> str:

@@ -226,4 +226,4 @@ def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
 POLICIES = {"greedy": greedy, "window": window}
 SCORERS = {"window": window_score}
 ROLLOUT = "window"
-STRONGEST_WITH_NETWORK = "search:net=trained,time=0.5"
+STRONGEST_WITH_NETWORK = "search:model=trained,time=0.5"

@@ -1,0 +1,1 @@
+"""Models judge positions by weights. A search takes a model; an agent is a model, a search and a way to choose."""

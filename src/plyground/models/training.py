@@ -1,0 +1,75 @@
+"""`learn_by_self_play`: any model that defines `learn` learns from games against itself, by TD(lambda)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plyground.errors import InvalidValue
+from plyground.games.rng import seeds
+from plyground.models.compiled import CompiledModel
+
+Records = NDArray[np.void]
+TEMPLATE = "plyground.models.self_play"
+LONGEST = 4096  # plies of a game that are kept; longer ones end there as draws
+
+
+class Settings(NamedTuple):
+    rate: float
+    epsilon: float  # the share of actions that are random
+    trace: float  # lambda
+    opening_plies: int  # at most so many random plies begin a game, none of which is learned from
+
+
+class Memory(NamedTuple):
+    """P is the length of the longest game."""
+
+    states: Records  # [P + 1] of STATE: one game
+    values: NDArray[np.float64]  # [P + 1] what the model said of them, for their sides to move
+    explored: NDArray[np.bool_]  # [P] whether the action there was random
+    actions: NDArray[np.int32]  # [MAX_LEGAL]
+    after: Records  # [1] of STATE
+    rng: NDArray[np.uint64]  # [1]
+    work: Records  # [1]
+    weights: Records  # [1]
+    scratch: Records  # [1]
+
+
+def learn_by_self_play(
+    model: CompiledModel,
+    games: int,
+    seed: int = 0,
+    rate: float = 0.01,
+    epsilon: float = 0.1,
+    trace: float = 0.8,
+    opening_plies: int = 0,
+) -> int:
+    """Play `games` games and learn after each from its end back to its beginning; returns the number of plies.
+
+    Each position learns a mix of the value of the next one and of what followed in the game (`trace` is lambda), as its
+    side to move sees them. The best action by the model is played or, with the probability `epsilon`, a random one,
+    before which nothing is learned; nor is it from random plies at the beginning, `opening_plies` at most. The same
+    seed gives the same weights.
+    """
+    game = model.game
+    if "learn" not in model.functions:
+        raise InvalidValue(
+            f"{model.source} does not learn: it defines no `learn(state, target, rate, weights, scratch)`"
+        )
+    if game.rules.hidden:
+        raise InvalidValue(f"self-play of models needs a game in which nothing is hidden; {game} is not one")
+    plies = min(game.rules.MAX_PLIES, LONGEST)
+    memory = Memory(
+        states=np.zeros(plies + 1, game.rules.STATE),
+        values=np.zeros(plies + 1),
+        explored=np.zeros(plies, np.bool_),
+        actions=game.scratch(),
+        after=np.zeros(1, game.rules.STATE),
+        rng=seeds(seed, 1),
+        work=game.work(),
+        weights=model.weights,
+        scratch=model.scratch(),
+    )
+    return model.kernels(TEMPLATE).learn_games(games, game.blank, Settings(rate, epsilon, trace, opening_plies), memory)
