@@ -19,10 +19,17 @@ from plyground.cli.words import is_game
 from plyground.errors import install
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-GUIDE, OWN, TUTORIAL = (ROOT / "docs" / f"{name}.md" for name in ("adding_a_game", "own_agents", "tutorial"))
+GUIDE, MODEL, OWN, TUTORIAL = (
+    ROOT / "docs" / f"{name}.md" for name in ("adding_a_game", "adding_a_model", "own_agents", "tutorial")
+)
 NEEDS_PEERS = ROOT / "docs" / "interop.md"
 SHORTER = {r"\bseconds=\d+(?![\d.])": "seconds=0.2", r"\bgames=\d{2,}": "games=20", r"\bpositions=\d+": "positions=30"}
 """what the pages take more time for, and what the tests do"""
+
+
+def test_the_model_of_the_guide_is_the_example() -> None:
+    assert files_of(MODEL) == {"linear_model.py": (ROOT / "examples" / "linear_model.py").read_text("utf-8")}
+    assert len(files_of(MODEL)["linear_model.py"].splitlines()) <= 60
 
 
 def blocks_of(page: Path, language: str) -> list[str]:
@@ -61,7 +68,7 @@ def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, st
     files = {"my_game.py": pieces_of_a_game()[0]} | files_of(page)
     for name, text in files.items():
         (steady_path / name).write_text(text)
-    monkeypatch.chdir(steady_path if page in (GUIDE, OWN, TUTORIAL) else ROOT)
+    monkeypatch.chdir(steady_path if page in (GUIDE, MODEL, OWN, TUTORIAL) else ROOT)
     monkeypatch.syspath_prepend(steady_path)
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     names: dict[str, Any] = {"__name__": "page"}  # of the blocks without a prompt

@@ -72,7 +72,7 @@ def learn_games(games: int, blank: Records, settings: Settings, memory: Memory) 
             if state["to_move"] != side:
                 following, target = -following, -target
             side = state["to_move"]
-            target = settings.trace * target + (1.0 - settings.trace) * following
+            target = settings.td_lambda * target + (1.0 - settings.td_lambda) * following
             following = memory.values[k]
             if memory.explored[k]:  # what follows is no fault of this position
                 target = following

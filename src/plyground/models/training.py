@@ -19,7 +19,7 @@ LONGEST = 4096  # plies of a game that are kept; longer ones end there as draws
 class Settings(NamedTuple):
     rate: float
     epsilon: float  # the share of actions that are random
-    trace: float  # lambda
+    td_lambda: float  # the share of what followed in what a position learns
     opening_plies: int  # at most so many random plies begin a game, none of which is learned from
 
 
@@ -43,12 +43,12 @@ def learn_by_self_play(
     seed: int = 0,
     rate: float = 0.01,
     epsilon: float = 0.1,
-    trace: float = 0.8,
+    td_lambda: float = 0.8,
     opening_plies: int = 0,
 ) -> int:
     """Play `games` games and learn after each from its end back to its beginning; returns the number of plies.
 
-    Each position learns a mix of the value of the next one and of what followed in the game (`trace` is lambda), as its
+    Each position learns a mix of the value of the next one and of what followed in the game (by `td_lambda`), as its
     side to move sees them. The best action by the model is played or, with the probability `epsilon`, a random one,
     before which nothing is learned; nor is it from random plies at the beginning, `opening_plies` at most. The same
     seed gives the same weights.
@@ -72,4 +72,6 @@ def learn_by_self_play(
         weights=model.weights,
         scratch=model.scratch(),
     )
-    return model.kernels(TEMPLATE).learn_games(games, game.blank, Settings(rate, epsilon, trace, opening_plies), memory)
+    return model.kernels(TEMPLATE).learn_games(
+        games, game.blank, Settings(rate, epsilon, td_lambda, opening_plies), memory
+    )
