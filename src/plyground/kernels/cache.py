@@ -119,11 +119,14 @@ def _imports(names: list[str], functions: Mapping[str, Any]) -> str:
         if not callable(function):  # a size or a record type, which Python writes as it reads it
             lines += ["from numpy import dtype", f"{name} = {function!r}"]
             continue
+        if not function.__module__.startswith("plyground."):
+            function.targetoptions.setdefault("_nrt", True)
         lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
             lines[-1] += "_without_work"
             lines += [
+                "from numba import njit",
                 "@njit",
                 f"def {name}({', '.join(wanted)}):",
                 f"    return {name}_without_work({', '.join(wanted[:-1])})",

@@ -150,7 +150,7 @@ def lambda_return_of(
     out[k] = lambda_return(indices[k] // envs, indices[k] % envs, newest, plies, values, gamma, td_lambda)
 
 
-@njit
+@uncounted_body
 def draw_index(rng: Rng, cursor: Cursor, shares: SampleShares, usable: Bools, decided: Bools) -> int:
     """The index of one usable ply, all equally likely within the part of the buffer that the shares choose.
 
@@ -247,7 +247,7 @@ def sample_uniform(
         indices[k] = draw_index(rng, cursor, shares, usable, decided)
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def mark_games(marks: Bools, cursor: Cursor, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
     """Set the marks [rows, envs] of all plies of the games `over` [envs], of `lengths` [envs], that ended in the newest
     row."""
