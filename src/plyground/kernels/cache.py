@@ -25,20 +25,25 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
-from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import Function
 from plyground.kernels import slots
-from plyground.kernels.checked import FORMAT, check_cache, copy_checked, without_own_cache
+from plyground.kernels.checked import FORMAT, copy_checked
+from plyground.kernels.numba_internals import (
+    NumbaExperimentalFeatureWarning,
+    check_cache,
+    count_references,
+    options_of,
+    without_own_cache,
+)
 from plyground.kernels.private import cache_folder, make_folder, read_only_folders, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
@@ -120,7 +125,7 @@ def _imports(names: list[str], functions: Mapping[str, Any]) -> str:
             lines += ["from numpy import dtype", f"{name} = {function!r}"]
             continue
         if not function.__module__.startswith("plyground."):
-            function.targetoptions.setdefault("_nrt", True)
+            count_references(function)  # a stranger's function may allocate
         lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
@@ -142,24 +147,6 @@ def _name_of(function: Function) -> str:
     raise BrokenGame(
         f"the compiled function {function.__name__} must stand in its module {function.__module__} by name"
     )
-
-
-class _Starts(event.Listener):
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell = tell
-
-    def on_start(self, event: Any) -> None:
-        self.tell()
-
-    def on_end(self, event: Any) -> None:
-        """Nobody asks."""
-
-
-@contextlib.contextmanager
-def compilations(tell: Callable[[], None]) -> Generator[None]:
-    """Call `tell` whenever a function begins to be compiled, in any thread: not when it is found on disk."""
-    with event.install_listener("numba:compile", _Starts(tell)):
-        yield
 
 
 # ---- fingerprints ----
@@ -188,9 +175,9 @@ PLAIN = int | float | complex | str | bytes | None | np.generic | np.dtype | ran
 
 def _feed(digest: Any, value: Any, seen: set[int]) -> None:
     """Add a value and all it reaches. An object it does not understand is an error, never a silent gap."""
-    if hasattr(value, "targetoptions"):
-        without_own_cache(value)
-        digest.update(repr(sorted(value.targetoptions.items())).encode())  # what `njit(...)` was told
+    without_own_cache(value)
+    if options := options_of(value):  # what `njit(...)` was told
+        digest.update(repr(sorted(options.items())).encode())
     value = _plain(value)
     if isinstance(value, types.FunctionType):
         if id(value) not in seen:
