@@ -58,11 +58,13 @@ def code_of(function: Any, *arguments: Any) -> str:
 
 
 def test_nrt_switches_reference_counts_off() -> None:
-    rows = (np.zeros((2, 3)),)
-    unpack = compiled(lambda rows: halves_compiled(rows[0]))
-    halves_compiled = compiled(halves)
-    assert "NRT_incref" in code_of(unpack, rows), f"{VERSION} no longer counts here: is `uncounted.py` still needed?"
-    assert "NRT_incref" not in code_of(compile_with(halves, counted=False), *rows), f"{VERSION} ignores `_nrt`"
+    rows, inside = (np.zeros((2, 3)),), compiled(halves)
+
+    def unpack(rows: Any) -> None:
+        inside(rows[0])
+
+    assert "NRT_incref" in code_of(compiled(unpack), rows), f"{VERSION} no longer counts: is `uncounted.py` needed?"
+    assert "NRT_incref" not in code_of(compile_with(unpack, counted=False), rows), f"{VERSION} ignores `_nrt`"
 
 
 def test_nrt_is_inherited_by_what_is_compiled_for_a_loop_but_not_by_what_counts() -> None:
