@@ -48,6 +48,10 @@ from plyground.kernels.private import cache_folder, make_folder, read_only_folde
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
+LOOP = re.compile(
+    r"^@(?:uncounted_loop|njit\(cache=True, nogil=True\))\n(def .*?)(?=\n\n\n|\Z)", re.MULTILINE | re.DOTALL
+)
+ROWS = re.compile(r"^    for (\w+) in range\((.+)\):$", re.MULTILINE)  # the loop over rows, not those within
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT, MANY_KEPT = 6, 8  # how long kernels are kept that nobody uses, and how many of one subject in any case
@@ -63,16 +67,19 @@ def load_kernels(
     template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str, device: str = "cpu"
 ) -> types.ModuleType:
     """The module that `template` (a file beside this one, or a module's full name) becomes with `functions` (and sizes)
-    in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`.
+    in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`; without one, the
+    loops of the template itself become grid-stride loops.
 
     `subject` names the kernels in the notice that is printed while they compile for the first time: "connect_four".
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
         home, _, file = (template if "." in template else f"plyground.kernels.{template}").rpartition(".")
-        template = f"{home}.{'' if device == 'cpu' else f'{device}_'}{file}"
-        source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), _source(template))
+        template, written = f"{home}.{file}", f"{home}.{'' if device == 'cpu' else f'{device}_'}{file}"
+        strided = importlib.util.find_spec(written) is None
+        source = _with_strides(_source(template)) if strided else _source(written)
+        source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), source)
         source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
-        kind = template.removeprefix("plyground.").removeprefix("kernels.")
+        kind = written.removeprefix("plyground.").removeprefix("kernels.")
         label = re.sub(r"\W+", "_", f"{kind} {subject}")
         name = f"plyground_{label}_{fingerprint(source)}"
         if name not in sys.modules:
@@ -82,6 +89,18 @@ def load_kernels(
                 LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
             _run(name, path, source)
         return sys.modules[name]
+
+
+def _with_strides(source: str) -> str:
+    """The loops of a template for the CPU as kernels for a GPU: grid-stride loops, in which each thread has working
+    and local memory of its own."""
+
+    def kernel(loop: re.Match[str]) -> str:
+        text = ROWS.sub(r"    for \1 in range(cuda.grid(1), \2, cuda.gridsize(1)):", loop[1])
+        text = text.replace("work[0]", "work[cuda.grid(1)]").replace("= np.empty(", "= cuda.local.array(")
+        return f"@cuda.jit(cache=True)\n{text}"
+
+    return LOOP.sub(kernel, source.replace("\nimport numpy", "\nfrom numba import cuda\nimport numpy", 1))
 
 
 @functools.cache
