@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import legal, score
-from plyground.kernels.uncounted import uncounted_loop
 
 
-@uncounted_loop
+@njit(cache=True, nogil=True)
 def score_all(
     states: NDArray[np.void],
     actions: NDArray[np.int32],  # [N, MAX_LEGAL] the legal actions, ascending, then -1
