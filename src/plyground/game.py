@@ -39,7 +39,7 @@ from plyground.games.interpreted import Interpreted
 from plyground.games.rng import agent_seeds, seeds
 from plyground.games.spellings import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.checked import without_lock, without_own_cache
+from plyground.kernels.numba_internals import without_lock, without_own_cache
 from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import over_slices
 

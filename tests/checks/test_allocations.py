@@ -42,3 +42,16 @@ def test_arrays_lists_and_sums_of_slices_are_found(tmp_path: Path) -> None:
     for number in wanted.values():
         assert any(each.startswith(f"allocates.py, line {number}: ") for each in found), found
     assert all("rule functions never allocate" in each for each in found)
+
+
+def test_a_game_that_allocates_can_be_played_all_the_same(tmp_path: Path) -> None:
+    """Whichever loop is the first to compile its functions, those without reference counts too."""
+    path = tmp_path / "wasteful.py"
+    path.write_text(
+        ROW.read_text().replace(
+            '    side, cells = state["to_move"]', '    np.zeros(2).sum()\n    side, cells = state["to_move"]'
+        )
+    )
+    game = pg.load(path)
+    assert not pg.Batch(game, 2, check=False).step([0, 1]).terminated.any()
+    assert allocations(game)

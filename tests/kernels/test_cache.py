@@ -281,3 +281,41 @@ def test_a_clock_that_jumps_removes_no_kernels(hops: Path, played: Played) -> No
     (kernels,) = played.folder.glob("plyground_rules_hops_*")
     os.utime(kernels / "used", (1e8, 1e8))  # written by a file server whose clock is wrong
     assert _run(hops, played.folder, jumps)[0] == [played.printed[0], "1"]
+
+
+def test_a_loop_over_rows_becomes_a_grid_stride_loop() -> None:
+    """Only in kernels, and only the outermost: a body for one row may have loops of its own."""
+    source = """
+import numpy as np
+
+@njit
+def body(row, work):
+    for k in range(4):
+        row[k] = work[0]
+
+
+@uncounted_loop
+def all_rows(rows, work):
+    own = np.empty(1, np.uint64)
+    for i in range(len(rows)):
+        for k in range(4):
+            body(rows[i], work[0])
+"""
+    wanted = """
+from numba import cuda
+import numpy as np
+
+@njit
+def body(row, work):
+    for k in range(4):
+        row[k] = work[0]
+
+
+@cuda.jit(cache=True)
+def all_rows(rows, work):
+    own = cuda.local.array(1, np.uint64)
+    for i in range(cuda.grid(1), len(rows), cuda.gridsize(1)):
+        for k in range(4):
+            body(rows[i], work[cuda.grid(1)])
+"""
+    assert cache._with_strides(source) == wanted

@@ -185,7 +185,7 @@ def test_a_full_disk_costs_only_the_file(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    checked._warn.cache_clear()
+    checked.warn.cache_clear()
     monkeypatch.setattr(os, "fchmod", full)
     assert hits(tmp_path) == 0
     assert "compiled code cannot be kept: No space left on device" in caplog.text

@@ -21,14 +21,14 @@ def test_a_step_counts_no_references(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path))
     game = pg.load("connect_four")
     kernels = load_kernels("rules", {**game.rules.compiled, "STATE": game.rules.STATE, "MAX_LEGAL": 7}, "inspected")
-    batch, lists = pg.Batch(game, 2), np.zeros((2, 7), np.int32)
+    batch = pg.Batch(game, 2)
     step = batch.step([0, 1])
     work, fresh = game.work(), batch._fresh  # pyright: ignore[reportPrivateUsage]
     games = batch._games  # pyright: ignore[reportPrivateUsage]
     kernels.step_all(games, np.array([2, 3], np.int32), step, 99, fresh, work)
-    kernels.legal_lists(batch.states, lists, np.zeros(2, np.int32), work)
     assert batch.states["ply"].tolist() == [2, 2]
-    (counted,), (code,) = kernels.legal_lists.inspect_llvm().values(), kernels.step_all.inspect_llvm().values()
+    kernels.random_play(games, 0, np.zeros(4, np.int64), fresh, work)
+    (counted,), (code,) = kernels.random_play.inspect_llvm().values(), kernels.step_all.inspect_llvm().values()
     assert "NRT_incref" not in code
     assert "NRT_decref" in counted, "what is looked for occurs in other loops"
 

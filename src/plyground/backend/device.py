@@ -26,6 +26,7 @@ from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
 from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
+from plyground.kernels.numba_internals import allow_small_batches, compiled_for, use_on_gpu, written_in_place
 from plyground.kernels.threads import over_parts
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
@@ -76,9 +77,8 @@ def problem() -> str:
 def _numba_problem() -> str:
     try:
         from numba import cuda
-        from numba.cuda.core import config  # pyright: ignore[reportMissingImports]
 
-        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are allowed
+        allow_small_batches()
         count_bits_by_instruction()
         probe = torch.zeros(1, dtype=torch.int32, device=TORCH_CUDA)
         counting: Any = cuda.jit(_count_up)
@@ -96,13 +96,10 @@ def _count_up(numbers: Any) -> None:
 
 def count_bits_by_instruction() -> None:
     """Compile `popcount` to the GPU's own instruction: unlike the CPU's compiler, CUDA's does not recognise the shifts.
-
-    numba-cuda keeps the device form of a function in this attribute. If a later version keeps it elsewhere, the shifts
-    are compiled and give the same result.
-    """
+    Where this has no effect, the shifts are compiled and give the same result."""
     from numba import cuda
 
-    popcount._CUDATypingContext__dispatcher = cuda.jit(device=True)(lambda x: np.int64(cuda.popc(x)))  # pyright: ignore
+    use_on_gpu(popcount, cuda.jit(device=True)(lambda x: np.int64(cuda.popc(x))))  # pyright: ignore
 
 
 def require() -> None:
@@ -323,11 +320,7 @@ class Cuda:
             raise InvalidValue(f"{_fullness()}; {advice}") from error
 
     def _launch(self, kernel: Any, how: Any, arguments: list[Any]) -> None:
-        """Launch a kernel; from the second time on, what numba compiled for arguments of these types.
-
-        numba's own launch infers the type of every array in a NamedTuple each time, in Python, which takes longer than
-        most kernels.
-        """
+        """Launch a kernel; from the second time on, what numba compiled for arguments of these types."""
         key = kernel, *map(_type_of, arguments)
         compiled = self._kernels.get(key)
         if compiled is not None:
@@ -335,8 +328,7 @@ class Cuda:
             return
         how(*arguments)
         if not SIMULATED:
-            types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-            self._kernels[key] = kernel.overloads.get(types)
+            self._kernels[key] = compiled_for(kernel, arguments)
 
     def _working_memory(self, dtype: np.dtype[np.void], threads: int) -> Any:
         """[threads] records for the kernels of one stream, which run one after the other."""
@@ -401,11 +393,7 @@ def _type_of(value: Any) -> Any:
 
 def _simulated(value: Any) -> Any:
     """In the simulation: an array that the kernel writes in place, not in a copy."""
-    if not SIMULATED or not isinstance(value, np.ndarray):
-        return value
-    from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
-
-    return FakeCUDAArray(value)  # pyright: ignore[reportUnknownArgumentType]
+    return written_in_place(value) if SIMULATED and isinstance(value, np.ndarray) else value
 
 
 def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:

@@ -7,16 +7,16 @@ The machine code of each function is searched for calls of the allocator; the li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import ir, types
-from numba.core.dispatcher import Dispatcher
+from numba import types
 
 from plyground.checks.compiling import entries
 from plyground.game import Game
+from plyground.kernels.numba_internals import is_compiled, operations
 
 ALLOCATORS = ("NRT_MemInfo_alloc", "NRT_MemInfo_new", "NRT_Allocate")
 MAKES = {"call", "binop", "inplace_binop", "unary", "arrayexpr", "build_list", "build_set", "build_map"}
@@ -40,7 +40,7 @@ def allocations(game: Game) -> list[str]:
 
 def _reached(game: Game, compiled: list[tuple[Any, tuple[Any, ...]]]) -> list[Any]:
     """These functions and the compiled ones of the game's own files."""
-    own = [value for value in vars(game.rules.module).values() if isinstance(value, Dispatcher)]
+    own = [value for value in vars(game.rules.module).values() if is_compiled(value)]
     return list(dict.fromkeys([*(function for function, _ in compiled), *own]))
 
 
@@ -50,15 +50,10 @@ def _allocates(function: Any) -> bool:
 
 def _lines(function: Any) -> Iterator[str]:
     """The places in a function's own text where arrays, lists and the like are made."""
-    for result in function.overloads.values():
-        if result.type_annotation is None or not _allocates(function):
-            continue
-        kinds: Mapping[str, Any] = result.type_annotation.typemap
-        for block in result.type_annotation.blocks.values():
-            for line in block.body if hasattr(block, "body") else block:
-                made = isinstance(line, ir.Assign) and isinstance(line.value, ir.Expr) and line.value.op in MAKES
-                if made and isinstance(kinds.get(line.target.name), HEAP):
-                    yield _place(function, line.loc.line)
+    if _allocates(function):
+        for line, operation, made in operations(function):
+            if operation in MAKES and isinstance(made, HEAP):
+                yield _place(function, line)
 
 
 def _place(function: Any, line: int) -> str:

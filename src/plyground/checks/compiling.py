@@ -8,19 +8,16 @@ Otherwise the compiler meets them inside of our loops, where the error of one fu
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import ir, types
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
+from numba import types
 
 from plyground.errors import BrokenGame
 from plyground.game import Game
-from plyground.games.interface import Function
+from plyground.kernels.numba_internals import NumbaError, is_compiled, lines_of_failure
 
 RETURNS = {
     "legal": "how many actions it has written",
@@ -65,19 +62,18 @@ def entries(game: Game) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         "evaluate": (state,),
     }
     for name, given in arguments.items():
-        function: Function | None = game.rules.compiled.get(name)
-        if isinstance(function, Dispatcher):
+        function: Any = game.rules.compiled.get(name)
+        if is_compiled(function):
             yield function, given[: len(inspect.signature(function.py_func).parameters)]
     for encoder in dict.fromkeys(game.encoders.values()):
-        if isinstance(encoder.write, Dispatcher):
+        if is_compiled(encoder.write):
             yield encoder.write, (state, seat, np.empty(1, encoder.dtype))
-    if game.rules.CELLS is not None and isinstance(game.rules.CELLS.write, Dispatcher):
+    if game.rules.CELLS is not None and is_compiled(game.rules.CELLS.write):
         yield game.rules.CELLS.write, (state, seat, np.empty(1, np.int16))
 
 
 def _line(game: Game, error: Exception) -> str:
     """The last line of the game's file at which the compiler was when it failed; empty where it does not tell."""
     path = str(game.rules.module.__file__)
-    at = (getattr(frame.f_locals.get("self"), "loc", None) for frame, _ in traceback.walk_tb(error.__traceback__))
-    lines = [loc.line for loc in at if isinstance(loc, ir.Loc) and loc.filename == path]
+    lines = [line for file, line in lines_of_failure(error) if file == path]
     return f"{path}, line {lines[-1]}" if lines else ""

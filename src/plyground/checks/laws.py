@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from plyground.agents.agent import Agent, ScriptedAgent, ask, make, sees_all
@@ -29,6 +28,7 @@ from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.games.records import meaning
 from plyground.games.rng import agent_seeds, seeds
 from plyground.games.scene import Scene, as_json
+from plyground.kernels.numba_internals import NumbaError
 from plyground.position import Position
 
 Records = NDArray[np.void]

@@ -15,12 +15,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from plyground.game import Game
 from plyground.games.cells import Cells
 from plyground.games.interface import FILE_PREFIX, TABLE
 from plyground.games.rng import Rng, draw, seeds
+from plyground.kernels.numba_internals import NumbaError
 
 
 def place_of(game: Game, *sentences: str) -> str:

@@ -1,7 +1,6 @@
-"""Template: generalised advantage estimation (GAE) over a rollout, on the CPU.
+"""Template: generalised advantage estimation (GAE) over a rollout.
 
-`cuda_advantages.py` has the same function with the same arguments, one thread for each environment. The template
-belongs to no game: no slot is filled.
+The template belongs to no game: no slot is filled. On a GPU a thread takes an environment (`cache.py` makes that loop).
 """
 
 from __future__ import annotations

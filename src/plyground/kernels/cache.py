@@ -25,25 +25,34 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
-from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
-from plyground.games.interface import Function
+from plyground.games.interface import FILE_PREFIX, Function
 from plyground.kernels import slots
-from plyground.kernels.checked import FORMAT, check_cache, copy_checked, without_own_cache
+from plyground.kernels.checked import FORMAT, copy_checked
+from plyground.kernels.numba_internals import (
+    NumbaExperimentalFeatureWarning,
+    check_cache,
+    count_references,
+    options_of,
+    without_own_cache,
+)
 from plyground.kernels.private import cache_folder, make_folder, read_only_folders, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)
 CACHED = re.compile(r"cache=True|@uncounted_loop")  # other functions are parts, which are compiled with these
+LOOP = re.compile(
+    r"^@(?:uncounted_loop|njit\(cache=True, nogil=True\))\n(def .*?)(?=\n\n\n|\Z)", re.MULTILINE | re.DOTALL
+)
+ROWS = re.compile(r"^    for (\w+) in range\((.+)\):$", re.MULTILINE)  # the loop over rows, not those within
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "math", "builtins", "typing"})
 """what they hold changes only with their version, which is part of every fingerprint"""
 WEEKS_KEPT, MANY_KEPT = 6, 8  # how long kernels are kept that nobody uses, and how many of one subject in any case
@@ -59,17 +68,21 @@ def load_kernels(
     template: str, functions: Mapping[str, Function | bool | int | np.dtype[np.void]], subject: str, device: str = "cpu"
 ) -> types.ModuleType:
     """The module that `template` (a file beside this one, or a module's full name) becomes with `functions` (and sizes)
-    in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`.
+    in its slots. For the device `cuda` that is the file of the same name with the prefix `cuda_`; without one, the
+    loops of the template itself become grid-stride loops.
 
     `subject` names the kernels in the notice that is printed while they compile for the first time: "connect_four".
     """
     with _LOCK:  # threads may ask at once, but must not see a module before it has run
-        known = "." in template or template in sys.modules  # a model's file of one's own is a module without a dot
-        home, _, file = (template if known else f"plyground.kernels.{template}").rpartition(".")
-        template = f"{home}{'.' if home else ''}{'' if device == 'cpu' else f'{device}_'}{file}"
-        source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), _source(template))
+        if "." not in template and template not in sys.modules:  # a model's file of one's own is a module without a dot
+            template = f"plyground.kernels.{template}"
+        home, dot, file = template.rpartition(".")
+        written = f"{home}{dot}{'' if device == 'cpu' else f'{device}_'}{file}"
+        strided = importlib.util.find_spec(written) is None
+        source = _with_strides(_source(template)) if strided else _source(written)
+        source = IMPORTS.sub(lambda found: _import_template(found, functions, subject), source)
         source = SLOTS.sub(lambda found: _imports(re.findall(r"\w+", found[1]), functions), source)
-        kind = template.removeprefix("plyground.").removeprefix("kernels.")
+        kind = written.removeprefix("plyground.").removeprefix("kernels.")
         label = re.sub(r"\W+", "_", f"{kind} {subject}")
         name = f"plyground_{label}_{fingerprint(source)}"
         if name not in sys.modules:
@@ -80,6 +93,18 @@ def load_kernels(
                 LOG.info("compiling %s (%s), once for this machine ...", subject, kind)
             _run(name, path, source)
         return sys.modules[name]
+
+
+def _with_strides(source: str) -> str:
+    """The loops of a template for the CPU as kernels for a GPU: grid-stride loops, in which each thread has working
+    and local memory of its own."""
+
+    def kernel(loop: re.Match[str]) -> str:
+        text = ROWS.sub(r"    for \1 in range(cuda.grid(1), \2, cuda.gridsize(1)):", loop[1])
+        text = text.replace("work[0]", "work[cuda.grid(1)]").replace("= np.empty(", "= cuda.local.array(")
+        return f"@cuda.jit(cache=True)\n{text}"
+
+    return LOOP.sub(kernel, source.replace("\nimport numpy", "\nfrom numba import cuda\nimport numpy", 1))
 
 
 @functools.cache
@@ -124,6 +149,8 @@ def _imports(names: list[str], functions: Mapping[str, Any]) -> str:
         if not callable(function):  # a size or a record type, which Python writes as it reads it
             lines += ["from numpy import dtype", f"{name} = {function!r}"]
             continue
+        if not function.__module__.startswith("plyground") or FILE_PREFIX in function.__module__:
+            count_references(function)  # a stranger's function may allocate
         lines.append(f"from {function.__module__} import {_name_of(function)} as {name}")
         wanted = list(inspect.signature(_plain(getattr(slots, name))).parameters)
         if "work" in wanted and len(inspect.signature(_plain(function)).parameters) < len(wanted):
@@ -145,24 +172,6 @@ def _name_of(function: Function) -> str:
     raise BrokenGame(
         f"the compiled function {function.__name__} must stand in its module {function.__module__} by name"
     )
-
-
-class _Starts(event.Listener):
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell = tell
-
-    def on_start(self, event: Any) -> None:
-        self.tell()
-
-    def on_end(self, event: Any) -> None:
-        """Nobody asks."""
-
-
-@contextlib.contextmanager
-def compilations(tell: Callable[[], None]) -> Generator[None]:
-    """Call `tell` whenever a function begins to be compiled, in any thread: not when it is found on disk."""
-    with event.install_listener("numba:compile", _Starts(tell)):
-        yield
 
 
 # ---- fingerprints ----
@@ -191,9 +200,9 @@ PLAIN = int | float | complex | str | bytes | None | np.generic | np.dtype | ran
 
 def _feed(digest: Any, value: Any, seen: set[int]) -> None:
     """Add a value and all it reaches. An object it does not understand is an error, never a silent gap."""
-    if hasattr(value, "targetoptions"):
-        without_own_cache(value)
-        digest.update(repr(sorted(value.targetoptions.items())).encode())  # what `njit(...)` was told
+    without_own_cache(value)
+    if options := options_of(value):  # what `njit(...)` was told
+        digest.update(repr(sorted(options.items())).encode())
     value = _plain(value)
     if isinstance(value, types.FunctionType):
         if id(value) not in seen:
@@ -213,10 +222,10 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr([(name, member.value) for name, member in value.__members__.items()]).encode())
     elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple
         digest.update(repr((value.__module__, value.__qualname__, value._fields)).encode())  # pyright: ignore
-    elif isinstance(value, type) and not hasattr(value, "class_type"):  # what compiled code cannot use, but a file may
-        digest.update(value.__qualname__.encode())
     elif _from_library(value):
         digest.update(repr(getattr(value, "__qualname__", value)).encode())
+    elif isinstance(value, type) and not hasattr(value, "class_type"):  # what compiled code cannot use, but a file may
+        digest.update(value.__qualname__.encode())
     else:
         raise BrokenGame(f"compiled code may not use the global {value!r}: its changes could not be noticed")
 

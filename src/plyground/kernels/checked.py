@@ -5,64 +5,20 @@ and belongs to this user alone: one that is damaged, of another function or not 
 full disk nothing is kept, and the work goes on.
 """
 
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import logging
-import os
-import secrets
 import shutil
-import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
-
-from numba.core.caching import NullCache
 
 from plyground.kernels.private import is_ours
 
 HASH = hashlib.sha256().digest_size
 FORMAT = 2  # of the files, part of every fingerprint: two versions with one cache folder do not replace each other's
 LOG = logging.getLogger("plyground")
-
-
-class Checked:
-    """What is put before numba's IndexDataCacheFile: an index for each function and a data file for each signature."""
-
-    def save(self, key: Any, data: Any) -> None:
-        try:
-            super().save(key, data)  # pyright: ignore
-        except OSError as error:
-            _warn(f"compiled code cannot be kept: {error.strerror or error}")
-
-    def _data_name(self, number: int) -> str:
-        """A name that no other process takes. numba counts: two that compile a function for different types at once
-        would take the same number, and the index of one would lead to the code of the other."""
-        return super()._data_name(secrets.randbits(63))  # pyright: ignore
-
-    def _load_index(self: Any) -> dict[Any, str]:
-        return super()._load_index() if is_whole(Path(self._index_path)) else {}  # pyright: ignore
-
-    def _load_data(self: Any, name: str) -> Any:
-        path = Path(self._data_path(name))
-        if not is_whole(path):
-            raise OSError(f"{path} is damaged or not ours")  # numba then compiles the function
-        return super()._load_data(name)  # pyright: ignore
-
-    @contextmanager
-    def _open_for_write(self, filepath: str) -> Generator[io.BytesIO]:
-        with super()._open_for_write(filepath) as file, io.BytesIO() as content:  # pyright: ignore
-            yield content
-            if sys.platform != "win32":
-                os.fchmod(file.fileno(), 0o600)  # whatever the umask
-            file.write(content.getvalue() + _sum(Path(filepath), content.getvalue()))  # pickle ignores what follows
 
 
 def is_whole(path: Path) -> bool:
@@ -72,6 +28,11 @@ def is_whole(path: Path) -> bool:
     except OSError:
         return False
     return len(content) > HASH and _sum(path, content[:-HASH]) == content[-HASH:]
+
+
+def sealed(path: Path, content: bytes) -> bytes:
+    """A content as the file of that name keeps it: pickle ignores what follows."""
+    return content + _sum(path, content)
 
 
 def copy_checked(source: Path, target: Path) -> None:
@@ -97,32 +58,6 @@ def _sum(path: Path, content: bytes) -> bytes:
     return hashlib.sha256("/".join(path.parts[-3:]).encode() + b"\0" + content).digest()
 
 
-def check_cache(module: ModuleType) -> None:
-    """Let every compiled function of a module read only checked files."""
-    for value in vars(module).values():
-        file = getattr(getattr(value, "_cache", None), "_cache_file", None)
-        if file is not None and not isinstance(file, Checked):
-            file.__class__ = _checked(type(file))
-
-
-def without_lock(function: Any) -> None:
-    """Let other threads run while a game's compiled function does, which may be endless: one of them hears Ctrl-C."""
-    if hasattr(function, "targetoptions"):
-        function.targetoptions["nogil"] = True
-
-
-def without_own_cache(function: Any) -> None:
-    """Switch off `njit(cache=True)` of a game's function: numba would execute whatever lies beside the game's file."""
-    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    if file is not None and not isinstance(file, Checked):
-        function._cache = NullCache()
-
-
-@functools.cache
-def _checked(kind: type[Any]) -> type[Any]:
-    return type("CheckedCacheFile", (Checked, kind), {})
-
-
 @functools.cache  # each is said once
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
     LOG.warning("%s", text)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import choose
+from plyground.kernels.uncounted import uncounted_loop
 
 Records = NDArray[np.void]
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def choose_all(states: Records, rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Records) -> None:
     for i in range(len(states)):
         actions[i] = choose(states[i], rngs[i : i + 1], work[0])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def choose_where(
     states: Records, where: NDArray[np.bool_], rngs: NDArray[np.uint64], actions: NDArray[np.int32], work: Records
 ) -> None:

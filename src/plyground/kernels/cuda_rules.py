@@ -13,7 +13,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import cuda as untyped
-from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING

@@ -8,18 +8,19 @@ from numpy.typing import NDArray
 
 from plyground.kernels.arrays import int64
 from plyground.kernels.slots import seat, slot, write
+from plyground.kernels.uncounted import uncounted_loop
 
 Records = NDArray[np.void]
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def encode_all(states: Records, out: NDArray[np.generic]) -> None:
     """out [N, size]: the observation of each state for the seat to act."""
     for i in range(len(states)):
         write(states[i], int64(seat(states[i])), out[i])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def encode_for(states: Records, seats: NDArray[np.int32], out: NDArray[np.generic]) -> None:
     """out [N, size]: the observation of each state for the given seat [N]."""
     for i in range(len(states)):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import evaluate
+from plyground.kernels.uncounted import uncounted_loop
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def evaluate_all(states: NDArray[np.void], values: NDArray[np.float32]) -> None:
     """values [N]: in [-1, 1], for the side to move."""
     for i in range(len(states)):

@@ -10,13 +10,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.kernels.slots import mask
+from plyground.kernels.uncounted import uncounted_loop
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 Records = NDArray[np.void]
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def legal_masks(states: Records, masks: Bools, work: Records, scratch: Ints) -> None:
     for i in range(len(states)):
         mask(states[i], masks[i])

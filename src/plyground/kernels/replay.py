@@ -1,8 +1,8 @@
-"""Template: sampling from a replay buffer and following each sampled ply for n steps, on the CPU.
+"""Template: sampling from a replay buffer and following each sampled ply for n steps.
 
 The buffer is a ring of rows; a row holds one ply of every environment, so that the ply after (row, env) is
 (row + 1, env) unless the game ended. A ply's index is row * envs + env. The template belongs to no game: no slot is
-filled. `cuda_replay.py` has the same functions with the same arguments, one thread for each sample.
+filled. On a GPU a thread takes a sample (`cache.py` makes these loops).
 
 The cursor of a buffer is [2]: how many rows were written so far, and a generator, from which a call that samples takes
 its seed. It is in the device's memory, since a captured graph runs again and again with the same arguments. Sample k
@@ -150,7 +150,7 @@ def lambda_return_of(
     out[k] = lambda_return(indices[k] // envs, indices[k] % envs, newest, plies, values, gamma, td_lambda)
 
 
-@njit
+@uncounted_body
 def draw_index(rng: Rng, cursor: Cursor, shares: SampleShares, usable: Bools, decided: Bools) -> int:
     """The index of one usable ply, all equally likely within the part of the buffer that the shares choose.
 
@@ -247,7 +247,7 @@ def sample_uniform(
         indices[k] = draw_index(rng, cursor, shares, usable, decided)
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def mark_games(marks: Bools, cursor: Cursor, over: Bools, lengths: NDArray[np.int32], value: bool) -> None:
     """Set the marks [rows, envs] of all plies of the games `over` [envs], of `lengths` [envs], that ended in the newest
     row."""

@@ -34,6 +34,7 @@ from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 Records = NDArray[np.void]  # [N] of the game's STATE; `blank` and `work` have one row
 Rngs = NDArray[np.uint64]  # [N]
 Words = NDArray[np.generic]  # [1, SIZE]
@@ -74,7 +75,7 @@ def step_row(i: int, games: Games, actions: Ints, step: Step, max_plies: int, fr
     games.plies[i] = played
 
 
-@njit
+@uncounted_body
 def open_row(i: int, games: Games, opening_plies: int, fresh: Words, work: State, actions: Ints) -> None:
     """Begin a new game after random plies; after OPENING_TRIES - 1 openings that ended the game, at the start."""
     state, rng = games.states[i], games.rngs[i : i + 1]
@@ -105,10 +106,41 @@ def is_legal(action: int, actions: Ints, count: int) -> bool:
     return k < count and actions[k] == action
 
 
+@uncounted_body
+def perft_row(
+    depth: int,
+    stack: Records,
+    lists: Ints,
+    place: Longs,  # [depth]: which action of each level is played next
+    size: Longs,  # [depth]: how many actions each level has
+    rng: Rng,
+    work: State,
+) -> int:
+    """The leaves below the first state of `stack`."""
+    if depth == 1:
+        return count_legal(stack[0], lists[0], work)
+    level, leaves = 0, 0
+    size[0], place[0] = legal(stack[0], lists[0], work), 0
+    while level >= 0:
+        if place[level] == size[level]:
+            level -= 1
+            continue
+        child = stack[level + 1]
+        stack[level + 1] = stack[level]
+        play_head(child, lists[level, place[level]], rng, work)
+        place[level] += 1
+        if level + 2 == depth:
+            leaves += count_legal(child, lists[level + 1], work)
+        else:
+            level += 1
+            size[level], place[level] = legal(child, lists[level], work), 0
+    return leaves
+
+
 # ---- loops that a GPU has too ----
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def begin_all(games: Games, fresh: Words, work: Records) -> None:
     """Begin a new game in every row."""
     for i in range(len(games.states)):
@@ -167,20 +199,20 @@ def random_play(games: Games, count: int, ended: NDArray[np.int64], fresh: Words
 # ---- loops of the CPU alone ----
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def reset_all(states: Records, blank: Records, rngs: Rngs) -> None:
     for i in range(len(states)):
         states[i] = blank[0]
         reset(states[i], rngs[i : i + 1])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def play_all(states: Records, actions: Ints, rngs: Rngs, work: Records) -> None:
     for i in range(len(states)):
         play(states[i], actions[i], rngs[i : i + 1], work[0])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def legal_lists(states: Records, actions: Ints, counts: Ints, work: Records) -> None:
     """Row i's legal actions are `actions[i, :counts[i]]`, ascending; the rest of the row is -1."""
     for i in range(len(states)):
@@ -188,7 +220,7 @@ def legal_lists(states: Records, actions: Ints, counts: Ints, work: Records) -> 
         actions[i, counts[i] :] = -1
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def legal_masks(states: Records, masks: Bools, work: Records, scratch: Ints) -> None:
     for i in range(len(states)):
         masks[i, :] = False
@@ -196,7 +228,7 @@ def legal_masks(states: Records, masks: Bools, work: Records, scratch: Ints) -> 
             masks[i, scratch[k]] = True
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def first_illegal(states: Records, actions: Ints, num_actions: int, work: Records, scratch: Ints) -> int:
     """The first row whose action is not legal, or -1."""
     for i in range(len(states)):
@@ -205,20 +237,20 @@ def first_illegal(states: Records, actions: Ints, num_actions: int, work: Record
     return -1
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def random_actions(states: Records, rngs: Rngs, actions: Ints, work: Records, scratch: Ints) -> None:
     """One legal action for each row, all equally likely; -1 where the game is over."""
     for i in range(len(states)):
         actions[i] = draw_action(rngs[i : i + 1], scratch, legal(states[i], scratch, work[0]))
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def settle_all(states: Records) -> None:
     for i in range(len(states)):
         settle(states[i])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def play_heads(heads: Records, actions: Ints, rngs: Rngs, work: Records) -> None:
     for i in range(len(heads)):
         play_head(heads[i], actions[i], rngs[i : i + 1], work[0])
@@ -228,50 +260,32 @@ def play_heads(heads: Records, actions: Ints, rngs: Rngs, work: Records) -> None
 def perft_all(
     heads: Records,
     depth: int,
-    leaves: NDArray[np.int64],  # [N]
+    leaves: Longs,  # [N]
     stack: Records,  # [depth]: the states above the one being counted
     lists: Ints,  # [depth, MAX_LEGAL]
     rngs: Rngs,
     work: Records,
 ) -> None:
     """How many sequences of exactly `depth` actions each state has. The last level is counted, not played."""
-    size, place = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
+    place, size = np.empty(depth, np.int64), np.empty(depth, np.int64)
     for i in range(len(heads)):
-        level, total = 0, 0
         stack[0] = heads[i]
-        if depth == 1:
-            leaves[i] = count_legal(stack[0], lists[0], work[0])
-            continue
-        size[0], place[0] = legal(stack[0], lists[0], work[0]), 0
-        while level >= 0:
-            if place[level] == size[level]:
-                level -= 1
-                continue
-            child = stack[level + 1]
-            stack[level + 1] = stack[level]
-            play_head(child, lists[level, place[level]], rngs[i : i + 1], work[0])
-            place[level] += 1
-            if level + 2 == depth:
-                total += count_legal(child, lists[level + 1], work[0])
-            else:
-                level += 1
-                size[level], place[level] = legal(child, lists[level], work[0]), 0
-        leaves[i] = total
+        leaves[i] = perft_row(depth, stack, lists, place, size, rngs[i : i + 1], work[0])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def seats_to_act(states: Records, seats: Ints) -> None:
     for i in range(len(states)):
         seats[i] = seat(states[i])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def transform_all(states: Records, symmetries: Ints) -> None:
     for i in range(len(states)):
         transform(states[i], symmetries[i])
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def determinize_all(states: Records, seats: Ints, rngs: Rngs) -> None:
     for i in range(len(states)):
         determinize(states[i], seats[i], rngs[i : i + 1])

@@ -10,7 +10,6 @@ draw share an effect, hence a key and a value. Most games have no draws: there a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
@@ -31,7 +30,7 @@ from plyground.kernels.table import (
     place_of,
     update,
 )
-from plyground.kernels.uncounted import inner
+from plyground.kernels.uncounted import inner, uncounted_loop
 
 
 @inner
@@ -99,7 +98,7 @@ def choose(
     return chosen, highest
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: Updates, scratch: Scratch) -> None:
     """Choose an action in each of the games; if `learns`, also update the value of the seat's action before it.
 
@@ -155,7 +154,7 @@ def td_update(entries: Entries, rule: Rule, updates: Updates, row: int, who: int
         update(entries, key, advantage, rule.learning_rate)
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def end_games(
     rows: NDArray[np.int64],  # [R] games that are over
     outcomes: NDArray[np.int8],  # [R] their outcomes; RUNNING: they were stopped
@@ -173,14 +172,14 @@ def end_games(
             waiting[row, who] = False
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def fill_places(entries: Entries) -> None:
     """Enter all entries into `places`, which are FREE."""
     for entry in range(entries.size[0]):
         entries.places[place_of(entries, entries.keys[entry])] = entry
 
 
-@njit(cache=True, nogil=True)
+@uncounted_loop
 def find_all(entries: Entries, keys: Words, found: NDArray[np.int64]) -> None:
     """[N] the entries of keys [N, W]; FREE where there is none."""
     for k in range(len(keys)):

@@ -7,41 +7,25 @@ compiled without reference counts; the caller keeps the arrays alive, and it mus
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from numba import njit
-from numba.core.registry import CPUDispatcher
+from plyground.kernels.numba_internals import compile_with
 
 F = TypeVar("F", bound=Callable[..., Any])
-compiled: Any = njit  # its types do not know these options
 
 
-def inner(function: F, **options: bool) -> F:
+def inner(function: F) -> F:
     """For a part of a kernel. Only compiled code may call it: the way in for Python, which unpacks every array of every
     argument and takes about as long to compile as the part itself, is left out."""
-    part = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    if hasattr(part, "py_func"):  # else the compiler is off
-        part.__class__ = _part()
-    return part
-
-
-def _refuse(part: Any, *_: Any) -> NoReturn:
-    """numba would jump to nowhere."""
-    raise TypeError(f"{part.__name__} is a part of kernels: only compiled code can call it")
-
-
-@functools.cache
-def _part() -> type[Any]:
-    return type("Part", (CPUDispatcher,), {"__call__": _refuse})
+    return compile_with(function, called_by_python=False)
 
 
 def uncounted_body(function: F) -> F:
     """For the body of one row: always inlined."""
-    return inner(function, forceinline=True, _nrt=False)
+    return compile_with(function, called_by_python=False, counted=False, forceinline=True)
 
 
 def uncounted_loop(function: F) -> F:
     """For the loop around it."""
-    return compiled(cache=True, nogil=True, _nrt=False)(function)
+    return compile_with(function, counted=False, cache=True, nogil=True)

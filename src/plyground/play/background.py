@@ -8,7 +8,7 @@ from concurrent import futures
 from concurrent.futures import Future
 from typing import Any
 
-from plyground.kernels.cache import compilations
+from plyground.kernels.numba_internals import compile_events
 from plyground.play.preparation import Steps
 
 LOG = logging.getLogger("plyground")
@@ -29,7 +29,7 @@ class Background:
         self.thread.start()
 
     def _run(self) -> None:
-        with compilations(self._known.set):
+        with compile_events(self._known.set):
             self._run_steps()
         self._known.set()
 

@@ -12,7 +12,6 @@ in one that the player cannot tell from others.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for

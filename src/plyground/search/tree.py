@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit  # noqa: F401  # pyright: ignore[reportUnusedImport]  (slots may be filled with adapters)
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below

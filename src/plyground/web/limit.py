@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from numba.core import event
-
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
+from plyground.kernels.numba_internals import compile_events
 from plyground.play.background import NAME
 
 FRAME = re.compile(r'File "(.+)", line (\d+),? in (\S+)')
@@ -40,7 +39,7 @@ KERNELS = {
 CALLED = re.compile(rf"\.({'|'.join(KERNELS)})\(")
 
 
-class Limit(event.Listener):
+class Limit:
     """Ends this process when a block takes too long. The compiler's own time does not count."""
 
     def __init__(self, left: IO[Any]) -> None:
@@ -53,7 +52,7 @@ class Limit(event.Listener):
         self.seconds = seconds
         self._run()
         try:
-            with event.install_listener("numba:compile", self):  # pyright: ignore[reportUnknownMemberType]
+            with compile_events(self._pause, self._go_on):
                 yield
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -62,13 +61,13 @@ class Limit(event.Listener):
         self.since = time.monotonic()
         faulthandler.dump_traceback_later(max(0.01, self.seconds), exit=True, file=self.left)
 
-    def on_start(self, event: Any) -> None:
+    def _pause(self) -> None:
         if not self.compiling:
             faulthandler.cancel_dump_traceback_later()
             self.seconds -= time.monotonic() - self.since
         self.compiling += 1
 
-    def on_end(self, event: Any) -> None:
+    def _go_on(self) -> None:
         self.compiling -= 1
         if not self.compiling:
             self._run()

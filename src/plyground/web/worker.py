@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import IO, Any, get_type_hints
 
 import msgspec
-from numba.core.errors import NumbaError
 
 from plyground import specs
 from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
 from plyground.agents.turns import Turn
 from plyground.checks.places import fault_of_file
 from plyground.errors import Error
+from plyground.kernels.numba_internals import NumbaError
 from plyground.web import host, thinking
 from plyground.web.host import Place, load_game
 from plyground.web.limit import Limit
