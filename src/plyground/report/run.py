@@ -174,7 +174,10 @@ def _title(found: Sequence[Experiment]) -> str:
 
 def _draw_game(pair: Any, found: Sequence[Experiment], game: str) -> None:
     """The scores and the metrics of the experiments on one game, in two axes."""
-    curves = [curve for each in found for curve in _experiment_curves(each)]
+    curves = list[Series]()
+    for each in found:
+        seeds = [list(read_metrics(run).series(each.name, DRAWN)) for run in each.runs]
+        curves += mean_curves(seeds, each.name) if len(seeds) > 1 else seeds[0]
     names = [each.name for each in found]
     for axes, scores in zip(pair, (True, False), strict=True):
         draw_curves(axes, [curve for curve in curves if curve.is_score == scores], names)
@@ -183,11 +186,6 @@ def _draw_game(pair: Any, found: Sequence[Experiment], game: str) -> None:
         ylabel="score", ylim=(0, 1.02), title=f"{game}: wins and half the draws" if game else "Wins and half the draws"
     )
     pair[1].set(title=f"{game}: learning" if game else "Learning", yscale="log")
-
-
-def _experiment_curves(each: Experiment) -> list[Series]:
-    found = [list(read_metrics(run).series(each.name, DRAWN)) for run in each.runs]
-    return mean_curves(found, each.name) if len(found) > 1 else found[0]
 
 
 def labels_of(runs: Sequence[Path]) -> list[str]:

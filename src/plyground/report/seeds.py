@@ -82,16 +82,11 @@ def mean_curves(curves: Sequence[Sequence[Series]], name: str) -> list[Series]:
         members = [curve for each in curves for curve in each if (curve.is_score, curve.name) == kind]
         begin, end = max(curve.seconds[0] for curve in members), min(curve.seconds[-1] for curve in members)
         times = np.linspace(min(begin, end), end, POINTS)
-        rows = np.array(
-            [np.interp(times, curve.seconds, _numbers(curve.values)) for curve in members]
-        )  # [seeds, points]
+        points = [(curve.seconds, np.array(curve.values, float)) for curve in members]  # null becomes NaN
+        rows = np.array([np.interp(times, *each) for each in points])  # [seeds, points]
         band = rows.min(0).tolist(), rows.max(0).tolist()
         found.append(Series(kind[0], name, kind[1], times.tolist(), rows.mean(0).tolist(), band))
     return found
-
-
-def _numbers(values: Sequence[float | None]) -> list[float]:
-    return [math.nan if value is None else value for value in values]  # null: it was not finite
 
 
 # ---- the report of several seeds ----
@@ -113,14 +108,12 @@ def report_of(experiment: Experiment) -> str:
         f"Scores of each seed's best checkpoint in {config.get('eval_games')} games, measured when it was found. The "
         "interval is that of the mean over seeds (Student's t): how much chance matters in training."
     )
-    seeds = "\n".join(_row_of(run, scores, place) for place, run in enumerate(experiment.runs))
+    rows = list[str]()
+    for place, run in enumerate(experiment.runs):
+        cells = (f"{found[place]:.1%}" for found in scores.values())
+        rows.append(f"| {read_config(run).get('seed', '?')} | {' | '.join(cells)} |\n")
     header = f"| seed | {' | '.join(f'`{spec}`' for spec in scores)} |\n|---|{'---|' * len(scores)}"
-    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{header}\n{seeds}\n"
-
-
-def _row_of(run: Path, scores: Mapping[str, Sequence[float]], place: int) -> str:
-    cells = (f"{found[place]:.1%}" for found in scores.values())
-    return f"| {read_config(run).get('seed', '?')} | {' | '.join(cells)} |"
+    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{header}\n{''.join(rows)}"
 
 
 def spread_table(scores: Mapping[str, Sequence[float]]) -> str:
