@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from plyground.runs.metrics import read_metrics
+
 CHESS = [
     [],
     ["--n-step", "1"],
@@ -56,8 +58,8 @@ def command(game: str, options: list[str], seconds: float, out: Path) -> list[st
 def show(out: Path, options: list[str]) -> None:
     """A line for each evaluation of a run."""
     print(f"\n{out.name}: {' '.join(options) or 'the profile'}")
-    for line in (out / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
-        found = json.loads(line)
+    for line in read_metrics(out).lines:
+        found = line.record
         if found["event"] == "cycle":
             names = ("plies", "updates", "q", "entropy", "td_error", "decided", "truncated")
             numbers = {**found, **found.get("metrics", {})}

@@ -12,12 +12,13 @@ Each takes less than ten minutes on 16 cores and an H200. Tables are Markdown, a
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from plyground.runs.metrics import read_metrics
 
 SEEDS, HELD_OUT_SEED = (0, 1, 2, 3), 1000
 GAMES, HELD_OUT_GAMES = 8000, 160  # a game gives about 64 positions
@@ -79,24 +80,19 @@ def compare(folder: Path, epochs: int) -> None:
         if any([process.wait() for process in running]):  # noqa: C419  (all of them are waited for)
             raise SystemExit("a run has failed")
     names = dict(zip(TARGETS, (out for out, _ in waiting), strict=True))
-    show(folder / "targets.md", {name: epochs_of(out)[-1] for name, out in names.items()})
+    show(folder / "targets.md", {name: read_metrics(out).of("epoch")[-1] for name, out in names.items()})
     for name, out in names.items():
-        print(f"{name}: KL", *(f"{each['kl']:.4f}" for each in epochs_of(out)))
+        print(f"{name}: KL", *(f"{each['kl']:.4f}" for each in read_metrics(out).of("epoch")))
 
 
 def train(folder: Path, out: Path, options: Sequence[str]) -> None:
     begun = time.perf_counter()
     subprocess.run(imitation(folder, SEEDS, out, [*PAIRS, *options]), check=True)
     print(f"({time.perf_counter() - begun:.0f} s)")
-    show(out / "epochs.md", {f"epoch {each['epoch']}": each for each in epochs_of(out)})
+    show(out / "epochs.md", {f"epoch {each['epoch']}": each for each in read_metrics(out).of("epoch")})
 
 
-def epochs_of(out: Path) -> list[dict[str, float]]:
-    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line.get("event") == "epoch"]
-
-
-def show(path: Path, rows: dict[str, dict[str, float]]) -> None:
+def show(path: Path, rows: Mapping[str, Mapping[str, float]]) -> None:
     """Print a table of held-out measures, and write it to a file."""
     shares = ("match@1", "match@3", "equal_match@1", "equal_match@3", "weak_match@1", "weak_match@3")
     numbers = ("kl", "equal_kl", "weak_kl", "value_error", "train_loss", "seconds")

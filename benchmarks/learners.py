@@ -8,7 +8,6 @@ With several checkouts of this repository the runs are interleaved and the media
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import tyro
+
+from plyground.runs.metrics import read_metrics
 
 HERE = Path(__file__).parents[1]
 COMMON = {"games-per-cycle": 10_000_000, "eval-games": 2, "eval-opponents": "random", "threads": 1}
@@ -69,8 +70,7 @@ def measure(checkout: Path, case: str, options: Options) -> tuple[float, float]:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{checkout}: {' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    last = [record for record in records if record["event"] == "cycle"][-1]
+        last = read_metrics(run).last
     return last["plies"] / last["seconds"]["total"], last["updates"] / last["seconds"]["total"]
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from plyground.learners import LEARNERS, training
 from plyground.learners.config import resolve
 from plyground.learners.training import train
-from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run, read_metrics
+from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run
+from runs_on_disk import read_records
 
 
 def silent(event: Any) -> None: ...
@@ -66,7 +67,7 @@ def contents(path: Path) -> dict[str, Any]:
             continue
         group = file.removesuffix(".safetensors")
         found |= {f"{group}/{name}": (v.shape, v.tobytes()) for name, v in checkpoint.tensors(group).items()}
-    records = read_metrics(path)
+    records = read_records(path)
     for record in records:
         record.pop("seconds", None)
     return found | {"metrics": records, "best": (path / "best.json").read_text()}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+from plyground.runs.metrics import read_metrics
 
 
 def new_run(folder: Path, name: str, game: str = "connect_four") -> Path:
@@ -30,3 +33,8 @@ def add_cycle(run: Path, cycle: int) -> None:
     ]  # fmt: skip
     with (run / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)
+
+
+def read_records(run: Path) -> list[Any]:
+    """The lines of a run's metrics."""
+    return [line.record for line in read_metrics(run).lines]

@@ -19,8 +19,9 @@ from plyground.cli.resume import set_limits, settings_of
 from plyground.cluster import connect
 from plyground.learners.training import train
 from plyground.runs import trust
-from plyground.runs.directory import open_run, read_checkpoint, read_config, read_metrics, steps_of
+from plyground.runs.directory import open_run, read_checkpoint, read_config, steps_of
 from resumed import after_steps, contents, silent
+from runs_on_disk import read_records
 from short_run import ROW
 
 
@@ -60,7 +61,7 @@ def test_metrics_for_tensorboard(trained: Path, command) -> None:
         assert "tensorboard --logdir" in out
     found = EventAccumulator(str(trained / "tensorboard")).Reload()
     losses = found.Scalars("cycle/loss")
-    wanted = [record for record in read_metrics(trained) if record["event"] == "cycle"]
+    wanted = [record for record in read_records(trained) if record["event"] == "cycle"]
     assert [each.step for each in losses] == [record["step"] for record in wanted]
     assert [each.value for each in losses] == pytest.approx([record["loss"] for record in wanted])
     assert len(found.Scalars("evaluation/eval_opponents/random/score")) == 2
@@ -133,7 +134,7 @@ def test_a_finished_run_is_trained_longer(trained: Path, tmp_path: Path, command
     code, out, err = command("resume", str(whole), "--cycles", "4")
     assert (code, "cycle 4/4" in out) == (0, True), err
     assert read_config(whole) == read_config(trained) | {"cycles": 4}
-    notes = [record["text"] for record in read_metrics(whole) if record["event"] == "note"]
+    notes = [record["text"] for record in read_records(whole) if record["event"] == "note"]
     assert notes.count("the end of the run has changed: cycles: 4 instead of 2") == 1
 
     with open_run(parts) as run:

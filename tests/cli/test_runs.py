@@ -16,8 +16,8 @@ from conftest import ROOT
 from forged import change_tensors
 from plyground.cli import runs
 from plyground.runs import trust
-from plyground.runs.directory import read_config, read_metrics, steps_of
-from runs_on_disk import add_cycle, new_run
+from plyground.runs.directory import read_config, steps_of
+from runs_on_disk import add_cycle, new_run, read_records
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SHORT = ["--cycles", "2", "--games-per-cycle", "60", "--num-envs", "8", "--eval-games", "4"]
@@ -68,7 +68,7 @@ def test_ctrl_c_in_a_match_keeps_what_was_learned(trained: Path) -> None:
     done = subprocess.run([sys.executable, "-c", CTRL_C, *arguments], capture_output=True, check=False)
     assert done.returncode == 130, done.stderr
     assert steps_of(trained)[-1] == last + 1
-    assert "games of a match" in read_metrics(trained)[-1]["text"]
+    assert "games of a match" in read_records(trained)[-1]["text"]
 
 
 def test_leaving_a_game_keeps_what_was_learned(trained: Path, command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, TINY
-from plyground.runs.directory import read_config, read_metrics, steps_of
+from plyground.runs.directory import read_config, steps_of
+from runs_on_disk import read_records
 
 pytestmark = pytest.mark.compiled
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -58,7 +59,7 @@ def test_a_dataset_is_described(taught: Path, command) -> None:
 
 
 def test_an_imitation_is_a_run_like_any_other(taught: Path, command) -> None:
-    assert [each["epoch"] for each in read_metrics(taught) if each["event"] == "epoch"] == [0, 1, 2]
+    assert [each["epoch"] for each in read_records(taught) if each["event"] == "epoch"] == [0, 1, 2]
     report = (taught / "report.md").read_text()
     assert report.startswith("# run: imitation on three_in_a_row.py")
     assert "2 epochs of " in report

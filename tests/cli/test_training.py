@@ -21,8 +21,9 @@ from plyground.cli.resume import settings_of
 from plyground.cli.training import _with_end
 from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN
-from plyground.runs.directory import read_config, read_metrics, steps_of
+from plyground.runs.directory import read_config, steps_of
 from plyground.runs.settings import build, profile, profiles
+from runs_on_disk import read_records
 from short_run import ROW, SHORT, train_command
 
 
@@ -70,7 +71,7 @@ def test_evaluate_and_plot(trained: Path, tmp_path: Path, command) -> None:
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
     process = subprocess.Popen(train_command(path, 100_000), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not (path.exists() and read_metrics(path)):
+    while process.poll() is None and not (path.exists() and read_records(path)):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -304,7 +305,7 @@ def test_a_profile_needs_no_learner_and_a_run_is_a_profile(trained: Path, tmp_pa
         assert code == 0, err
         assert "was made with" not in out
         assert settings(again) == settings(trained)
-        losses = [[each["loss"] for each in read_metrics(run) if each["event"] == "cycle"] for run in (again, trained)]
+        losses = [[each["loss"] for each in read_records(run) if each["event"] == "cycle"] for run in (again, trained)]
         assert losses[0] == losses[1], "the same run, to the last bit"
     code, _, err = command(
         "train", "dqn", ROW, "--profile", str(trained), "--cycles", "1", "--out", str(tmp_path / "x")
@@ -344,5 +345,5 @@ def test_seconds_alone_end_a_run_of_a_profile_with_cycles(trained: Path, tmp_pat
     assert code == 0, err
     assert (read_config(path)["cycles"], read_config(path)["seconds"]) == (0, 1.5)
     assert f"plyground resume {path} --seconds 3\n" in out
-    cycles = [record["cycle"] for record in read_metrics(path) if record["event"] == "cycle"]
+    cycles = [record["cycle"] for record in read_records(path) if record["event"] == "cycle"]
     assert cycles[-1] > 2, "the profile would have stopped after 2"

@@ -25,8 +25,9 @@ from plyground.cluster.leftovers import _parent
 from plyground.cluster.run import on_cluster
 from plyground.learners.config import resolve
 from plyground.learners.training import train
-from plyground.runs.directory import create, read_metrics, steps_of
+from plyground.runs.directory import create, steps_of
 from resumed import after_steps, silent
+from runs_on_disk import read_records
 from small_runs import PPO_SOLVES, short
 
 pytestmark = pytest.mark.once
@@ -97,7 +98,7 @@ def test_a_learner_on_two_nodes_improves(cluster: Any, tmp_path: Path) -> None:
         assert play_match(game, agent, make("random", game), 400, seed=3).score > 0.9
     scores = [
         each["eval_opponents"]["random"]["score"]
-        for each in read_metrics(tmp_path / "run")
+        for each in read_records(tmp_path / "run")
         if each["event"] == "evaluation"
     ]
     assert scores[-1] > 0.85

@@ -31,11 +31,12 @@ from plyground.learners.alphazero import (
 from plyground.learners.config import resolve
 from plyground.learners.training import save, train
 from plyground.networks import log_probabilities
-from plyground.runs.directory import create, newest_whole, read_metrics
+from plyground.runs.directory import create, newest_whole
 from plyground.search.network_search import NetworkEvaluator, NetworkSearch, search_records
 from plyground.search.tree_arrays import OPEN
 from plyground.search.tree_config import SearchConfig
 from resumed import after_steps, begin, check_resume, silent
+from runs_on_disk import read_records
 from small_runs import ROW, trained
 
 SMALL: dict[str, Any] = {
@@ -352,7 +353,7 @@ def test_a_run_records_its_metrics_and_its_network_plays(tmp_path: Path) -> None
     learner, run = begin(tmp_path / "run", small())
     with run:
         train(learner, run, silent, after_steps(learner, 40))
-    cycle = [record for record in read_metrics(run.path) if record["event"] == "cycle"][-1]
+    cycle = [record for record in read_records(run.path) if record["event"] == "cycle"][-1]
     assert {"policy_loss", "kl", "agreement", "value_error", "entropy", "gradient", "proven"} <= cycle.keys()
     assert {"search", "network", "update", "replay", "rules"} <= cycle["seconds"].keys()
     game = learner.game

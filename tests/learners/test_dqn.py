@@ -29,8 +29,9 @@ from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets, value_spread
 from plyground.learners.training import train
 from plyground.networks import entropy
-from plyground.runs.directory import find_checkpoint, newest_whole, read_metrics, steps_of
+from plyground.runs.directory import find_checkpoint, newest_whole, steps_of
 from resumed import after_steps, begin, check_resume, silent
+from runs_on_disk import read_records
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 SMALL = DQN(game=ROW, network="16", cycles=3, games_per_cycle=40, num_envs=8, buffer_size=400, learning_starts=32)
@@ -67,7 +68,7 @@ def test_a_run_of_three_cycles_says_three_of_three(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", EVERYTHING)
     with run:
         assert train(learner, run, silent)
-    records = read_metrics(run.path)
+    records = read_records(run.path)
     assert [(r["cycle"], r["cycles"]) for r in records if r["event"] == "cycle"] == [(1, 3), (2, 3), (3, 3)]
     assert all(r["illegal_moves"] == 0 for r in records if r["event"] == "cycle")
     texts = [r["text"] for r in records if r["event"] == "note"]
@@ -122,7 +123,7 @@ def _killed_again_and_again(path: Path, kills: int) -> None:
         assert checkpoint.step >= seen, "nothing that was saved is lost"
         learner, run = go_on(path)
         with run:
-            records = [r for r in read_metrics(path) if r["event"] == "cycle"]
+            records = [r for r in read_records(path) if r["event"] == "cycle"]
             assert [r["cycle"] for r in records] == list(range(1, learner.state.cycle + 1)), "each cycle once"
         seen = checkpoint.step
     assert seen > 0
@@ -351,7 +352,7 @@ def test_bad_numbers_roll_back_to_the_last_checkpoint(tmp_path: Path) -> None:
         train(learner, run, silent, after_steps(learner, 40))
         assert learner.state.rollbacks == 1
         assert all(value.isfinite().all() for value in learner.q_network.state_dict().values())
-        assert any("rolled back to step 60" in r.get("text", "") for r in read_metrics(run.path))
+        assert any("rolled back to step 60" in r.get("text", "") for r in read_records(run.path))
         assert learner.model.optimizer.param_groups[0]["lr"] <= SMALL.learning_rate / 2
 
 

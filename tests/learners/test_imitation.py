@@ -24,10 +24,11 @@ from plyground.learners.lessons import read_held_out
 from plyground.learners.training import train
 from plyground.networks import make_network, scale_outputs
 from plyground.report.verify import on_held_out, verify
-from plyground.runs.directory import newest_whole, read_metrics, steps_of
+from plyground.runs.directory import newest_whole, steps_of
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 from resumed import after_steps, begin, check_resume, contents, resume, silent
+from runs_on_disk import read_records
 
 pytestmark = pytest.mark.compiled
 
@@ -66,7 +67,7 @@ def run_of(path: Path, config: Imitation, steps: int = 10**9) -> list[dict[str, 
 
 
 def epochs(path: Path) -> list[dict[str, Any]]:
-    return [{k: v for k, v in each.items() if k != "seconds"} for each in read_metrics(path)]
+    return [{k: v for k, v in each.items() if k != "seconds"} for each in read_records(path)]
 
 
 def test_outputs_are_scaled_without_losing_a_bit() -> None:

@@ -16,8 +16,8 @@ from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners.rollout import PolicyBatch, SamplingAgent, normalized, policy_gradient_loss
 from plyground.learners.training import train
 from plyground.networks import entropy_of, log_probabilities
-from plyground.runs.directory import read_metrics
 from resumed import begin, check_resume, silent
+from runs_on_disk import read_records
 from small_runs import POLICY_LEARNERS, VARIANTS, learner_of, scripted, short
 
 # ---- play ----
@@ -151,7 +151,7 @@ def test_a_run_records_its_metrics_and_puzzles(tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", short("ppo"))
     with run:
         assert train(learner, run, silent)
-    records = read_metrics(run.path)
+    records = read_records(run.path)
     cycles = [record for record in records if record["event"] == "cycle"]
     assert {"policy_loss", "value_error", "entropy", "gradient", "kl", "distinct"} <= cycles[-1].keys()
     evaluation = next(record for record in records if record["event"] == "evaluation")

@@ -23,9 +23,10 @@ from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
 from plyground.learners.training import progress, save, train
-from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, read_metrics, steps_of, trust_run
+from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, steps_of, trust_run
 from plyground.runs.files import Busy
 from resumed import begin, check_resume, silent
+from runs_on_disk import read_records
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 THREE = Tabular(
@@ -116,7 +117,7 @@ def three(tmp_path: Path) -> Path:
 
 
 def test_a_cycle_tells_what_pictures_need(three: Path) -> None:
-    *_, cycle = (record for record in read_metrics(three) if record["event"] == "cycle")
+    *_, cycle = (record for record in read_records(three) if record["event"] == "cycle")
     table = load_run(str(three), None, "last").table
     assert cycle["entries"] == sum(cycle["visits"]) == sum(cycle["values"]["counts"]) == len(table)
     assert np.sum(cycle["squares"]) > 0
@@ -226,7 +227,7 @@ def test_an_agent_that_goes_on_learning_saves_what_it_learned(three: Path) -> No
     assert (new["keys"][: len(old["keys"])] == old["keys"]).all()
     assert (new["visits"][: len(old["visits"])] >= old["visits"]).all()
     assert (three / "best.json").read_text() == best, "what is best is decided by matches"
-    assert "learned from 20 games" in read_metrics(three)[-1]["text"]
+    assert "learned from 20 games" in read_records(three)[-1]["text"]
     play_match(game, agent, make("random", game), 4, seed=9)
     assert find_checkpoint(three, "last").step == before.step + 2
     agent.run.close()
@@ -253,7 +254,7 @@ def test_a_match_that_is_stopped_keeps_what_was_learned(three: Path, plies: int)
     assert (ended[-1] > 0) == (plies == 8)
     after = find_checkpoint(three, "last")
     assert after.step == before.step + 1
-    assert f"learned from {ended[-1]} games" in read_metrics(three)[-1]["text"]
+    assert f"learned from {ended[-1]} games" in read_records(three)[-1]["text"]
     corrections = updates_of(after) - updates_of(before)
     assert corrections >= 20
     assert after.tensors("table")["visits"].sum() - before.tensors("table")["visits"].sum() == corrections

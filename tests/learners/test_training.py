@@ -13,8 +13,9 @@ from plyground.errors import Error, IllegalAction
 from plyground.learners import saving, training
 from plyground.learners.state import Diverged
 from plyground.learners.training import progress, roll_back, save, train
-from plyground.runs.directory import newest_whole, read_metrics, steps_of
+from plyground.runs.directory import newest_whole, steps_of
 from resumed import after_steps, begin, resume, silent
+from runs_on_disk import read_records
 from small_runs import short
 
 CONFIG = short("a2c", games_per_cycle=20)
@@ -28,7 +29,7 @@ def test_events_are_plain_data_and_the_same_as_in_the_metrics(tmp_path: Path, mo
         assert train(learner, run, events.append)
     ticks = [event for event in events if event["event"] == "tick"]
     others = [event for event in events if event["event"] != "tick"]
-    assert json.loads(json.dumps(others)) == read_metrics(run.path)
+    assert json.loads(json.dumps(others)) == read_records(run.path)
     assert len(ticks) == learner.state.step
     last = json.loads(json.dumps(ticks[-1]))
     assert (last["step"], last["cycle"], last["cycles"]) == (learner.state.step, 3, 3)
@@ -48,7 +49,7 @@ def test_notes_are_emitted_once(tmp_path: Path) -> None:
     learner.state.notes.append("a message for people")
     with run:
         train(learner, run, silent, after_steps(learner, 5))
-    assert [each["text"] for each in read_metrics(run.path) if each["event"] == "note"] == ["a message for people"]
+    assert [each["text"] for each in read_records(run.path) if each["event"] == "note"] == ["a message for people"]
     assert learner.state.notes == []
 
 
@@ -67,7 +68,7 @@ def test_a_timed_run_ends_with_a_cycle_an_evaluation_and_a_checkpoint(tmp_path: 
     learner, run = begin(tmp_path / "run", short("a2c", cycles=0, seconds=0.2, games_per_cycle=10**9))
     with run:
         assert train(learner, run, silent)
-    assert [each["event"] for each in read_metrics(run.path)] == ["cycle", "evaluation"]
+    assert [each["event"] for each in read_records(run.path)] == ["cycle", "evaluation"]
     assert steps_of(run.path)[-1] == learner.state.step
     assert 0.2 <= learner.state.seconds < 5
 
@@ -156,7 +157,7 @@ def test_an_illegal_action_ends_the_run_and_is_recorded(tmp_path: Path, monkeypa
     monkeypatch.setattr(learner, "iterate", illegal)
     with run, pytest.raises(IllegalAction, match="row 3: 4 is not legal"):
         train(learner, run, silent)
-    assert read_metrics(run.path)[-1] == {"event": "illegal", "step": 0, "illegal_moves": 1}
+    assert read_records(run.path)[-1] == {"event": "illegal", "step": 0, "illegal_moves": 1}
 
 
 def test_a_loaded_run_is_not_begun_again(tmp_path: Path) -> None:

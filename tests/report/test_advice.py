@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plyground.report.advice import advice
+from plyground.runs.metrics import RunMetrics
 
 
 def score(value: float) -> dict[str, float]:
@@ -14,7 +16,14 @@ def score(value: float) -> dict[str, float]:
 
 
 def cycle(**metrics: Any) -> dict[str, Any]:
-    return {"event": "cycle", "cycle": 1, **metrics}
+    return {"event": "cycle", "cycle": 1, "plies": 1, "seconds": {}, **metrics}
+
+
+def measured(*records: dict[str, Any]) -> RunMetrics:
+    found = RunMetrics(Path("a run that is nowhere"))
+    for record in records:
+        found.add(record)
+    return found
 
 
 def evaluation(step: int, best: int, against_best: float = 0.5, **puzzles: float) -> dict[str, Any]:
@@ -50,7 +59,9 @@ STEADY = [evaluation(step, best=step) for step in (1, 2, 3, 4)]
 def test_each_number_that_stands_out_is_named(
     config: Any, last: Any, evaluations: list[Any], scores: dict[str, float], wanted: str
 ) -> None:
-    found = advice(config, [cycle(**last), *evaluations], {spec: score(value) for spec, value in scores.items()})
+    found = advice(
+        config, measured(cycle(**last), *evaluations), {spec: score(value) for spec, value in scores.items()}
+    )
     assert len(found) == 1
     assert wanted in found[0]
 
@@ -65,7 +76,7 @@ def test_each_number_that_stands_out_is_named(
     ],
 )  # fmt: skip
 def test_what_does_not_stand_out_is_not_named(config: Any, last: Any, evaluations: list[Any]) -> None:
-    (found,) = advice(config, [cycle(**last), *evaluations], {"random": score(0.95), "greedy": score(0.5)})
+    (found,) = advice(config, measured(cycle(**last), *evaluations), {"random": score(0.95), "greedy": score(0.5)})
     assert found.startswith("it no longer gains")
 
 
@@ -80,8 +91,8 @@ def test_what_does_not_stand_out_is_not_named(config: Any, last: Any, evaluation
 )  # fmt: skip
 def test_a_score_that_still_rises_is_named(scores: list[float], wanted: str) -> None:
     found = [evaluation(step, step) | {"eval_opponents": {"greedy": score(each)}} for step, each in enumerate(scores)]
-    assert advice({}, [cycle(), *found], {"greedy": score(0.6)})[0].startswith(wanted)
+    assert advice({}, measured(cycle(), *found), {"greedy": score(0.6)})[0].startswith(wanted)
 
 
 def test_a_run_without_cycles_is_advised_too() -> None:
-    assert advice({"network": "16"}, [], {}) == ["a wider network than 16, or more cycles"]
+    assert advice({"network": "16"}, measured(), {}) == ["a wider network than 16, or more cycles"]

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import plyground as pg
 from plyground.report import figures
 from plyground.runs import files
+from plyground.runs.metrics import Series
 
 
 def test_a_figure_has_its_size_in_the_file(tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ def test_a_full_disk_leaves_the_picture_before(tmp_path: Path, monkeypatch: pyte
 def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() -> None:
     axes = Figure().add_subplot()
     specs = ("random", "greedy")
-    curves = [figures.Curve(False, run, spec, [1, 2], [0, 1]) for run in "ab" for spec in specs]
+    curves = [Series(True, run, spec, [1, 2], [0, 1]) for run in "ab" for spec in specs]
     figures.draw_curves(axes, curves, ["a", "b"])
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len({colour for colour, _ in looks}) == len({style for _, style in looks}) == 2
@@ -74,7 +75,7 @@ def test_curves_of_several_runs_differ_by_colour_and_their_opponents_by_style() 
 
 def test_more_runs_than_colours_are_all_drawn() -> None:
     axes, many = Figure().add_subplot(), [str(k) for k in range(60)]
-    figures.draw_curves(axes, [figures.Curve(False, run, "random", [1, 2], [0, 1]) for run in many], many)
+    figures.draw_curves(axes, [Series(True, run, "random", [1, 2], [0, 1]) for run in many], many)
     assert len(axes.lines) == 60
 
 

@@ -128,9 +128,9 @@ def test_a_report_says_how_many_draws_are_truncated_games() -> None:
 
 
 def test_time_by_part_names_no_network_where_there_is_none() -> None:
-    cycles = [{"seconds": {"total": 4.0, "network": 3.0, "rules": 1.0}}]
-    assert report._time_by_part(cycles, {"network": "16"}) == ["Time by part: network 75%, rules 25%."]
-    assert report._time_by_part(cycles, {"key": "exact"}) == ["Time by part: table 75%, rules 25%."]
+    last = {"cycle": 1, "seconds": {"total": 4.0, "network": 3.0, "rules": 1.0}}
+    assert report._time_by_part(last, {"network": "16"}) == ["Time by part: network 75%, rules 25%."]
+    assert report._time_by_part(last, {"key": "exact"}) == ["Time by part: table 75%, rules 25%."]
 
 
 def test_runs_of_one_name_get_different_labels() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from plyground.report.figures import Curve
 from plyground.report.seeds import experiments, mean_curves, report_of, spread_of, spread_record
+from plyground.runs.metrics import Series
 from plyground.runs.settings import to_toml
 
 
@@ -59,11 +59,11 @@ def test_a_run_that_is_named_twice_is_no_second_seed(tmp_path: Path) -> None:
 
 
 def test_curves_are_averaged_where_all_seeds_have_values() -> None:
-    one = Curve(False, "x", "random", [10, 30], [0.2, 0.4], ([0.1, 0.3], [0.3, 0.5]))
-    other = Curve(False, "x", "random", [20, 40], [0.5, 0.9])
-    loss = Curve(True, "x", "loss", [10], [1.0])
+    one = Series(True, "x", "random", [10, 30], [0.2, 0.4], ([0.1, 0.3], [0.3, 0.5]))
+    other = Series(True, "x", "random", [20, 40], [0.5, 0.9])
+    loss = Series(False, "x", "loss", [10], [1.0])
     mean, alone = mean_curves([[one, loss], [other]], "x")
-    assert (mean.times[0], mean.times[-1]) == (20, 30)
+    assert (mean.seconds[0], mean.seconds[-1]) == (20, 30)
     assert (mean.values[0], mean.values[-1]) == pytest.approx(((0.3 + 0.5) / 2, (0.4 + 0.7) / 2))
     assert mean.band is not None
     assert (mean.band[0][-1], mean.band[1][-1]) == pytest.approx((0.4, 0.7))

@@ -19,9 +19,10 @@ from forged import rewrite
 from plyground.errors import Error
 from plyground.games.table_key import pick_key
 from plyground.runs import directory, files
-from plyground.runs.directory import create, find_checkpoint, newest_whole, open_run, read_metrics, steps_of
+from plyground.runs.directory import create, find_checkpoint, newest_whole, open_run, steps_of
 from plyground.runs.fingerprints import of_table
 from runs_groups import IDENTITY, groups
+from runs_on_disk import read_records
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_a_checkpoint_comes_back_as_it_was(run) -> None:
     assert directory.read_config(run.path) == {
         "learner": "dqn", "seed": 3, "words": ["a", 'b "c"'], "versions": {"torch": "2"},
     }  # fmt: skip
-    assert read_metrics(run.path) == [{"event": "x", "step": 0, "loss": None, "n": 3}]
+    assert read_records(run.path) == [{"event": "x", "step": 0, "loss": None, "n": 3}]
 
 
 def test_metrics_after_the_checkpoint_are_forgotten(run) -> None:
@@ -52,14 +53,14 @@ def test_metrics_after_the_checkpoint_are_forgotten(run) -> None:
     run.log({"event": "x", "step": 2})
     run.rewind(checkpoint)
     run.log({"event": "x", "step": 3})
-    assert [record["step"] for record in read_metrics(run.path)] == [1, 3]
+    assert [record["step"] for record in read_records(run.path)] == [1, 3]
 
 
 def test_a_line_cut_short_is_left_out(run) -> None:
     run.log({"event": "x", "step": 1})
     with (run.path / "metrics.jsonl").open("ab") as file:
         file.write(b'{"step": 2')
-    assert [record["step"] for record in read_metrics(run.path)] == [1]
+    assert [record["step"] for record in read_records(run.path)] == [1]
 
 
 def test_retention_keeps_the_best_the_last_and_every_kth(run) -> None:
@@ -194,7 +195,7 @@ def test_a_run_that_never_got_to_a_checkpoint_is_begun_anew(run) -> None:
     with create(run.path, {"seed": 4}) as again:
         again.log({"event": "x", "step": 1})
     assert directory.read_config(run.path) == {"seed": 4}
-    assert [record["step"] for record in read_metrics(run.path)] == [1]
+    assert [record["step"] for record in read_records(run.path)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +334,7 @@ def test_a_line_of_metrics_without_its_keys_is_named(run, line: str) -> None:
     with (run.path / "metrics.jsonl").open("a") as file:
         file.write(f"{line}\n")
     with pytest.raises(Error, match=r"line 2 of .*metrics\.jsonl cannot be read"):
-        read_metrics(run.path)
+        read_records(run.path)
 
 
 def test_metrics_that_are_shorter_than_at_the_checkpoint_are_not_filled_up(run) -> None:

@@ -48,7 +48,6 @@ from plyground.runs.directory import (
     game_of,
     newest_whole,
     open_run,
-    read_metrics,
 )
 from plyground.runs.pack import pack, unpack
 from plyground.runs.settings import to_toml
@@ -56,6 +55,7 @@ from plyground.runs.trust import SIGNATURE
 from plyground.teaching.collect import Collect, collect
 from plyground.teaching.lines import Lines
 from resumed import after_steps, begin, silent
+from runs_on_disk import read_records
 from small_runs import ROW, short
 from torture import MOST_FINDINGS, Deadline, Report
 
@@ -262,7 +262,7 @@ def _pack(run: Path) -> None:
 
 READERS: Readers = {
     "trust": check_trusted,
-    "metrics": read_metrics,
+    "metrics": read_records,
     "best": best_of,
     "checkpoint": lambda run: find_checkpoint(run, "best").state(),
     "inspect": inspect_run,

@@ -16,7 +16,7 @@ from plyground.errors import Error, InvalidText
 from plyground.report.run import records_of
 from plyground.web import host
 from plyground.web.catalogue import Catalogue
-from plyground.web.learning import Metrics, Runs, later_end
+from plyground.web.learning import Runs, later_end
 from plyground.web.messages import Curves
 from plyground.web.page import Page
 from served import run_async, serving, wait_until
@@ -96,12 +96,14 @@ def test_a_button_says_for_how_long_a_finished_run_is_trained_on(
 
 
 def test_metrics_are_points_with_numbers_and_scores(runs: Runs) -> None:
-    metrics = Metrics(runs.folder / "one")
-    metrics.update()
-    first, scored, last = metrics.points
-    assert first.numbers == {"loss": 0.5, "plies_per_second": 500.0}
-    assert [score.opponent for score in scored.scores] == ["random", "greedy", "best"]
-    assert last.numbers == {"plies_per_second": 1000.0}
+    page = Page()
+    page.runs = {"one": 0}
+    runs.send_curves(page)
+    first, scored, last = json.loads(page.waiting.get_nowait() or "")["curves"][0]["points"]
+    assert first["numbers"] == {"loss": 0.5, "plies_per_second": 500.0}
+    assert [score["opponent"] for score in scored["scores"]] == ["random", "greedy", "best"]
+    assert (scored["seconds"], scored["plies"]) == (2.0, 1000)
+    assert last["numbers"] == {"plies_per_second": 1000.0}
 
 
 def test_a_page_is_sent_what_is_new_and_all_of_a_run_that_was_rewound(runs: Runs) -> None:
@@ -136,16 +138,27 @@ def test_a_run_of_a_game_that_the_server_does_not_know_says_how_to_add_it(runs: 
     assert info.message.endswith("nobody can play it here: plyground serve --game /games/mine.py")
 
 
-def test_a_line_that_is_being_written_waits(runs: Runs) -> None:
-    metrics = Metrics(runs.folder / "one")
-    with (runs.folder / "one" / "metrics.jsonl").open("a") as file:
-        file.write('{"event": "cyc')
-        file.flush()
-        metrics.update()
-        assert len(metrics.points) == 3
-        file.write('le", "broken": 1}\n')
-    metrics.update()
-    assert len(metrics.points) == 3, "a damaged line is left out"
+def test_a_damaged_line_is_left_out_of_the_curves(runs: Runs) -> None:
+    write(runs.folder / "one", {"event": "cycle", "broken": 1}, cycle(3, 5000, 6.0, **{"match@1": "high"}))
+    page = Page()
+    page.runs = {"one": 0}
+    runs.send_curves(page)
+    assert [point["seconds"] for point in json.loads(page.waiting.get_nowait() or "")["curves"][0]["points"]] == [
+        2.0, 2.0, 5.0, 6.0,
+    ]  # fmt: skip
+
+
+def test_the_epochs_of_a_run_are_those_that_the_terminal_lists(runs: Runs) -> None:
+    """The network is measured before the first epoch too, which is none: two of three are done, so that it goes on."""
+    run = runs.folder / "one"
+    (run / "config.toml").write_text('learner = "imitation"\ngame = "connect_four"\nepochs = 3\n')
+    (run / "metrics.jsonl").unlink()
+    measured = {"event": "epoch", "examples": 9, "kl": 0.5, "loss": 0.5, "match@1": 0.5, "updates": 7}
+    write(run, *({**measured, "step": 10 * k, "epoch": k, "seconds": float(k)} for k in range(3)))
+    runs.ended["one"] = time.time() + 1.0
+    listed = next(each for each in records_of(runs.folder) if each["run"] == "one")
+    info = runs.info("one")
+    assert (info.cycles, info.resume) == (listed["done"], "Resume") == (2, "Resume")
 
 
 def test_saved_games_are_listed_and_read(runs: Runs) -> None:

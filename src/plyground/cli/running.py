@@ -52,7 +52,7 @@ def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: boo
     """Train to the end or until a signal; then print a report and, if it is not one of several seeds, how to go on.
     Returns whether it finished."""
     with (
-        _live_events(run, tensorboard) as show,
+        _live_events(run, tensorboard) as update,
         stop_on_signal() as stop,
         Display() as display,
         explain_out_of_memory(SMALLER),
@@ -60,7 +60,7 @@ def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: boo
 
         def emit(event: Event) -> None:
             display(event)
-            show(event)
+            update()
 
         finished = training.train(learner, run, emit, lambda: bool(stop))
     if not finished:
@@ -96,14 +96,14 @@ def _say_what_next(learner: Learner, run: Run) -> None:
 
 
 @contextmanager
-def _live_events(run: Run, wanted: bool) -> Generator[Callable[[Event], None]]:
+def _live_events(run: Run, wanted: bool) -> Generator[Callable[[], None]]:
     """Writes events for TensorBoard, if that is wanted."""
     if not wanted:
-        yield lambda event: None
+        yield lambda: None
         return
     with record_events(run.path) as events:
         say(f"Watch it with: tensorboard --logdir {events.folder}")
-        yield events.show
+        yield events.update
 
 
 def progress_of(learner: Learner) -> dict[str, float]:

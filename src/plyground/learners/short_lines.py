@@ -19,23 +19,17 @@ class ShortLines:
 
     def __call__(self, event: Event) -> None:
         kind = event["event"]
-        if kind == "evaluation":
-            self._say_cycle(event)
-        elif kind != "tick":
-            self.end()
-        if kind == "cycle":
-            self.cycle = event
-        elif kind == "epoch":
+        if kind == "tick":
+            return
+        waited, self.cycle = self.cycle, event if kind == "cycle" else None
+        if waited or kind == "evaluation":
+            self.say(_cycle(waited, event if kind == "evaluation" else None))
+        if kind == "epoch":
             self.say(_epoch(event))
 
     def end(self) -> None:
         """Say the cycle that waits: no evaluation will come."""
-        if self.cycle:
-            self._say_cycle(None)
-
-    def _say_cycle(self, evaluation: Event | None) -> None:
-        self.say(_cycle(self.cycle, evaluation))
-        self.cycle = None
+        self({"event": "end"})
 
 
 def place(event: Event) -> str:

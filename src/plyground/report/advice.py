@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plyground.learners.selfplay import opponent_shares
+from plyground.runs.metrics import RunMetrics
 
 Numbers = Mapping[str, Any]
 LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
@@ -14,7 +15,7 @@ ENOUGH = 4  # evaluations from which a fall can be told from chance
 SHORT = 600.0  # seconds of a run that may be at its beginning
 
 
-class Measured(NamedTuple):
+class Facts(NamedTuple):
     """What a run has measured: its last cycle, its evaluations, and the scores of its best checkpoint."""
 
     config: Numbers
@@ -23,15 +24,14 @@ class Measured(NamedTuple):
     scores: Mapping[str, Numbers]
 
 
-def advice(config: Numbers, records: Sequence[Numbers], scores: Mapping[str, Numbers]) -> list[str]:
+def advice(config: Numbers, metrics: RunMetrics, scores: Mapping[str, Numbers]) -> list[str]:
     """One sentence for each number that stands out; where none does, how to find out more."""
-    cycles, evaluations = ([each for each in records if each["event"] == kind] for kind in ("cycle", "evaluation"))
-    run = Measured(config, cycles[-1] if cycles else {}, evaluations, scores)
+    run = Facts(config, metrics.last, metrics.of("evaluation"), scores)
     found = [*_of_progress(run), *_of_experience(run), *_of_updates(run), *_of_scores(run)]
     return found or [_of_nothing(run)]
 
 
-def _of_progress(run: Measured) -> list[str]:
+def _of_progress(run: Facts) -> list[str]:
     if not run.evaluations:
         return []
     last, count = run.evaluations[-1], len(run.evaluations)
@@ -66,7 +66,7 @@ def _rise(evaluations: Sequence[Numbers]) -> str:
     return ""
 
 
-def _of_experience(run: Measured) -> list[str]:
+def _of_experience(run: Facts) -> list[str]:
     found: list[str] = []
     if (share := run.last.get("truncated", 0)) > 0.5:
         found.append(f"{share:.0%} of its games were truncated: raise max_plies, or add shaping or random openings")
@@ -78,7 +78,7 @@ def _of_experience(run: Measured) -> list[str]:
     return found
 
 
-def _of_updates(run: Measured) -> list[str]:
+def _of_updates(run: Facts) -> list[str]:
     found: list[str] = []
     kl, most = run.last.get("kl") or 0, run.config.get("target_kl") or 0
     if 0 < most < kl:
@@ -89,7 +89,7 @@ def _of_updates(run: Measured) -> list[str]:
     return found
 
 
-def _of_scores(run: Measured) -> list[str]:
+def _of_scores(run: Facts) -> list[str]:
     found, scores = list[str](), {spec: score["score"] for spec, score in run.scores.items()}
     if scores and all(score > 0.97 for score in scores.values()):
         found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
@@ -104,7 +104,7 @@ def _of_scores(run: Measured) -> list[str]:
     return found
 
 
-def _of_nothing(run: Measured) -> str:
+def _of_nothing(run: Facts) -> str:
     more = f"a wider network than {run.config['network']}" if "network" in run.config else "another key or a prior"
     if not run.evaluations:
         return f"{more}, or more cycles"

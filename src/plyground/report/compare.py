@@ -3,13 +3,14 @@ network code. It reads files and imports nothing that a run names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plyground.report.seeds import best_scores, scores_of_best, spread_of
-from plyground.runs.directory import find_checkpoint, read_config, read_metrics
+from plyground.report.seeds import best_scores, spread_of
+from plyground.runs.directory import find_checkpoint, read_config
 from plyground.runs.groups import seed_runs
+from plyground.runs.metrics import read_metrics
 
 MISSING = "-"
 
@@ -64,15 +65,13 @@ def _mean(scores: Sequence[float]) -> str:
 
 def _results(run: Path) -> dict[str, str]:
     """The scores of the best checkpoint; plies, updates and seconds so far."""
-    records = read_metrics(run)
-    newest: dict[str, Mapping[str, Any]] = {each["event"]: each for each in records}
-    cycle = newest.get("cycle") or newest.get("epoch") or {}
-    counts = {name: f"{cycle[name]:,}" for name in ("cycle", "plies", "updates") if name in cycle}
-    if isinstance(cycle.get("seconds"), dict):
-        counts["seconds"] = f"{cycle['seconds'].get('total', 0.0):.0f}"
+    metrics = read_metrics(run)
+    counts = {name: f"{metrics.last[name]:,}" for name in ("cycle", "plies", "updates") if name in metrics.last}
+    if "cycle" in metrics.last:
+        counts["seconds"] = f"{metrics.seconds:.0f}"
     scores = {
         f"against {spec}": f"{one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]"
-        for spec, one in scores_of_best(run, records).items()
+        for spec, one in metrics.scores.items()
     }
     return scores | counts
 

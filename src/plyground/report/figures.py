@@ -8,7 +8,7 @@ import io
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 
@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 
 from plyground.errors import InvalidValue, plain_os_errors
 from plyground.runs.files import check_writable, write_whole
+from plyground.runs.metrics import Series
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
 COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", "#d55e00")
@@ -44,21 +45,7 @@ def label(axes: Axes, grid: str = "both", legend: bool = False, **texts: Any) ->
         axes.legend(fontsize=SMALL)
 
 
-class Curve(NamedTuple):
-    """One line of the picture."""
-
-    right: bool
-    """whether it is a metric of learning, not a score"""
-    run: str
-    name: str
-    """the opponent's spec, or the metric"""
-    times: list[float]
-    values: list[float]
-    band: tuple[list[float], list[float]] | None = None
-    """the ends of the scores' intervals"""
-
-
-def draw_curves(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> None:
+def draw_curves(axes: Axes, curves: Sequence[Series], runs: Sequence[str]) -> None:
     """Curves with a legend below them. Several runs differ by colour and their curves by line style; the curves of one
     run differ by colour."""
     names = list(dict.fromkeys(curve.name for curve in curves))
@@ -66,10 +53,10 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], runs: Sequence[str]) -> Non
     styles = dict(zip(names, itertools.cycle(STYLES), strict=False)) if len(runs) > 1 else {}
     for curve in curves:
         colour, style = colours[curve.run if len(runs) > 1 else curve.name], styles.get(curve.name, "-")
-        marker = "o" if len(curve.times) <= MOST_MARKED else ""
-        axes.plot(curve.times, curve.values, ls=style, marker=marker, ms=3, color=colour)
+        marker = "o" if len(curve.seconds) <= MOST_MARKED else ""
+        axes.plot(curve.seconds, curve.values, ls=style, marker=marker, ms=3, color=colour)
         if curve.band:
-            axes.fill_between(curve.times, *curve.band, color=colour, alpha=0.12)
+            axes.fill_between(curve.seconds, *curve.band, color=colour, alpha=0.12)
     label(axes)
     key = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
     key += [Line2D([], [], color="black", ls=style, label=name) for name, style in styles.items()]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from plyground.kernels.replay import TERMINATED
 from plyground.learners.experience import MAX_PLIES, quality, statistics_of
-from plyground.runs.directory import REPLAY, Checkpoint, best_of, newest_whole, read_config, read_metrics, steps_of
+from plyground.runs.directory import REPLAY, Checkpoint, best_of, newest_whole, read_config, steps_of
 from plyground.runs.files import DamagedFile
+from plyground.runs.metrics import read_metrics
 
 COMMONEST = 10  # actions to list
 PLY = ("states", "actions", "rewards", "ended")  # the arrays of a replay buffer that are read here
@@ -63,11 +64,8 @@ def _experience(run: Path, checkpoint: Checkpoint) -> dict[str, Any]:
         return {"entries": visits.size, "visited_once": once, "most_visits": int(visits.max(initial=0)), "bytes": size}
     if REPLAY in files and (checkpoint.path / REPLAY).exists():
         return _of_replay(checkpoint)
-    found: dict[str, Any] = {}
-    for record in read_metrics(run):
-        if record["event"] == "epoch":
-            found = {name: record[name] for name in ("examples", "held_out", "rejected") if name in record}
-    return found
+    last = read_metrics(run).last
+    return {name: last[name] for name in ("examples", "held_out", "rejected") if name in last}
 
 
 def _of_replay(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from plyground.game import Game
 from plyground.learners.evaluation import evaluate
 from plyground.report.figures import new_figure, save_figure
 from plyground.report.pictures import draw_board
-from plyground.report.run import agent_words, events, graded, puzzles_solved, save_curves, totals
+from plyground.report.run import agent_words, graded, has_curves, puzzles_solved, save_curves, totals
 from plyground.runs.directory import (
     FORMAT,
     PUBLISHED,
@@ -36,10 +36,10 @@ from plyground.runs.directory import (
     check_trusted,
     find_checkpoint,
     read_config,
-    read_metrics,
     trust_run,
 )
 from plyground.runs.files import checksum, write_whole
+from plyground.runs.metrics import RunMetrics, read_metrics
 from plyground.runs.settings import to_toml
 
 GAMES = 400  # against each opponent
@@ -56,6 +56,7 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
         raise InvalidValue(f"{folder} exists already: choose another folder")
     check_trusted(run)  # it names its opponents; what is published is trusted below
     agent, checkpoint, config = load_run(str(run)), find_checkpoint(run, "best"), read_config(run)
+    metrics = read_metrics(run)
     game, limit = agent.game, config.get("max_plies") or None
     scores = evaluate(game, agent, config.get("eval_opponents") or usual(game), games, limit)
     weights = safetensors.numpy.save(checkpoint.tensors("table" if "key" in config else "network"))
@@ -69,8 +70,9 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             write_whole(folder / name, content, shared=True)
-        pictures = _draw(run, folder, agent)
-        card = model_card(folder.name, agent, config, read_metrics(run), scores, licence, pictures)
+        pictures = _draw(run, folder, agent, metrics)
+        trained = totals(metrics) if metrics.lines else ""
+        card = model_card(folder.name, agent, config, trained, scores, licence, pictures)
         write_whole(folder / "README.md", card.encode(), shared=True)
     trust_run(folder)  # whoever publishes a game's file has named it
     return sorted([*contents, *pictures, "README.md"])
@@ -97,7 +99,7 @@ def _description(checkpoint: Checkpoint, weights: bytes) -> dict[str, Any]:
     }
 
 
-def _draw(run: Path, folder: Path, agent: Any) -> list[str]:
+def _draw(run: Path, folder: Path, agent: Any, metrics: RunMetrics) -> list[str]:
     """A position of a game against itself, and the learning curves if there are any."""
     position = agent.game.start()
     for _ in range(PICTURED_PLIES):
@@ -108,8 +110,7 @@ def _draw(run: Path, folder: Path, agent: Any) -> list[str]:
     figure = new_figure(5, 5.4)
     draw_board(figure.add_subplot(), position)
     save_figure(folder / "board.png", figure)
-    records = read_metrics(run)
-    if not (events(records, "evaluation") or events(records, "epoch")):
+    if not has_curves(metrics):
         return ["board.png"]
     save_curves(folder / "curves.png", [run])
     return ["board.png", "curves.png"]
@@ -119,7 +120,7 @@ def _draw(run: Path, folder: Path, agent: Any) -> list[str]:
 
 
 def model_card(
-    name: str, agent: Any, config: Mapping[str, Any], records: Any, scores: Scores, licence: str, pictures: list[str]
+    name: str, agent: Any, config: Mapping[str, Any], trained: str, scores: Scores, licence: str, pictures: list[str]
 ) -> str:
     """The model card: a YAML head for hubs, then how to use it, how it was trained, results and limits."""
     game: Game = agent.game
@@ -129,7 +130,7 @@ def model_card(
         f"{agent_words(agent, config)}. It plays {_shown(game)} with Plyground, which has the rules.",
         *(f"![{picture.partition('.')[0]}]({picture})" for picture in pictures),
         *_use(game),
-        *_training(config, records),
+        *_training(config, trained),
         *_results(agent, scores),
         *_limits(game, scores),
     ]
@@ -178,12 +179,12 @@ def _use(game: Game) -> list[str]:
     ]
 
 
-def _training(config: Mapping[str, Any], records: Any) -> list[str]:
+def _training(config: Mapping[str, Any], trained: str) -> list[str]:
     """What is known of its training; a run that was packed without metrics knows less."""
     versions = ", ".join(f"{name} {version}" for name, version in config.get("versions", {}).items())
     opponents = ", ".join(f"`{without_folders(each)}`" for each in config.get("opponents", []))
     facts = [
-        totals(records) if records else "",
+        trained,
         f"At most {config['seconds']:.0f} s." if config.get("seconds") else "",
         f"Seed {config['seed']}." if "seed" in config else "",
         f"Opponents in training, with their shares: {opponents}." if opponents else "",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Container, Generator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ from plyground.learners.evaluation import evaluate
 from plyground.learners.selfplay import opponent_shares
 from plyground.report import table
 from plyground.report.advice import advice
-from plyground.report.figures import Curve, draw_curves, new_figure, save_figure
-from plyground.report.seeds import Experiment, experiments, mean_curves, report_of, scores_of_best
+from plyground.report.figures import draw_curves, new_figure, save_figure
+from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
 from plyground.runs import files
-from plyground.runs.directory import best_of, check_trusted, read_config, read_metrics
+from plyground.runs.directory import best_of, check_trusted, read_config
 from plyground.runs.files import is_file
 from plyground.runs.groups import runs_of
+from plyground.runs.metrics import RunMetrics, Series, read_metrics
 
 LOG = logging.getLogger("plyground")
 GAMES = 400
@@ -32,14 +33,10 @@ BETWEEN_SCORES = " · "  # in a row of `table_of`
 DRAWN = ("loss", "td_error", "entropy", "value_error", "kl")  # metrics in the picture
 
 
-def events(records: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
-    return [record for record in records if record["event"] == kind]
-
-
 def write_report(path: Path, games: int = GAMES) -> str:
     """Evaluate a run's best checkpoint, write report.md and curves.png, and return the report."""
     check_trusted(path, cluster=False)  # it names its opponents
-    config, records, best = read_config(path), read_metrics(path), best_of(path)
+    config, metrics, best = read_config(path), read_metrics(path), best_of(path)
     agent = load_run(str(path))
     opponents = config.get("eval_opponents") or usual(agent.game)
     LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
@@ -48,18 +45,18 @@ def write_report(path: Path, games: int = GAMES) -> str:
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
-        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {totals(records)} {best_step}",
+        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {totals(metrics)} {best_step}",
         *_empty_table(path, agent),
         _score_table(scores, games, opponent_shares(tuple(config.get("opponents", ())))),
         *puzzles_solved(agent),
         *graded(agent),
-        *_time_by_part(events(records, "cycle"), config),
-        f"What to try next: {'; '.join(advice(config, records, scores))}.",
+        *_time_by_part(metrics.last, config),
+        f"What to try next: {'; '.join(advice(config, metrics, scores))}.",
     ]
     text = "\n\n".join(paragraphs) + "\n"
     with plain_os_errors(f"write {path / 'report.md'}"):
         files.write_whole(path / "report.md", text.encode())
-    if events(records, "evaluation") or events(records, "epoch"):
+    if has_curves(metrics):
         save_curves(path / "curves.png", [path])
     return text
 
@@ -104,19 +101,17 @@ def _empty_table(path: Path, agent: Any) -> list[str]:
     ]
 
 
-def totals(records: Sequence[Mapping[str, Any]]) -> str:
+def totals(metrics: RunMetrics) -> str:
     """What the run has done so far."""
-    for cycle in events(records, "cycle")[-1:]:
-        return (
-            f"{counted(cycle['cycle'], 'cycle')}, {counted(cycle['plies'], 'ply')} played, "
-            f"{counted(cycle['updates'], 'update')} in "
-            f"{cycle['seconds'].get('total', 0.0):.0f} s; illegal moves: {cycle['illegal_moves']}."
-        )
-    for epoch in events(records, "epoch")[-1:]:
-        kl, matched = (math.nan if epoch[name] is None else epoch[name] for name in ("kl", "match@1"))
+    last, seconds = metrics.last, f"{metrics.seconds:.0f} s"
+    if "cycle" in last:
+        counts = f"{counted(last['cycle'], 'cycle')}, {counted(last['plies'], 'ply')} played"
+        updates = f"{counted(last['updates'], 'update')} in {seconds}"
+        return f"{counts}, {updates}; illegal moves: {last['illegal_moves']}."
+    if "epoch" in last:
+        kl, matched = (math.nan if last[name] is None else last[name] for name in ("kl", "match@1"))
         held_out = f"on held-out positions KL {kl:.4f}, match@1 {matched:.1%}"
-        epochs = counted(epoch["epoch"], "epoch")
-        return f"{epochs} of {epoch['examples']:,} examples in {epoch['seconds']:.0f} s; {held_out}."
+        return f"{counted(last['epoch'], 'epoch')} of {last['examples']:,} examples in {seconds}; {held_out}."
     return "Nothing was learned yet."
 
 
@@ -138,25 +133,29 @@ def graded(agent: Any) -> list[str]:
     ]
 
 
-def _time_by_part(cycles: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> list[str]:
-    if not cycles:
+def _time_by_part(last: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    if "cycle" not in last:
         return []
-    parts = sorted((-value, name) for name, value in cycles[-1]["seconds"].items() if name != "total")
+    parts = sorted((-value, name) for name, value in last["seconds"].items() if name != "total")
     total = min(sum(value for value, _ in parts), -1e-9)
     names = {} if "network" in config else {NETWORK: "table"}
     shares = ", ".join(f"{names.get(name, name)} {value / total:.0%}" for value, name in parts)
     return [f"Time by part: {shares}."]
 
 
+def has_curves(metrics: RunMetrics) -> bool:
+    return bool(metrics.of("evaluation") or metrics.of("epoch"))
+
+
 def save_curves(target: Path, runs: Sequence[Path]) -> None:
     """Scores and metrics over time: a row for each game; seeds of one experiment as their mean and a band. Of one run
     with a table, pictures of the table."""
     labels = labels_of(runs)
-    cycles = events(read_metrics(runs[0]), "cycle")
-    whole = [cycle for cycle in cycles if cycle.keys() >= table.PICTURED]
-    if len(runs) == 1 and whole and read_config(runs[0]).get("learner") == "tabular":
-        table.save_pictures(target, labels[0], list(_curves(runs[0], labels[0], table.DRAWN)), whole)
-        return
+    if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular":
+        metrics = read_metrics(runs[0])
+        if whole := [cycle for cycle in metrics.of("cycle") if cycle.keys() >= table.PICTURED]:
+            table.save_pictures(target, labels[0], list(metrics.series(labels[0], table.DRAWN)), whole)
+            return
     found = experiments(runs, labels)
     games = list(dict.fromkeys(each.game for each in found))
     figure = new_figure(11, 5 * len(games), _title(found), layout="constrained")
@@ -175,20 +174,18 @@ def _title(found: Sequence[Experiment]) -> str:
 
 def _draw_game(pair: Any, found: Sequence[Experiment], game: str) -> None:
     """The scores and the metrics of the experiments on one game, in two axes."""
-    curves = [curve for each in found for curve in _experiment_curves(each)]
+    curves = list[Series]()
+    for each in found:
+        seeds = [list(read_metrics(run).series(each.name, DRAWN)) for run in each.runs]
+        curves += mean_curves(seeds, each.name) if len(seeds) > 1 else seeds[0]
     names = [each.name for each in found]
-    for axes, right in zip(pair, (False, True), strict=True):
-        draw_curves(axes, [curve for curve in curves if curve.right == right], names)
+    for axes, scores in zip(pair, (True, False), strict=True):
+        draw_curves(axes, [curve for curve in curves if curve.is_score == scores], names)
         axes.set(xlabel="seconds of play and updates")
     pair[0].set(
         ylabel="score", ylim=(0, 1.02), title=f"{game}: wins and half the draws" if game else "Wins and half the draws"
     )
     pair[1].set(title=f"{game}: learning" if game else "Learning", yscale="log")
-
-
-def _experiment_curves(each: Experiment) -> list[Curve]:
-    found = [list(_curves(run, each.name)) for run in each.runs]
-    return mean_curves(found, each.name) if len(found) > 1 else found[0]
 
 
 def labels_of(runs: Sequence[Path]) -> list[str]:
@@ -199,25 +196,6 @@ def labels_of(runs: Sequence[Path]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [f"{path.name} ({place})" for place, path in enumerate(runs, 1)]  # one of them twice
-
-
-def _curves(path: Path, name: str, drawn: Sequence[str] = DRAWN) -> Generator[Curve]:
-    """All that a run has measured over time."""
-    records = read_metrics(path)
-    evaluations, cycles, epochs = (events(records, kind) for kind in ("evaluation", "cycle", "epoch"))
-    when = {cycle["cycle"]: cycle["seconds"].get("total", 0.0) for cycle in cycles}
-    scores = [(when[each["cycle"]], each["eval_opponents"]) for each in evaluations if each["cycle"] in when]
-    for spec in scores[-1][1] if scores else ():
-        points = [(time, found[spec]) for time, found in scores if spec in found]
-        score, low, high = ([point[end] for _, point in points] for end in ("score", "low", "high"))
-        yield Curve(False, name, spec, [time for time, _ in points], score, (low, high))
-    for key in drawn:
-        points = [(when[cycle["cycle"]], cycle[key]) for cycle in cycles if key in cycle]
-        if points:
-            yield Curve(True, name, key, [time for time, _ in points], [value for _, value in points])
-    for key in ("match@1", "loss", "kl") if epochs else ():  # of an imitation run
-        times = [epoch["seconds"] for epoch in epochs]
-        yield Curve(key != "match@1", name, f"{key}, held out", times, [epoch[key] for epoch in epochs])
 
 
 def table_of(folder: Path) -> list[list[str]]:
@@ -247,15 +225,14 @@ def records_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _record_of(path: Path) -> dict[str, Any]:
-    config, records = read_config(path), read_metrics(path)
+    config, metrics = read_config(path), read_metrics(path)
     unit = "epoch" if "cycles" not in config else "cycle"
-    done = events(records, unit)
     return {
         "learner": config.get("learner", "?"),
         "game": Path(config.get("game", "?")).name,
         "unit": unit,
-        "done": done[-1][unit] if done else 0,
+        "done": metrics.done,
         "limit": config.get(f"{unit}s") or None,
         "best_step": best_of(path).get("step"),
-        "scores": scores_of_best(path, records),
+        "scores": metrics.scores,
     }

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plyground.report.figures import Curve
 from plyground.runs.directory import best_of, read_config
 from plyground.runs.groups import is_seed
-from plyground.runs.records import Score
+from plyground.runs.metrics import Series
 
 NOT_COMPARED = ("seed", "threads", "versions")  # of two runs that are seeds of one experiment
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -73,33 +72,24 @@ def _experiments_of(members: Sequence[tuple[Path, str]], folder: str) -> list[Ex
     return [Experiment(name, game, tuple(path for path, _ in members))]
 
 
-def mean_curves(curves: Sequence[Sequence[Curve]], name: str) -> list[Curve]:
+def mean_curves(curves: Sequence[Sequence[Series]], name: str) -> list[Series]:
     """The mean of each curve over seeds, with a band from the lowest to the highest; `curves` holds those of each seed.
 
     Seeds measure at different times, so that curves are interpolated at times which all of them have reached.
     """
-    found: list[Curve] = []
-    for kind in dict.fromkeys((curve.right, curve.name) for each in curves for curve in each):
-        members = [curve for each in curves for curve in each if (curve.right, curve.name) == kind]
-        begin, end = max(curve.times[0] for curve in members), min(curve.times[-1] for curve in members)
+    found: list[Series] = []
+    for kind in dict.fromkeys((curve.is_score, curve.name) for each in curves for curve in each):
+        members = [curve for each in curves for curve in each if (curve.is_score, curve.name) == kind]
+        begin, end = max(curve.seconds[0] for curve in members), min(curve.seconds[-1] for curve in members)
         times = np.linspace(min(begin, end), end, POINTS)
-        rows = np.array([np.interp(times, curve.times, _numbers(curve.values)) for curve in members])  # [seeds, points]
+        points = [(curve.seconds, np.array(curve.values, float)) for curve in members]  # null becomes NaN
+        rows = np.array([np.interp(times, *each) for each in points])  # [seeds, points]
         band = rows.min(0).tolist(), rows.max(0).tolist()
-        found.append(Curve(*kind[:1], name, kind[1], times.tolist(), rows.mean(0).tolist(), band))
+        found.append(Series(kind[0], name, kind[1], times.tolist(), rows.mean(0).tolist(), band))
     return found
 
 
-def _numbers(values: Sequence[float | None]) -> list[float]:
-    return [math.nan if value is None else value for value in values]  # null: it was not finite
-
-
 # ---- the report of several seeds ----
-
-
-def scores_of_best(run: Path, records: Sequence[Mapping[str, Any]]) -> Mapping[str, Score]:
-    """The scores of a run's best step in the evaluation that chose it; where that is unknown, of the last one."""
-    evaluated = [each["eval_opponents"] for each in records if each["event"] == "evaluation"]
-    return best_of(run).get("eval_opponents") or (evaluated[-1] if evaluated else {})
 
 
 def best_scores(runs: Sequence[Path]) -> dict[str, list[float]]:
@@ -118,14 +108,12 @@ def report_of(experiment: Experiment) -> str:
         f"Scores of each seed's best checkpoint in {config.get('eval_games')} games, measured when it was found. The "
         "interval is that of the mean over seeds (Student's t): how much chance matters in training."
     )
-    seeds = "\n".join(_row_of(run, scores, place) for place, run in enumerate(experiment.runs))
+    rows = list[str]()
+    for place, run in enumerate(experiment.runs):
+        cells = (f"{found[place]:.1%}" for found in scores.values())
+        rows.append(f"| {read_config(run).get('seed', '?')} | {' | '.join(cells)} |\n")
     header = f"| seed | {' | '.join(f'`{spec}`' for spec in scores)} |\n|---|{'---|' * len(scores)}"
-    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{header}\n{seeds}\n"
-
-
-def _row_of(run: Path, scores: Mapping[str, Sequence[float]], place: int) -> str:
-    cells = (f"{found[place]:.1%}" for found in scores.values())
-    return f"| {read_config(run).get('seed', '?')} | {' | '.join(cells)} |"
+    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{header}\n{''.join(rows)}"
 
 
 def spread_table(scores: Mapping[str, Sequence[float]]) -> str:

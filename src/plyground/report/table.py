@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
 from plyground.kernels.table import ANY_STATE, NOTHING
-from plyground.report.figures import BLUE, GREY, SMALL, Curve, draw_curves, label, new_figure, save_figure
+from plyground.report.figures import BLUE, GREY, SMALL, draw_curves, label, new_figure, save_figure
 from plyground.runs.files import DamagedFile
+from plyground.runs.metrics import Series
 from plyground.tables import Table
 
 DRAWN = ("td_error", "q", "entries")  # metrics in the pictures
@@ -77,7 +78,7 @@ def summary(table: Table) -> dict[str, Any]:
 # ---- pictures ----
 
 
-def save_pictures(target: Path, name: str, curves: Sequence[Curve], cycles: Sequence[Mapping[str, Any]]) -> None:
+def save_pictures(target: Path, name: str, curves: Sequence[Series], cycles: Sequence[Mapping[str, Any]]) -> None:
     """Six pictures of one run: its curves (scores and DRAWN), and what the records of its cycles say of the table.
 
     What was not measured, such as the TD error of a run without any update, is not drawn.
@@ -87,7 +88,7 @@ def save_pictures(target: Path, name: str, curves: Sequence[Curve], cycles: Sequ
     axes: NDArray[Any] = figure.subplots(2, 3)
     size = f"{last['entries']:,} entries, {last['table_bytes'] / 2**20:.0f} MB"
     panels = (
-        ("Wins and half the draws against fixed opponents", (0, 1.02), [each for each in curves if not each.right]),
+        ("Wins and half the draws against fixed opponents", (0, 1.02), [each for each in curves if each.is_score]),
         ("TD error and mean target", (None, None), [each for each in curves if each.name in ("td_error", "q")]),
         (f"Size of the table: {size}", (0, None), [each for each in curves if each.name == "entries"]),
     )

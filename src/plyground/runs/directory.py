@@ -38,18 +38,7 @@ from plyground.kernels.private import make_folder, open_private
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
 from plyground.runs.groups import nearest_run, seed_runs, several_seeds
-from plyground.runs.records import (
-    RECORDS,
-    Best,
-    Config,
-    Manifest,
-    Published,
-    Record,
-    State,
-    fit,
-    parse_json,
-    read_json,
-)
+from plyground.runs.records import Best, Config, Manifest, Published, State, fit, parse_json, read_json
 from plyground.runs.settings import differences, read_toml, to_toml
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -431,20 +420,6 @@ def _named_file(run: Path) -> Path | None:
 def _same_file(one: Path, other: Path) -> bool:
     """Whether two files have the same name and content."""
     return one.name == other.name and other.is_file() and one.read_bytes() == other.read_bytes()
-
-
-def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """All complete lines of a run's metrics; a last line that a crash cut short is left out."""
-    file = path / "metrics.jsonl"
-    if not file.exists():
-        return []
-    found: list[dict[str, Any]] = []
-    for number, line in enumerate(files.read_bytes(file).split(b"\n")[:-1], start=1):
-        where = f"line {number} of {file}"
-        record = parse_json(line, Record, where)
-        kind = RECORDS.get(record["event"])
-        found.append(cast("dict[str, Any]", parse_json(line, kind, where) if kind else record))
-    return found
 
 
 def steps_of(path: Path) -> list[int]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,8 @@ from typing import Any
 from plyground.errors import Error, InvalidValue, check_installed, command, counted, shorten, unknown
 from plyground.game import Game
 from plyground.play.saved import RUN_HEAD, RUN_OUTCOME
-from plyground.runs.directory import best_of, steps_of
-from plyground.runs.records import RECORDS, Record, parse_json
+from plyground.runs.directory import steps_of
+from plyground.runs.metrics import Line, RunMetrics
 from plyground.web import child
 from plyground.web.catalogue import Catalogue, config_of_run, game_of_run, run_opponent
 from plyground.web.messages import Curve, Curves, Point, RunInfo, SavedGame, Score
@@ -33,96 +31,17 @@ BEST = "best"  # in curves: the best checkpoint before, an opponent of each eval
 MOST_RUNS, MOST_FILES = 100, 50
 
 
-@dataclass
-class Metrics:
-    """A run's metrics so far; the file is read on from where it ended."""
-
-    path: Path
-    read: int = 0  # bytes
-    points: list[Point] = field(default_factory=list[Point])
-    changed: float = 0.0
-    _when: dict[int, float] = field(default_factory=dict[int, float])  # cycle: seconds of training
-
-    def update(self) -> None:
-        """Read the new lines; a file that has become shorter is read again (a resumed run)."""
-        file = self.path / "metrics.jsonl"
-        try:
-            state = file.stat()
-            if state.st_size < self.read:
-                self.read, self.points, self._when = 0, [], {}
-            if state.st_size == self.read:
-                return
-            with file.open("rb") as metrics:
-                metrics.seek(self.read)
-                new = metrics.read()
-        except OSError:
-            return
-        whole = new[: new.rfind(b"\n") + 1]
-        self.read += len(whole)
-        self.changed = state.st_mtime
-        for line in whole.splitlines():
-            with suppress(Error):  # a damaged line
-                self._add(line)
-
-    def _add(self, line: bytes) -> None:
-        record: Any = parse_json(line, Record, self.path)
-        kind = RECORDS.get(record["event"])
-        if kind is not None:
-            record = parse_json(line, kind, self.path)
-        if record["event"] == "cycle":
-            self._add_cycle(record)
-        elif record["event"] == "evaluation":
-            scores = [Score(name, each["score"], each["low"], each["high"]) for name, each in _scores(record)]
-            seconds = self._when.get(record["cycle"], self.points[-1].seconds if self.points else 0.0)
-            self.points.append(Point(seconds, self.points[-1].plies if self.points else 0, {}, scores))
-        elif record["event"] == "epoch":
-            self.points.append(Point(record["seconds"], record["examples"], _numbers(record), []))
-
-    def _add_cycle(self, record: Mapping[str, Any]) -> None:
-        seconds, plies = float(record["seconds"].get("total", 0.0)), int(record["plies"])
-        before = next((point for point in reversed(self.points) if not point.scores), None)
-        then, had = (before.seconds, before.plies) if before else (0.0, 0)
-        numbers = _numbers(record)
-        if seconds > then:
-            numbers["plies_per_second"] = (plies - had) / (seconds - then)
-        self._when[int(record["cycle"])] = seconds
-        self.points.append(Point(seconds, plies, numbers, []))
-
-    @property
-    def cycles(self) -> int:
-        """Cycles, or epochs, so far."""
-        return sum(not point.scores for point in self.points)
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The scores of the best step when it was chosen; where that is unknown, of the newest evaluation."""
-        if best := _best_scores(self.path):
-            return best
-        newest = next((point.scores for point in reversed(self.points) if point.scores), list[Score]())
-        return {each.opponent: each.score for each in newest if each.opponent != BEST}
-
-
-def _best_scores(path: Path) -> dict[str, float]:
-    """What a run's best.json says; read again after a change."""
-    try:
-        return _read_best(path, (path / "best.json").stat().st_mtime_ns)
-    except FileNotFoundError:
-        return {}
-
-
-@functools.lru_cache(maxsize=1024)
-def _read_best(path: Path, changed: int) -> dict[str, float]:
-    return {name: score["score"] for name, score in best_of(path).get("eval_opponents", {}).items()}
-
-
-def _scores(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, float]]]:
-    against: Mapping[str, Mapping[str, float]] = record["eval_opponents"]
-    best: Mapping[str, float] | None = record.get("against_best")
-    return [*against.items(), *([(BEST, best)] if best else [])]
-
-
-def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(record[name]) for name in NUMBERS if record.get(name) is not None}
+def _point(line: Line) -> Point:
+    """A cycle, an evaluation or an epoch, for a page."""
+    record = line.record
+    if record["event"] == "evaluation":
+        against = {**record["eval_opponents"], BEST: record["against_best"]}
+        scores = [Score(name, each["score"], each["low"], each["high"]) for name, each in against.items()]
+        return Point(line.seconds, line.plies, {}, scores)
+    numbers = {name: float(record[name]) for name in NUMBERS if isinstance(record.get(name), int | float)}
+    if line.speed is not None:
+        numbers["plies_per_second"] = line.speed
+    return Point(line.seconds, line.plies, numbers, [])
 
 
 class Runs:
@@ -130,7 +49,7 @@ class Runs:
 
     def __init__(self, folder: Path, catalogue: Catalogue) -> None:
         self.folder, self.catalogue = folder, catalogue
-        self.metrics: dict[str, Metrics] = {}
+        self.metrics: dict[str, RunMetrics] = {}
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.starting = asyncio.Lock()  # one process at a time: starting it takes a moment, in which others may ask
         self.stopping: dict[str, float] = {}  # when each of them was asked to stop
@@ -160,10 +79,11 @@ class Runs:
         metrics = self._metrics(name)
         game, learner, resume, message = "", "?", "", self.failures.get(name, "")
         scores = dict[str, float]()
-        cycles, seconds = metrics.cycles, metrics.points[-1].seconds if metrics.points else 0.0
+        cycles, seconds = metrics.done, metrics.seconds
         try:
             config, spec = config_of_run(path), game_of_run(path)
-            learner, game, scores = config.get("learner", "?"), self._game_id(spec), metrics.scores
+            learner, game = config.get("learner", "?"), self._game_id(spec)
+            scores = {opponent: each["score"] for opponent, each in metrics.scores.items()}
             resume, _ = later_end(config, cycles, seconds)
             if not game:
                 how = command("serve", "--game", shorten(spec))
@@ -188,8 +108,8 @@ class Runs:
             message=message,
         )
 
-    def _metrics(self, name: str) -> Metrics:
-        found = self.metrics.setdefault(name, Metrics(self.folder / name))
+    def _metrics(self, name: str) -> RunMetrics:
+        found = self.metrics.setdefault(name, RunMetrics(self.folder / name))
         found.update()
         return found
 
@@ -221,11 +141,11 @@ class Runs:
         """Send a page what is new of the runs that it follows."""
         found = list[Curve]()
         for name, had in page.runs.items():
-            points = self._metrics(name).points
-            if len(points) != had or not had:
-                start = had if had < len(points) else 0
-                found.append(Curve(name, start, points[start:]))
-                page.runs[name] = len(points)
+            measured = self._metrics(name).measured
+            if len(measured) != had or not had:
+                start = had if had < len(measured) else 0
+                found.append(Curve(name, start, [_point(line) for line in measured[start:]]))
+                page.runs[name] = len(measured)
         if found:
             page.send(Curves(found))
 
