@@ -15,7 +15,7 @@ import plyground as pg
 from plyground.agents.agent import make
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
-from plyground.search import timed
+from plyground.search import pieces, timed
 from plyground.search.timed import TimedMinimax
 
 MATES_IN_2 = """
@@ -170,11 +170,12 @@ def test_a_search_looks_at_the_clock_every_two_milliseconds(monkeypatch: pytest.
         now[0] += nodes * 1e-6  # a million nodes per second
 
     agent = TimedMinimax(pg.load("connect_four"), 1.0)
-    monkeypatch.setattr(timed, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    for module in (timed, pieces):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     agent.kernels = SimpleNamespace(search_on=search_on, begin_search=lambda *arguments: None)
     assert agent.search(agent.game.start().states).action == 3
     assert now[0] == pytest.approx(1.0, abs=1e-4)
-    assert budgets[:2] == [timed.FIRST_NODES, 2000]
+    assert budgets[:3] == [timed.FIRST_NODES, pieces.FASTEST_GROWTH * timed.FIRST_NODES, 2000]
     assert len(budgets) < 520
 
 

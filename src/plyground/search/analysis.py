@@ -19,6 +19,7 @@ from plyground.game import Game
 from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.arrays import WIN
+from plyground.search.pieces import in_pieces
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_result, new_trees, words_of
@@ -277,17 +278,16 @@ def analyse(growing: Growing, position: Position, rngs: Rngs, every: float = EVE
     config, begun = growing.config, time.perf_counter()
     end, most = begun + (config.seconds or math.inf), config.simulations or MOST_SIMULATIONS
     growing.begin(position.states, rngs)
-    due, chunk, found = begun, 1, growing.finish()
-    while not found.proven[0] and found.simulations[0] < most:
-        before = time.perf_counter()
-        growing.simulate(min(chunk, most - int(found.simulations[0])))
-        done, found = int(found.simulations[0]), growing.finish()
-        now = time.perf_counter()
-        rate = (int(found.simulations[0]) - done) / max(now - before, 1e-6)
-        chunk = max(1, min(4 * chunk, int(rate * min(CLOCK_INTERVAL, (config.seconds or math.inf) / 10))))
-        if now >= end:
-            break
-        if now >= due:
+    due, found = begun, growing.finish()
+
+    def left() -> int:
+        over = found.simulations[0] > 0 and time.perf_counter() >= end
+        return 0 if found.proven[0] or over else most - int(found.simulations[0])
+
+    interval = min(CLOCK_INTERVAL, (config.seconds or math.inf) / 10)
+    for now in in_pieces(growing.simulate, left, 1, interval, end):
+        found = growing.finish()
+        if now >= due and left():
             due = now + every
             yield describe(growing, position, found, now - begun)
     yield describe(growing, position, found, time.perf_counter() - begun)

@@ -20,13 +20,12 @@ from plyground.kernels.slots import slots_of
 from plyground.kernels.threads import available, over_slices
 from plyground.search.analysis import Tree
 from plyground.search.determinized_arrays import CANDIDATE, PROGRESS, ROOT, FlatSearch
+from plyground.search.pieces import CLOCK_INTERVAL, SIGNAL_INTERVAL, in_pieces
 from plyground.search.tree_arrays import EDGE, NODE, Records, Result, Rngs
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig
 from plyground.search.tree_memory import new_result, words_of
 
 TEMPLATE = "plyground.search.determinized"
-CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
-SIGNAL_INTERVAL = 0.02  # seconds of a search by simulations for which Ctrl-C waits
 FIRST = 16  # simulations before the first reading
 
 Prior = Callable[[Records], NDArray[np.float64]]
@@ -107,16 +106,16 @@ class Searcher:
         return Tree(self.search.states[ROOT : ROOT + 1], nodes, edges)
 
     def run(self, states: Records, rngs: Rngs) -> None:
-        """The whole search of states [1], a few milliseconds at a time: compiled code hears no Ctrl-C. A single legal
-        action needs none."""
+        """The whole search of states [1]. A single legal action needs none."""
         self.begin(states, rngs)
-        chunk, seconds = FIRST, self.config.seconds
+        seconds = self.config.seconds
+
+        def left() -> int:
+            return self.most if self.search.progress["count"][0] > 1 and not self._reached(self.rounds) else 0
+
         interval = min(CLOCK_INTERVAL, seconds / 20) if seconds else SIGNAL_INTERVAL
-        while self.search.progress["count"][0] > 1 and not self._reached(self.rounds):
-            before, start = self.simulations, time.perf_counter()
-            self.simulate(chunk)
-            rate = (self.simulations - before) / max(time.perf_counter() - start, 1e-9)
-            chunk = max(1, int(rate * interval))
+        for _ in in_pieces(self.simulate, left, FIRST, interval):
+            pass
 
     @property
     def simulations(self) -> int:

@@ -23,8 +23,8 @@ from plyground.search.analysis import EVERY, Analysis, Analyst, check_running, s
 from plyground.search.arrays import WIN, Records, Words
 from plyground.search.deepening_arrays import Limits
 from plyground.search.minimax import check_searchable
+from plyground.search.pieces import in_pieces
 from plyground.search.timed import (
-    CLOCK_INTERVAL,
     DEEPEST,
     FIRST_NODES,
     LEAST_NODES,
@@ -146,16 +146,21 @@ class LineSearch:
         """Search the line that was begun; returns whether it is complete. It is `stoppable` if there is something to
         answer with already."""
         run, limits = self.own.memory.progress[0], self.limits._replace(depth=depth)
-        chunk, start = FIRST_NODES, time.perf_counter()
-        while not run["finished"]:
-            chunk = max(1, min(chunk, nodes - self.nodes)) if stoppable else LEAST_NODES
-            self.kernels.search_on(chunk, limits, self.own.stack, self.own.memory)
-            now = time.perf_counter()
-            chunk, start = max(LEAST_NODES, int(chunk / max(now - start, 1e-6) * CLOCK_INTERVAL)), now
-            stoppable = stoppable or run["action"] >= 0
-            if stoppable and not run["finished"] and self._over(nodes, stop):
-                return False
-        return True
+
+        def left() -> int:
+            may_stop = stoppable or run["action"] >= 0
+            if run["finished"] or (may_stop and self._over(nodes, stop)):
+                return 0
+            return nodes - self.nodes if may_stop else LEAST_NODES
+
+        for _ in in_pieces(
+            lambda count: self.kernels.search_on(count, limits, self.own.stack, self.own.memory),
+            left,
+            FIRST_NODES if stoppable else LEAST_NODES,
+            least=LEAST_NODES,
+        ):
+            pass
+        return bool(run["finished"])
 
     @contextmanager
     def _helped(self, barred: Flags) -> Generator[None]:

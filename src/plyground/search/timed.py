@@ -21,6 +21,7 @@ from plyground.search.analysis import Analysis, Analyst, last_analysis
 from plyground.search.arrays import WIN, Ints, Records, Words
 from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
 from plyground.search.minimax import check_searchable
+from plyground.search.pieces import in_pieces
 from plyground.search.wins import turn_of
 
 DEEPEST = 60  # turns
@@ -28,7 +29,6 @@ SEEN = 1 << 16  # marks of positions within turns
 LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
 QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
-CLOCK_INTERVAL = 0.002  # seconds of searching between two readings of the clock
 FIRST_NODES, LEAST_NODES = 256, 32  # between the first two readings, and between any two
 AFTERWARDS = 0.05  # of the time of a search, for an action that its line does not tell
 NO_LIMIT = 1e9  # seconds
@@ -168,15 +168,19 @@ class TimedMinimax:
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
         if self.nodes:
             self.forget()
-        run, nodes, start, reported = own.memory.progress[0], FIRST_NODES, time.perf_counter(), (0, -1)
-        end, most = start + (self.seconds if seconds is None else seconds), self.nodes or MOST_NODES
+        run, begun, reported = own.memory.progress[0], time.perf_counter(), (0, -1)
+        end, most = begun + (self.seconds if seconds is None else seconds), self.nodes or MOST_NODES
         self.kernels.begin_search(state, own.stack, own.memory)
-        while not run["finished"] and ((start < end and run["nodes"] < most) or run["action"] < 0):
-            nodes = max(1, min(nodes, most - int(run["nodes"])))
-            self.kernels.search_on(nodes, limits, own.stack, own.memory)
-            now = time.perf_counter()
-            rate = nodes / max(now - start, 1e-6)
-            nodes, start = max(LEAST_NODES, int(rate * min(CLOCK_INTERVAL, end - now))), now
+
+        def left() -> int:
+            """There is an action at the end, however soon that comes."""
+            rest = 0 if time.perf_counter() >= end else most - int(run["nodes"])
+            return 0 if run["finished"] else max(rest, int(run["action"] < 0))
+
+        def search(count: int) -> None:
+            self.kernels.search_on(count, limits, own.stack, own.memory)
+
+        for _ in in_pieces(search, left, FIRST_NODES, end=end, least=LEAST_NODES):
             news = (int(run["completed"]), int(run["action"]))
             if news != reported and news[1] >= 0:
                 yield own.found()

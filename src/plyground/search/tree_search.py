@@ -13,6 +13,7 @@ from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
 from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
+from plyground.search.pieces import CLOCK_INTERVAL, SIGNAL_INTERVAL, in_pieces
 from plyground.search.tree_arrays import OPEN, Ints, Judge, Records, Result, Rngs, Trees
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import (
@@ -27,8 +28,6 @@ from plyground.search.tree_memory import (
 TEMPLATE = "plyground.search.tree"
 TOGETHER = 4096  # simulations of searches whose trees are handed to a kernel together
 FIRST_ROUND = 64  # simulations of the first round of a search that is limited by time
-CLOCK_INTERVAL = 0.002  # seconds between two readings of the clock
-SIGNAL_INTERVAL = 0.02  # seconds of a search by simulations for which Ctrl-C waits
 FIRST_CHUNK = 64  # simulations before the first Ctrl-C is heard
 FASTEST = 4_000_000  # simulations per second that a tree has room for
 MOST_MEMORY = 0.25  # of what is free: the trees of searches that are limited by time alone
@@ -152,32 +151,42 @@ class TreeSearch:
                 raise
 
     def _simulate_all(self, trees: Trees, own: Memory) -> None:
-        """As many simulations as the config says, a few milliseconds at a time: compiled code hears no Ctrl-C."""
-        left, chunk, wanted = self.config.simulations, FIRST_CHUNK, self._schedule(self.config.simulations)
-        while left > 0 and (trees.nodes["proven"][:, 0] == OPEN).any():
-            start, count = time.perf_counter(), min(chunk, left)
-            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
-            rate = count / max(time.perf_counter() - start, 1e-9)
-            left, chunk = left - count, max(1, min(4 * chunk, int(rate * SIGNAL_INTERVAL)))
+        """As many simulations as the config says."""
+        wanted, done = self._schedule(self.config.simulations), 0
 
-    def _simulate_for(self, seconds: float, trees: Trees, own: Memory) -> None:
-        config = self.config
-        end, most = time.perf_counter() + seconds, config.simulations or MOST_SIMULATIONS
-        size, done, chunk = FIRST_ROUND, 0, FIRST_ROUND // 2
-        while self._goes_on(trees, most, end):
-            if done == size:
-                size, done = 2 * size, 0
-                if self.settings.gumbel:
-                    self.kernels.begin_rounds(trees, self.settings)
-            wanted, start = (
-                halving_schedule(config.considered, size if self.settings.gumbel else 1),
-                time.perf_counter(),
-            )
-            count = min(chunk, size - done, most - int(trees.counters["total"][0]))
+        def simulate(count: int) -> None:
+            nonlocal done
             self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
             done += count
-            rate = count / (time.perf_counter() - start)
-            chunk = max(1, int(rate * min(CLOCK_INTERVAL, seconds / 10)))
+
+        def left() -> int:
+            return self.config.simulations - done if (trees.nodes["proven"][:, 0] == OPEN).any() else 0
+
+        for _ in in_pieces(simulate, left, FIRST_CHUNK, SIGNAL_INTERVAL):
+            pass
+
+    def _simulate_for(self, seconds: float, trees: Trees, own: Memory) -> None:
+        """Round after round, each twice as long, until the time is over."""
+        end, most = time.perf_counter() + seconds, self.config.simulations or MOST_SIMULATIONS
+        size, done, wanted = FIRST_ROUND, 0, self._schedule(FIRST_ROUND)
+
+        def simulate(count: int) -> None:
+            nonlocal size, done, wanted
+            if done == size:
+                size, done = 2 * size, 0
+                wanted = self._schedule(size)
+                if self.settings.gumbel:
+                    self.kernels.begin_rounds(trees, self.settings)
+            count = min(count, size - done)
+            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
+            done += count
+
+        def left() -> int:
+            rest = most - int(trees.counters["total"][0])
+            return min(rest, size - done or size) if self._goes_on(trees, most, end) else 0
+
+        for _ in in_pieces(simulate, left, FIRST_ROUND // 2, min(CLOCK_INTERVAL, seconds / 10), end):
+            pass
 
     def _schedule(self, simulations: int) -> Ints:
         """Sequential halving's, which PUCT does not read."""
