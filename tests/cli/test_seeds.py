@@ -43,6 +43,8 @@ def test_each_seed_is_a_run_and_all_have_a_report(trained: Path, command) -> Non
     assert [read_config(trained / f"seed-{seed}")["seed"] for seed in (3, 4)] == [3, 4]
     assert (trained / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert "95% interval" in (trained / "report.md").read_text()
+    if sys.platform != "win32":
+        assert {(trained / name).stat().st_mode & 0o777 for name in ("curves.png", "report.md")} == {0o600}
     assert "group/seed-4" in command("runs", "--folder", str(trained.parent))[1]
 
 

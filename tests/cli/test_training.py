@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,13 @@ def test_a_run_leaves_what_it_promises(trained: Path) -> None:
     assert "a step is a ply in each of 8 environments" in printed
     assert f"play {ROW} run:{trained}" in printed
     assert "cycle 3" not in printed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes mean nothing there")
+def test_all_files_of_a_run_are_its_owners_alone(trained: Path) -> None:
+    found = {each for each in trained.rglob("*") if each.is_file() and each.name != "printed"}
+    assert trained / "curves.png" in found
+    assert [each for each in found if each.stat().st_mode & 0o777 != 0o600] == []
 
 
 def test_a_run_plays_as_an_agent(trained: Path, command) -> None:

@@ -58,8 +58,8 @@ def write_run(path: Path, config: dict[str, Any], records: list[dict[str, Any]])
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that were saved."""
     found: list[Figure] = []
-    monkeypatch.setattr(report, "save_figure", lambda _, figure: found.append(figure))
-    monkeypatch.setattr(table, "save_figure", lambda _, figure: found.append(figure))
+    monkeypatch.setattr(report, "save_figure", lambda _, figure, shared: found.append(figure))
+    monkeypatch.setattr(table, "save_figure", lambda _, figure, shared: found.append(figure))
     return found
 
 

@@ -28,7 +28,7 @@ def test_a_run_without_any_update_draws_what_was_measured(tmp_path: Path, monkey
     (tmp_path / "config.toml").write_text(to_toml({"learner": "tabular"}))
     (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
     monkeypatch.setattr(
-        table, "save_figure", lambda target, figure: (figures.append(figure), save_figure(target, figure))
+        table, "save_figure", lambda target, figure, _: (figures.append(figure), save_figure(target, figure))
     )
     save_curves(tmp_path / "x.png", [tmp_path])
     errors, growth = figures[0].axes[1:3]

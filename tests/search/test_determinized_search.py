@@ -100,7 +100,8 @@ def test_a_search_beats_greedy() -> None:
 
 def test_a_game_without_scorer_and_rollout_agent_is_searched_by_random_play() -> None:
     game = pg.load(TINY[0])
-    assert play_match(game, make("search:sims=60", game), make("random", game), 100, seed=0).score > 0.55
+    match = play_match(game, make("search:sims=60", game), make("random", game), 1000, seed=0)
+    assert match.interval[0] > 0.5, "it wins a little more often: luck decides most games"
 
 
 def test_rollouts_of_some_plies_need_an_evaluation() -> None:

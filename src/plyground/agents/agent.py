@@ -137,9 +137,10 @@ def compile_kernels(agent: Any) -> None:
     """Compile what an agent needs before somebody waits for it. Only our own have a method for that."""
     if hasattr(agent, "compile_kernels"):
         agent.compile_kernels()
-        game: Game = agent.game
-        nothing = game.blank[:0].copy(), np.zeros(0, np.int32), np.zeros(0, np.uint64)
-        game.kernels().play_all(*nothing, game.work())  # by which `ask` sees whether a turn goes on
+        if getattr(agent, "leaves_circles", False):  # `ask` plays its actions, to see whether the turn goes on
+            game: Game = agent.game
+            nothing = game.blank[:0].copy(), np.zeros(0, np.int32), np.zeros(0, np.uint64)
+            game.kernels().play_all(*nothing, game.work())
 
 
 def _checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:

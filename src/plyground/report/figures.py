@@ -73,12 +73,13 @@ def check_picture(target: Path) -> None:
         raise InvalidValue(f"cannot write {target}: a picture's name ends in {', '.join(f'.{each}' for each in known)}")
 
 
-def save_figure(target: Path, figure: Figure) -> None:
-    """Write a figure; a full disk leaves what was there before."""
+def save_figure(target: Path, figure: Figure, shared: bool = True) -> None:
+    """Write a figure; a full disk leaves what was there before. One that is not `shared`, as those in a run, can be
+    read by its owner alone."""
     content = io.BytesIO()
     try:
         figure.savefig(content, dpi=DPI, format=target.suffix.removeprefix("."))
     except ValueError as error:  # a suffix that is no picture's, or numbers that cannot be drawn
         raise InvalidValue(f"cannot draw {target}: {error}") from None
     with plain_os_errors(f"write {target}"):
-        write_whole(target, content.getvalue(), shared=True)
+        write_whole(target, content.getvalue(), shared)

@@ -57,7 +57,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     with plain_os_errors(f"write {path / 'report.md'}"):
         files.write_whole(path / "report.md", text.encode())
     if has_curves(metrics):
-        save_curves(path / "curves.png", [path])
+        save_curves(path / "curves.png", [path], shared=False)
     return text
 
 
@@ -78,7 +78,7 @@ def write_seeds_report(folder: Path, runs: Sequence[Path]) -> str:
     text = "\n".join(report_of(each) for each in experiments(runs, labels_of(runs)))
     with plain_os_errors(f"write {folder / 'report.md'}"):
         files.write_whole(folder / "report.md", text.encode())
-    save_curves(folder / "curves.png", runs)
+    save_curves(folder / "curves.png", runs, shared=False)
     return text
 
 
@@ -147,21 +147,21 @@ def has_curves(metrics: RunMetrics) -> bool:
     return bool(metrics.of("evaluation") or metrics.of("epoch"))
 
 
-def save_curves(target: Path, runs: Sequence[Path]) -> None:
+def save_curves(target: Path, runs: Sequence[Path], shared: bool = True) -> None:
     """Scores and metrics over time: a row for each game; seeds of one experiment as their mean and a band. Of one run
     with a table, pictures of the table."""
     labels = labels_of(runs)
     if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular":
         metrics = read_metrics(runs[0])
         if whole := [cycle for cycle in metrics.of("cycle") if cycle.keys() >= table.PICTURED]:
-            table.save_pictures(target, labels[0], list(metrics.series(labels[0], table.DRAWN)), whole)
+            table.save_pictures(target, labels[0], list(metrics.series(labels[0], table.DRAWN)), whole, shared)
             return
     found = experiments(runs, labels)
     games = list(dict.fromkeys(each.game for each in found))
     figure = new_figure(11, 5 * len(games), _title(found), layout="constrained")
     for game, pair in zip(games, figure.subplots(len(games), 2, squeeze=False), strict=True):
         _draw_game(pair, [each for each in found if each.game == game], Path(game).name if len(games) > 1 else "")
-    save_figure(target, figure)
+    save_figure(target, figure, shared)
 
 
 def _title(found: Sequence[Experiment]) -> str:

@@ -78,7 +78,9 @@ def summary(table: Table) -> dict[str, Any]:
 # ---- pictures ----
 
 
-def save_pictures(target: Path, name: str, curves: Sequence[Series], cycles: Sequence[Mapping[str, Any]]) -> None:
+def save_pictures(
+    target: Path, name: str, curves: Sequence[Series], cycles: Sequence[Mapping[str, Any]], shared: bool
+) -> None:
     """Six pictures of one run: its curves (scores and DRAWN), and what the records of its cycles say of the table.
 
     What was not measured, such as the TD error of a run without any update, is not drawn.
@@ -98,7 +100,7 @@ def save_pictures(target: Path, name: str, curves: Sequence[Series], cycles: Seq
     _draw_visits(axes[1, 0], last["visits"])
     _draw_values(axes[1, 1], cycles)
     _draw_squares(axes[1, 2], figure, last["squares"])
-    save_figure(target, figure)
+    save_figure(target, figure, shared)
 
 
 def _check_shapes(cycles: Sequence[Mapping[str, Any]]) -> None:

@@ -168,4 +168,4 @@ def save_picture(target: Path, stages: Sequence[Stage]) -> None:
     right.set_xticks(range(len(specs)), [f"against\n{spec}" for spec in specs], fontsize=SMALL)
     right.axhline(0.5, color="black", lw=0.6)
     label(right, "y", title="Wins and half the draws, 95% intervals", ylim=(0, 1.02))
-    save_figure(target, figure)
+    save_figure(target, figure, shared=False)
