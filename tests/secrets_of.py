@@ -10,7 +10,7 @@ from plyground.web.table import Table
 def secrets_of(game: Table) -> set[str]:
     """Texts that tell what seat 0 may not know: decks, the secret cards of other hands, seeds and generators."""
     found = {str(game.saved.seed), *(str(each.seed) for each in game.saved.redraws)}
-    for position in game.positions:
+    for position in game.line.positions:
         hands = re.search(r"hands=(\S+)", position.text)
         deck = re.search(r"deck=(\S+)", position.text)
         assert hands

@@ -12,6 +12,7 @@ from conftest import TESTS
 from plyground.cli.analyse import moves_table
 from plyground.errors import IllegalAction
 from plyground.play import hints, thoughts, typed
+from plyground.play.line import Line
 from plyground.play.saved import read_games, write_game
 from plyground.web import thinking
 
@@ -96,5 +97,5 @@ def test_a_record_of_turns_with_dice_is_read_as_they_were_thrown(pig: pg.Game) -
             action = position.action("roll" if len(actions) % 3 else "hold")
             actions.append(action)
             position = position.play(action)
-        (again,) = read_games(write_game(start, actions, ("a", "b"), pg.Outcome.FIRST_WINS), pig)
+        (again,) = read_games(write_game(Line(start, actions, agreed=pg.Outcome.FIRST_WINS), ("a", "b")), pig)
         assert again.actions == actions

@@ -9,7 +9,8 @@ import pytest
 import plyground as pg
 from conftest import TESTS
 from plyground.errors import InvalidValue
-from plyground.play.redraw import Redraw, redrawn, replayed, taken_back
+from plyground.play.line import Line
+from plyground.play.redraw import Redraw, redrawn, taken_back
 
 DICE = str(TESTS / "tiny_games" / "dice_race.py")
 CARDS = [f"sequence:rules={rules},seats={seats}" for rules in ("course", "boxed") for seats in (2, 4)]
@@ -27,7 +28,7 @@ def some_line(start: pg.Position, plies: int, seed: int) -> list[int]:
 def test_what_a_seat_sees_stays_and_the_cards_to_come_do_not(spec: str) -> None:
     game = pg.load(spec)
     for seed in range(3):
-        position = replayed(game.start(seed), some_line(game.start(seed), 30, seed))[-1]
+        position = Line(game.start(seed), some_line(game.start(seed), 30, seed)).position
         seat, rules = position.seat, game.rules
         seen = {rules.view(position.state, seat)}
         next_cards = set[int]()
@@ -49,23 +50,6 @@ def test_dice_that_were_seen_are_thrown_anew() -> None:
     seen = {int(start.redrawn(0, seed).play("roll").state["last"]) for seed in range(10)}
     assert len(seen) > 5
     assert all(start.redrawn(0, seed) == start for seed in range(10)), "what lies on the table stays"
-
-
-def test_a_line_is_replayed_with_its_redraws() -> None:
-    game = pg.load(CARDS[2])
-    start, rng, redraws = game.start(4), random.Random(4), list[Redraw]()
-    positions, actions = [start], list[int]()
-    for _ in range(60):
-        for action in some_line(positions[-1], rng.randint(1, 5), rng.randrange(100)):
-            positions.append(positions[-1].play(action))
-            actions.append(action)
-        ply = rng.randint(0, len(actions))
-        del positions[ply + 1 :], actions[ply:]
-        positions[ply], redraws = taken_back(positions[ply], ply, positions[ply].seat, redraws)
-    found = replayed(start, actions, redraws)
-    assert found == positions
-    assert [each.rngs for each in found] == [each.rngs for each in positions], "and cards to come are the same"
-    assert len({each.ply for each in redraws}) == len(redraws), "one for a ply: they do not grow"
 
 
 def test_nothing_is_drawn_where_everything_is_seen() -> None:

@@ -12,6 +12,7 @@ import pytest
 import plyground as pg
 from conftest import TESTS, TINY
 from plyground.errors import InvalidText, InvalidValue
+from plyground.play.line import Line
 from plyground.play.saved import SavedGame, read_file, read_games, read_moves, write_game
 from plyground.play.session import Session
 from short_run import ROW
@@ -72,7 +73,7 @@ def test_a_list_of_moves_may_have_turns_as_they_are_typed(moves: str) -> None:
     position = start
     for name in ("Le2", "Pe4", "Ld7", "Pd5", "Lg1", "Pf3"):
         position = position.play(name)
-    assert SavedGame(start, read_moves(start, moves), ("", "")).positions[-1] == position
+    assert SavedGame(start, read_moves(start, moves), ("", "")).line.positions[-1] == position
     assert len(read_moves(start, "e4")) == 2, "one turn is not a string with a character for each"
 
 
@@ -89,12 +90,12 @@ def test_a_refused_turn_is_answered_with_the_legal_turns_as_people_write_them() 
 @pytest.mark.parametrize("begin", ["startpos", "4453"])
 def test_a_saved_game_is_read_back(four: pg.Game, tmp_path: Path, begin: str) -> None:
     session = Session(four.position(begin), pg.agent("greedy", four), "greedy", side=0, seed=0)
-    while not session.over and len(session.actions) < 8:
+    while not session.over and len(session.line.actions) < 8:
         events = session.reply() if session.agent_to_move else session.submit(session.position.names()[0])
         assert events
     path = tmp_path / "game.txt"
     path.write_text(session.record(), encoding="utf-8")
-    assert read_file(path, four)[:3] == (session.start, session.actions, ("you", "greedy"))
+    assert read_file(path, four)[:3] == (session.start, session.line.actions, ("you", "greedy"))
     assert read_file(path) == read_file(path, four), "the file tells which game it is"
 
 
@@ -167,7 +168,7 @@ def test_a_game_file_may_have_moved_since_a_game_was_saved(tmp_path: Path) -> No
     """The person names it; the saved name is only compared."""
     saved, copy = tmp_path / "saved.txt", tmp_path / "copies" / "hops.py"
     game = pg.load(f"{HOPS}:length=5")
-    text = write_game(game.start(), game.start().legal()[:1], ("a", "b"), pg.Outcome.RUNNING)
+    text = write_game(Line(game.start(), game.start().legal()[:1]), ("a", "b"))
     saved.write_text(text)
     copy.parent.mkdir()
     copy.write_text(Path(HOPS).read_text())
@@ -227,8 +228,8 @@ def test_a_game_of_cards_is_played_on_though_its_cards_are_not_told(tmp_path: Pa
     path.write_text(session.record(), encoding="utf-8")
     assert "position: not told before the game is over\nsealed: " in path.read_text(encoding="utf-8")
     found = read_file(path)
-    assert found.positions[-1] == session.position
-    assert found.positions[-1].rngs == session.position.rngs, "cards to come are the same"
+    assert found.line.positions[-1] == session.position
+    assert found.line.positions[-1].rngs == session.position.rngs, "cards to come are the same"
     with pytest.raises(InvalidText, match="its cards are not told before the game is over"):
         read_file(path, openly=True)
     path.write_text(session.record() + "blue place qh g8 take 9s\n", encoding="utf-8")
@@ -260,7 +261,7 @@ def taken_back_twice(spec: str) -> Session:
         session.undo() if command == "undo" else session.play(session.position.legal()[0])
         while session.agent_to_move:
             session.reply()
-    assert [each.ply for each in session.redraws] == [0, 2]
+    assert [each.ply for each in session.line.redraws] == [0, 2]
     return session
 
 
@@ -271,12 +272,16 @@ def test_a_game_in_which_moves_were_taken_back_is_played_on_with_the_same_cards_
     session, path = taken_back_twice(spec), tmp_path / "game.txt"
     path.write_text(session.record(), encoding="utf-8")
     found = read_file(path, session.start.game)
-    assert (found.positions, found.redraws) == (session.positions, session.redraws)
-    assert found.positions[-1].rngs == session.position.rngs
+    assert (found.line.positions, found.redraws) == (session.line.positions, session.line.redraws)
+    assert found.line.positions[-1].rngs == session.position.rngs
     again = Session(found.start, None, "random", 0, 9)
     again.replay(found.actions, found.outcome, found.redraws)
-    assert (again.positions, again.turns, again.record()) == (session.positions, session.turns, session.record())
-    for secret in (session.start.rngs[0], *(each.seed for each in session.redraws)):
+    assert (again.line.positions, again.turns, again.record()) == (
+        session.line.positions,
+        session.turns,
+        session.record(),
+    )
+    for secret in (session.start.rngs[0], *(each.seed for each in session.line.redraws)):
         assert str(secret) not in path.read_text(encoding="utf-8")
 
 
@@ -286,7 +291,7 @@ def test_a_game_that_is_over_tells_everything_to_everybody(tmp_path: Path, monke
     monkeypatch.setattr("plyground.runs.trust._key", lambda: b"another user's")
     path.write_text(ended, encoding="utf-8")
     assert "sealed" not in ended
-    assert read_file(path, openly=True).positions == session.positions
+    assert read_file(path, openly=True).line.positions == session.line.positions
     path.write_text(running, encoding="utf-8")
     with pytest.raises(
         InvalidText, match=r"game\.txt: what is sealed in it cannot be read: .* another user has sealed it$"
@@ -330,9 +335,9 @@ def test_paco_sako_is_written_by_turns_and_read_back(tmp_path: Path, paco_sako: 
     path.write_text(session.record(), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert (lines[6], lines[8]) == ("white e2>e4", "white Ng1>f3")
-    assert read_file(path).actions == session.actions
+    assert read_file(path).actions == session.line.actions
     path.write_text("game: paco_sako\n\nwhite Le2\nwhite Pe4\n", encoding="utf-8")
-    assert read_file(path).actions == session.actions[:2], "an action on each line, as before"
+    assert read_file(path).actions == session.line.actions[:2], "an action on each line, as before"
 
 
 def test_games_that_a_run_has_saved_are_read(tmp_path: Path, four: pg.Game) -> None:

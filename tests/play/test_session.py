@@ -186,7 +186,7 @@ def test_a_resignation_ends_the_game_and_is_taken_back_alone() -> None:
     for line in ("1", "new game", "undo all", "hint"):
         assert session.submit(line)[0].kind == "refused", line
     assert session.undo() == [Event("taken_back", plies=0)]
-    assert len(session.actions) == 2
+    assert len(session.line.actions) == 2
     assert session.submit("2")[0].kind == "played"
 
 
@@ -217,14 +217,14 @@ def test_after_the_end_of_a_game_with_hidden_cards_nothing_is_taken_back(end: st
         after(session, "resign")
     while not session.over:
         after(session, session.position.names()[0])
-    line = list(session.actions)
+    line = list(session.line.actions)
     for typed in ("undo", "undo 3", "undo 1"):
         assert session.submit(typed) == [Event("refused", FINAL)]
-    assert (session.over, session.actions, session.seat) == (True, line, None)
+    assert (session.over, session.line.actions, session.seat) == (True, line, None)
     assert session.submit("1") == [Event("refused", "The game is over. Type new, save FILE or quit.")]
     assert session.prompt == "new, save FILE or quit"
     loaded = sit(session.start)
-    loaded.replay(session.actions, session.outcome)
+    loaded.replay(session.line.actions, session.outcome)
     assert loaded.undo() == [Event("refused", FINAL)]
     assert session.submit("new")[0].kind == "began"
     assert not session.over
@@ -261,7 +261,7 @@ def test_dice_are_thrown_anew() -> None:
     session, thrown = sit(pg.load(str(TESTS / "tiny_games" / "dice_race.py")).start(1)), set[int]()
     for _ in range(12):
         after(session, "roll")
-        thrown.add(int(session.positions[-2].state["last"]))
+        thrown.add(int(session.line.positions[-2].state["last"]))
         session.undo()
     assert len(thrown) > 6
     session.resign()

@@ -6,7 +6,8 @@ import pytest
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.play.redraw import Redraw, replayed
+from plyground.play.line import Line
+from plyground.play.redraw import Redraw
 from plyground.play.watching import Watch, by_agents, by_record
 
 
@@ -25,24 +26,24 @@ def test_a_game_of_agents_goes_on_and_back_and_is_the_same_again(connect_four: p
     assert watch.result == ""
     assert not watch.needs_turn, "the last turn has been played already"
     watch.to_start()
-    assert watch.position == watch.positions[0]
+    assert watch.position == watch.line.positions[0]
     assert watch.before is None
     watch.back()
     assert watch.shown == 0
     watch.to_end()
     assert watch.position == end
-    assert watch.turn(1) == f"1. ● {connect_four.start().name(watch.actions[0])}"
+    assert watch.turn(1) == f"1. ● {connect_four.start().name(watch.line.actions[0])}"
 
 
 def test_a_game_in_which_moves_were_taken_back_is_watched_as_it_was_played() -> None:
     start, redraws = pg.load("sequence:rules=boxed").start(1), [Redraw(0, 0, 5), Redraw(2, 0, 6)]
     actions = list[int]()
     while len(actions) < 4:
-        actions.append(replayed(start, actions, redraws)[-1].legal()[-1])
+        actions.append(Line(start, actions, redraws).position.legal()[-1])
     watch = Watch(start, ("a", "b"), by_record(actions), redraws=redraws)
     while not watch.over:
         watch.forward()
-    assert watch.positions == replayed(start, actions, redraws)
+    assert watch.line.positions == Line(start, actions, redraws).positions
     assert watch.ended == "the record ends here"
 
 
@@ -71,7 +72,7 @@ def test_a_record_of_a_resigned_game_tells_who_has_won(connect_four: pg.Game) ->
     watch.forward()
     watch.forward()
     assert watch.result == "○, greedy, wins (the record ends here)."
-    assert watch.outcome == pg.Outcome.SECOND_WINS
+    assert watch.line.outcome == pg.Outcome.SECOND_WINS
 
 
 def test_a_record_that_ends_within_a_turn_is_shown_to_its_end(paco_sako: pg.Game) -> None:
@@ -95,5 +96,5 @@ def test_a_game_without_end_is_stopped(connect_four: pg.Game, most: int) -> None
     watch = Watch(connect_four.start(), ("a", "b"), by_record(range(7)), most)
     for _ in range(7):
         watch.forward()
-    assert len(watch.actions) == most
+    assert len(watch.line.actions) == most
     assert watch.result == f"stopped after {most} plies."

@@ -30,6 +30,7 @@ from plyground.interop.uci_options import Settings
 from plyground.learners import LEARNERS
 from plyground.learners.selfplay import opponent_shares
 from plyground.play import typed
+from plyground.play.line import Line
 from plyground.play.redraw import Redraw
 from plyground.play.saved import game_of_file, read_games, write_game
 from plyground.runs.settings import PROFILES, build, read_toml
@@ -160,10 +161,10 @@ def saved_games(spec: str, seed: int) -> list[str]:
     first, second = game.rules.SIDES
     of_run = f"# from {start.text}: the learner is {first}, greedy {second}\n{names} RUNNING\n"
     shown = ((True, False), (False, True)) if game.rules.hidden else ((True, False),)
-    records = [write_game(start, actions, ("you", "greedy"), positions[-1].outcome, *how) for how in shown]
+    records = [write_game(Line(start, actions), ("you", "greedy"), *how) for how in shown]
     if game.uncertain:  # one that was given up, in which moves were taken back
         redraws = [Redraw(len(actions), 0, seed)]
-        records.append(write_game(start, actions, ("you", "greedy"), pg.Outcome.DRAW, redraws=redraws))
+        records.append(write_game(Line(start, actions, redraws, pg.Outcome.DRAW), ("you", "greedy")))
     return [*records, of_run, names]
 
 
@@ -171,7 +172,7 @@ def read_saved(game: pg.Game, text: str) -> str:
     """Read games; each reads back from what is written of it."""
     found = read_games(text, game)
     for each in found[:1]:
-        again = write_game(each.start, each.actions, each.players, each.outcome, redraws=each.redraws)
+        again = write_game(each.line, each.players)
         if each.actions and "\n" not in "".join(each.players):
             assert read_games(again, game)[0].actions == each.actions, f"{again!r} reads back otherwise"
     return str([len(each.actions) for each in found])

@@ -219,7 +219,7 @@ def move(page: Client) -> None:
 def hidden_words(table: Any) -> list[str]:
     """How the cards of the agent would be written in a scene that shows them, those that were never shown openly."""
     held, shown, mine = set[str](), set[str](), set[str]()
-    for position in table.positions:
+    for position in table.line.positions:
         mine |= {cell.name.removeprefix("hand") for cell in cells(position, 0, "hand")}
         held |= {cell.name.removeprefix("hand") for cell in cells(position, 1, "hand")}
         shown |= {cell.name.removeprefix("seat1") for cell in cells(position, 0, "seat 1")}
@@ -230,7 +230,7 @@ def hidden_as_written(table: Any) -> re.Pattern[str]:
     """How people and texts of positions would write the agent's cards: `4d`, and three or more in a row, `4dqsth`. A
     refusal has no reason to name any. `as` is a word too, and `qs` is what the attacker types."""
     held, hands = set[str](), set[str]()
-    for position in table.positions:
+    for position in table.line.positions:
         hand = [CARDS[card] for card in position.state["hands"][1][: position.state["held"][1]]]
         held |= set(hand)
         hands |= {"".join(hand[first : first + 3]) for first in range(len(hand) - 2)}

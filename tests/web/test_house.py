@@ -376,7 +376,7 @@ def test_no_request_gets_at_the_cards_of_an_agent(served: Served) -> None:
                 page.refusal(**change, **where, revision=page.table["revision"], prune=True)
             page.ask("record", "recorded", **where)
         page.ask("hint", "hinted", table=name)
-        hands = [str(table.game.rules.view(each.state, 0)).split("hands=")[1][:12] for each in table.positions]
+        hands = [str(table.game.rules.view(each.state, 0)).split("hands=")[1][:12] for each in table.line.positions]
         assert all("?" not in hand for hand in hands)
         for text in page.seen:
             assert not [hand for hand in hands if hand in text], text[:300]
@@ -412,7 +412,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
                 assert other.position_message(last).scene == game.position_message(last).scene
                 assert other.position.problems == []
             if number == 6:
-                page.act(game.positions[0].legal()[0], ply=0, prune=True)
+                page.act(game.line.positions[0].legal()[0], ply=0, prune=True)
                 continue
             page.until_mine()
             page.act(page.position["choices"][0]["action"])

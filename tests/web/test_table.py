@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_lifting_and_putting_down_leave_nothing_behind_but_the_time() -> None:
         game.undo(0)
         game.run_clock(second + 2.0, True)
     assert game.saved.actions == game.moves == []
-    assert len(game.positions) == len(game.saved.clock_history) == 1
+    assert len(game.line.positions) == len(game.saved.clock_history) == 1
     assert game.saved.clocks == [31.0, 60.0], "29 seconds have passed"
     play(game, "Le2", "Pe4", "Le7", "Pe5")
     game.undo(0)
@@ -298,8 +299,8 @@ def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(spec: s
     for _ in range(3 * seats):
         play(one, one.position.names()[0])
         other = table(spec, "you", *["window"] * (seats - 1))
-        other.moves, other.seats, other.saved, other.event = one.moves, one.seats, one.saved, one.event
-        other.positions = [*one.positions[:-1], redealt(one.position, 0)]
+        other.moves, other.saved, other.event, other.line = one.moves, one.saved, one.event, copy.copy(one.line)
+        other.line.positions = [*one.line.positions[:-1], redealt(one.position, 0)]
         assert other.position != one.position
         for each in (one, other):
             each._scenes.clear()
@@ -322,9 +323,9 @@ def cards_table(spec: str) -> tuple[Table, random.Random]:
 def go_on(game: Table, rng: random.Random) -> None:
     """One turn of the person, and the answers."""
     while True:
-        person = game.seats[-1] in game.people
+        person = game.line.seats[-1] in game.people
         play(game, rng.choice(game.position.names()[:-1] or ["pass"]))
-        if game.over or (game.seats[-1] in game.people and not person):
+        if game.over or (game.line.seats[-1] in game.people and not person):
             return
 
 
@@ -354,6 +355,19 @@ def test_looking_and_taking_back_gains_nothing(spec: str) -> None:
     assert len(drawn) > 5
 
 
+@pytest.mark.parametrize("spec", [CARDS[0], DICE])
+def test_the_record_of_a_game_whose_first_turn_was_taken_back_is_that_game(spec: str) -> None:
+    game = table(spec, "you", "random")
+    for _ in range(2):
+        game.play(0, game.position.legal()[0])
+        game.undo()
+    game.play(0, game.position.legal()[0])
+    game.resign()
+    (read,) = read_games(game.record(), game.game, openly=True)
+    assert [each.text for each in read.line.positions] == [each.text for each in game.line.positions]
+    assert read.line.position.rngs == game.position.rngs
+
+
 @pytest.mark.parametrize("spec", CARDS)
 def test_after_the_end_of_a_game_with_hidden_cards_nothing_is_taken_back(spec: str) -> None:
     game, rng = cards_table(spec)
@@ -362,20 +376,20 @@ def test_after_the_end_of_a_game_with_hidden_cards_nothing_is_taken_back(spec: s
     before = game.position.text
     assert "deck" not in game.record()
     game.resign()
-    assert f"position: {game.positions[0].text}\n" in game.record(), "the end tells everything"
-    mine = [k for k in range(len(game.moves)) if game.seats[k] == 0]
+    assert f"position: {game.line.positions[0].text}\n" in game.record(), "the end tells everything"
+    mine = [k for k in range(len(game.moves)) if game.line.seats[k] == 0]
     for change in (
         game.undo,
         lambda: game.undo(0),
-        lambda: game.play(mine[-1], game.positions[mine[-1]].legal()[0], prune=True),
-        lambda: game.say(mine[0], game.positions[mine[0]].names()[0], prune=True),
+        lambda: game.play(mine[-1], game.line.positions[mine[-1]].legal()[0], prune=True),
+        lambda: game.say(mine[0], game.line.positions[mine[0]].names()[0], prune=True),
     ):
         with pytest.raises(IllegalAction, match="over, and what was hidden may be seen: nothing can be taken back"):
             change()
     assert (game.over, game.position.text) == (True, before)
     assert not any(game.position_message(ply).choices for ply in range(len(game.moves) + 1))
     (read,) = read_games(game.record(), game.game, openly=True)
-    assert [each.text for each in read.positions] == [each.text for each in game.positions]
+    assert [each.text for each in read.line.positions] == [each.text for each in game.line.positions]
 
 
 def test_dice_are_thrown_anew_and_a_line_does_not_foresee_them() -> None:
@@ -402,7 +416,7 @@ def test_a_kept_game_is_sealed_while_it_runs(spec: str, monkeypatch: pytest.Monk
         game.undo()
         go_on(game, rng)
     (again,) = [kept_and_opened(game)]
-    assert [each.text for each in again.positions] == [each.text for each in game.positions]
+    assert [each.text for each in again.line.positions] == [each.text for each in game.line.positions]
     assert again.position.rngs == game.position.rngs, "cards to come are the same"
     assert again.saved == game.saved
     kept = sealed(game.saved, game.game)
@@ -462,9 +476,9 @@ def test_no_message_of_a_game_that_runs_tells_a_deck_a_hand_or_a_seed(spec: str)
         assert not [secret for secret in secrets for text in texts if secret in text]
         change = rng.choice(("move", "move", "move", "undo", "prune"))
         if change == "undo" and game.moves:
-            game.undo(rng.choice((None, rng.randrange(len(game.moves)))) if game.seats[-1] == 0 else None)
+            game.undo(rng.choice((None, rng.randrange(len(game.moves)))) if game.line.seats[-1] == 0 else None)
         elif change == "prune" and game.moves:
-            game.play(0, rng.choice(game.positions[0].legal()), prune=True)
+            game.play(0, rng.choice(game.line.positions[0].legal()), prune=True)
         if game.agent_to_move:
             game.reply(rng.choice(game.position.legal()))
         else:

@@ -175,7 +175,7 @@ def check_open(game: Game) -> None:
 
 def analyse_game(agent: Any, saved: SavedGame, seed: int, as_json: bool, picture: Path | None) -> None:
     """Search each position of a game and show its mistakes; Ctrl-C ends the search and shows the plies so far."""
-    start, actions, positions = saved.start, saved.actions, saved.positions
+    start, actions, positions = saved.start, saved.actions, saved.line.positions
     with terminal.progress(len(actions), "plies", hide=as_json) as advance:
 
         def show(each: GameAnalysis) -> None:

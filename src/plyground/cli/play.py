@@ -288,7 +288,7 @@ def _show(session: Session, events: list[Event], background: Background) -> None
     """What the agent plays, the board where it has changed, with an analysis if asked for, and the answers."""
     played = sum(event.kind == "played" and event.name != "you" for event in events)
     if played:
-        turn = turn_text(session.positions[-played - 1 : -1], session.actions[-played:])
+        turn = turn_text(session.line.positions[-played - 1 : -1], session.line.actions[-played:])
         _say(f"{session.name} plays {turn}")
     for event in events:
         if event.kind in ("message", "refused"):

@@ -125,8 +125,7 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
         background.end()
     if save:
         with save.open("x", encoding="utf-8") as file:
-            players, outcome, redraws = watch.players, watch.outcome, watch.redraws
-            file.write(write_game(watch.positions[0], watch.actions, players, outcome, sealed=True, redraws=redraws))
+            file.write(write_game(watch.line, watch.players, sealed=True))
         say(f"Wrote {save}.")
 
 

@@ -35,14 +35,6 @@ def redrawn(position: Position, ply: int, redraws: Iterable[Redraw]) -> Position
     return position
 
 
-def replayed(start: Position, actions: Sequence[int], redraws: Sequence[Redraw] = ()) -> list[Position]:
-    """Before each action, and at the end."""
-    found = [redrawn(start, 0, redraws)]
-    for ply, action in enumerate(actions, start=1):
-        found.append(redrawn(found[-1].play(action), ply, redraws))
-    return found
-
-
 def taken_back(
     position: Position, ply: int, seat: int, redraws: Sequence[Redraw], latest: Position | None = None
 ) -> tuple[Position, list[Redraw]]:

@@ -16,7 +16,8 @@ from plyground.game import MOST_SHOWN, Game, load
 from plyground.games import GAMES
 from plyground.games.interface import Outcome
 from plyground.play import typed
-from plyground.play.redraw import Redraw, redrawn, replayed
+from plyground.play.line import Line
+from plyground.play.redraw import Redraw
 from plyground.position import Position
 from plyground.runs.directory import game_of
 from plyground.runs.files import read_text
@@ -45,9 +46,9 @@ class SavedGame(NamedTuple):
     redraws: Sequence[Redraw] = ()
 
     @property
-    def positions(self) -> list[Position]:
-        """Before each action, and at the end."""
-        return replayed(self.start, self.actions, self.redraws)
+    def line(self) -> Line:
+        """Plays the actions again."""
+        return Line(self.start, self.actions, self.redraws, self.outcome)
 
 
 # ---- reading ----
@@ -136,24 +137,23 @@ def read_moves(start: Position, text: str) -> list[int]:
         raise InvalidText(f"there are no moves in {shorten(text)!r}")
     if len(words) == 1 and words[0] not in start.names() and any(len(name) == 1 for name in start.names()):
         words = list(words[0])
-    return _played(start, words)
+    return _played(start, words).actions
 
 
-def _played(start: Position, names: list[str], redraws: Sequence[Redraw] = ()) -> list[int]:
-    """The actions of names, each of an action or of a whole turn, also as a person types it: `e4`, `Nf3`."""
-    position, actions = redrawn(start, 0, redraws), list[int]()
+def _played(start: Position, names: list[str], redraws: Sequence[Redraw] = ()) -> Line:
+    """The line of names, each of an action or of a whole turn, also as a person types it: `e4`, `Nf3`."""
+    line = Line(start, redraws=redraws)
     for number, name in enumerate(names, start=1):
         try:
-            turn = _turn(position, name)
+            turn = _turn(line.position, name)
         except IllegalAction as error:
             hides = start.game.rules.hidden  # the error would tell what the other side may do
             why = f"{shorten(name)!r} is not legal there" if hides else error
             unit = "ply" if start.game.rules.turn_text is None else "move"
             raise InvalidText(f"{unit} {number}: {why}") from None
         for action in turn:
-            actions.append(action)
-            position = redrawn(position.play(action), len(actions), redraws)
-    return actions
+            line.play(action)
+    return line
 
 
 def _turn(position: Position, name: str) -> list[int]:
@@ -187,12 +187,12 @@ def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
     outcome = Outcome.RUNNING if untold else _outcome(fields.get("result", ""), game)  # an end would show its cards
-    found = SavedGame(start, _played(start, names, redraws), _players(head, game), outcome, redraws=redraws)
-    if any(each.ply > len(found.actions) for each in redraws):
-        raise InvalidText(f"it has {counted(len(found.actions), 'ply')}, and something was drawn anew after that")
-    if openly and untold and not found.positions[-1].over:
+    line = _played(start, names, redraws)
+    if any(each.ply > len(line.actions) for each in redraws):
+        raise InvalidText(f"it has {counted(len(line.actions), 'ply')}, and something was drawn anew after that")
+    if openly and untold and not line.over:
         raise InvalidText(f"its cards are {UNTOLD}: go on with it by plyground play --load FILE")
-    return found
+    return SavedGame(start, line.actions, _players(head, game), outcome, redraws=redraws)
 
 
 def _opened(fields: Mapping[str, str]) -> Mapping[str, str]:
@@ -260,51 +260,33 @@ def _actions(position: Position, words: Sequence[str]) -> list[int]:
 # ---- writing ----
 
 
-def write_game(
-    start: Position,
-    actions: Sequence[int],
-    players: tuple[str, str],
-    outcome: Outcome,
-    shown: bool = True,
-    sealed: bool = False,
-    redraws: Sequence[Redraw] = (),
-) -> str:
+def write_game(line: Line, players: tuple[str, str], shown: bool = True, sealed: bool = False) -> str:
     """A game in its own file format (PGN for chess) or, where it has none, one line for each turn.
 
     Where something is hidden and the game not over (`shown` is False), the cards are left out; while the game runs,
     also the generator and the redraws, from which the cards and dice to come follow. `sealed`: they are there, but only
     this user's Plyground can read them, to play the game on.
     """
-    game, sides = start.game, start.game.rules.SIDES
-    over = outcome != Outcome.RUNNING
-    if game.rules.write_record and not (game.uncertain and (redraws or not over)):
-        return game.rules.write_record(start, actions, players, outcome)
-    positions = replayed(start, actions, redraws)
-    reason = f" ({positions[-1].reason})" if positions[-1].over and positions[-1].reason else ""
+    start, game, sides = line.start, line.start.game, line.start.game.rules.SIDES
+    if game.rules.write_record and not (game.uncertain and (line.redraws or not line.over)):
+        return game.rules.write_record(start, line.actions, players, line.outcome)
+    reason = f" ({line.position.reason})" if line.position.over and line.position.reason else ""
     head = [f"game: {game}", *(f"{side}: {player}" for side, player in zip(sides, players, strict=True))]
     begins = [f"position: {start.text if shown else UNTOLD}"]
     drawn = [f"generator: {start.rngs[0]}"] if game.uncertain else []
-    drawn += [f"redrawn: {', '.join(' '.join(map(str, each)) for each in redraws)}"] if redraws else []
-    if over:
+    drawn += [f"redrawn: {', '.join(' '.join(map(str, each)) for each in line.redraws)}"] if line.redraws else []
+    if line.over:
         begins += drawn
     elif sealed and game.uncertain:
         secret = "\n".join([f"position: {start.text}", *drawn])
         begins.append(f"sealed: {seal(secret)}")
-    lines = _turns(positions, actions) if game.rules.turn_text else list(map(typed.named, positions, actions))
-    return "\n".join([*head, *begins, f"result: {_results(game)[outcome]}{reason}", "", *lines, ""])
+    if game.rules.turn_text is None:
+        lines = list(map(typed.named, line.positions, line.actions))
+    else:
+        lines = [f"{sides[line.positions[ply].to_move]} {line.turn_text(k)}" for k, ply in enumerate(line.turns)]
+    return "\n".join([*head, *begins, f"result: {_results(game)[line.outcome]}{reason}", "", *lines, ""])
 
 
 def _results(game: Game) -> tuple[str, ...]:
     """The words for each outcome."""
     return ("not finished", "a draw", *(f"{side} wins" for side in game.rules.SIDES))
-
-
-def _turns(positions: Sequence[Position], actions: Sequence[int]) -> list[str]:
-    """A line for each turn."""
-    begins = [k for k in range(len(actions)) if k == 0 or positions[k].to_move != positions[k - 1].to_move]
-    ends = [*begins, len(actions)][1:]  # none in a game without a move
-    sides = positions[0].game.rules.SIDES
-    return [
-        f"{sides[positions[a].to_move]} {typed.turn_text(positions[a:b], actions[a:b])}"
-        for a, b in zip(begins, ends, strict=True)
-    ]

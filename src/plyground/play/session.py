@@ -11,7 +11,6 @@ reads no input and writes no file; events are plain data, and `position` is the 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,12 +23,12 @@ from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
 from plyground.play import hints, typed
-from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed, replayed, taken_back
+from plyground.play.line import WINS, Line
+from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed
 from plyground.play.saved import write_game
 from plyground.position import Position
 
 COMMANDS, AFTER_THE_END = ("moves", "hint", "undo", "resign", "new", "save"), ("undo", "new", "save")
-WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)  # by side
 FINAL = "The game is over, and what was hidden is shown: nothing can be taken back. Type new for another game."
 YES = ("y", "yes")  # to a question with one answer
 THIS_GAME = np.zeros(1, np.int64)  # for agents that learn while they play
@@ -67,38 +66,45 @@ class Session:
         self._begin(start)
 
     def _begin(self, start: Position) -> None:
-        self.start, self.positions = start, [start]  # before each action, and now
-        self.actions: list[int] = []
-        self.redraws: list[Redraw] = []
-        self.turns: list[int] = []  # number of actions before each turn of the person
-        self.in_turn = False  # whether the person's turn has begun
-        self.outcome = Outcome.RUNNING  # what the agent was told
+        self.line = Line(start)
         self.unclear = ""  # an ambiguous input, to be completed by the next
 
     @property
+    def start(self) -> Position:
+        return self.line.start
+
+    @property
     def position(self) -> Position:
-        return self.positions[-1]
+        return self.line.position
 
     @property
     def before(self) -> Position | None:
         """The position at which the last turn began; None before the first action."""
-        return before_last_turn(self.positions)
+        line = self.line
+        return line.positions[line.turns[-1]] if line.turns else None
+
+    @property
+    def turns(self) -> list[int]:
+        """The plies at which turns of the person began."""
+        return [ply for ply in self.line.turns if self.line.positions[ply].to_move == self.side]
 
     @property
     def written(self) -> list[str]:
         """The turns so far, as people write them."""
-        pairs = zip(self.positions[:-1], self.actions, strict=True)
-        turns = [list(turn) for _, turn in itertools.groupby(pairs, key=lambda pair: pair[0].to_move)]
-        return [typed.turn_text([at for at, _ in turn], [action for _, action in turn]) for turn in turns]
+        return [self.line.turn_text(turn) for turn in range(len(self.line.turns))]
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.line.outcome
 
     @property
     def over(self) -> bool:
-        return self.position.over or self.outcome != Outcome.RUNNING  # the person may have resigned
+        return self.line.over
 
     @property
     def final(self) -> bool:
         """Whether the game is over for good: what was hidden is shown then."""
-        return self.over and self.start.game.rules.hidden
+        return self.line.final
 
     @property
     def agent_to_move(self) -> bool:
@@ -131,14 +137,7 @@ class Session:
     ) -> None:
         """Go on with a saved game: play its actions, of both sides; `outcome`: its end where the rules do not end it,
         such as a resignation."""
-        self.positions, self.redraws = replayed(self.start, actions, redraws), list(redraws)
-        for position, action in zip(self.positions[:-1], actions, strict=True):
-            mine = position.to_move == self.side
-            if mine and not self.in_turn:
-                self.turns.append(len(self.actions))
-            self.in_turn = mine
-            self.actions.append(action)
-        self.outcome = outcome if not self.position.over else self.outcome
+        self.line = Line(self.start, actions, redraws, outcome)
 
     def _told(self) -> str:
         """How a saved game has ended that the rules have not ended."""
@@ -190,9 +189,6 @@ class Session:
 
     def play(self, *actions: int) -> list[Event]:
         """Play actions of the person."""
-        if not self.in_turn:
-            self.turns.append(len(self.actions))
-        self.in_turn = True
         return [event for action in actions for event in self._act("you", action)]
 
     def reply(self) -> list[Event]:
@@ -206,15 +202,13 @@ class Session:
             if action == GIVES_UP:
                 raise Error(f"{self.name} gives up: {why_it_gives_up(self.agent)}")
         except Error as error:
-            self.outcome = WINS[self.side]
+            self.line.agreed = WINS[self.side]
             return [self._ended(f"{error}. You win.")]
-        self.in_turn = False
         return self._act(self.name, action)
 
     def _act(self, player: str, action: int) -> list[Event]:
         played = Event("played", typed.notation(self.position, action), player, action)
-        self.positions.append(self.position.play(action))
-        self.actions.append(action)
+        self.line.play(action)
         return [played, *self._end()]
 
     def _end(self) -> list[Event]:
@@ -222,21 +216,20 @@ class Session:
         if not self.position.over:
             return []
         self._tell(self.position.outcome)
-        return [self._ended(_ending(self.position, self.side))]
+        return [self._ended(self.line.ending(side=self.side))]
 
     def _ended(self, text: str) -> Event:
         return Event("ended", text, outcome=self.outcome)
 
     def _tell(self, outcome: Outcome) -> None:
         """Tell an agent that learns how the game has ended."""
-        self.outcome = outcome
         if self.agent is not None:
             tell(self.agent, THIS_GAME, np.array([outcome], np.int8))
 
     def close(self) -> None:
         """Nobody plays on: an agent that learns keeps what it has learned."""
-        if self.outcome == Outcome.RUNNING:
-            self._tell(self.position.outcome)
+        if not self.over:
+            self._tell(Outcome.RUNNING)
 
     # ---- commands ----
 
@@ -245,25 +238,22 @@ class Session:
         one; a resignation counts as a turn. What the person has not seen is drawn anew."""
         if self.final:
             return [Event("refused", FINAL)]
-        resigned = self.outcome != Outcome.RUNNING and not self.position.over
-        turns = min(turns - resigned, len(self.turns))
+        line, own = self.line, self.turns
+        resigned = line.over and not self.position.over
+        turns = min(turns - resigned, len(own))
         if turns < 0 or (turns == 0 and not resigned):
             return [Event("refused", "There is nothing to take back.")]
-        plies = len(self.actions) - self.turns[-turns] if turns else 0
-        del self.turns[len(self.turns) - turns :]
         self._tell(Outcome.RUNNING)  # what it has learned from is no longer part of the game
+        plies = len(line.actions) - own[-turns] if turns else 0
         if plies:
-            latest = self.position
-            del self.actions[-plies:], self.positions[-plies:]
-            self.in_turn, self.unclear = False, ""
-            here, ply = self.position, len(self.actions)
-            self.positions[-1], self.redraws = taken_back(here, ply, here.seat, self.redraws, latest)
-        drawn = plies and any(each.ply == len(self.actions) for each in self.redraws)
-        anew = [Event("message", f"{DRAWN_ANEW}.")] if drawn else []
-        return [Event("taken_back", plies=plies), *anew]
+            self.unclear = ""
+        ply = len(line.actions) - plies
+        drawn = line.cut(ply, line.seats[ply])
+        return [Event("taken_back", plies=plies), *([Event("message", f"{DRAWN_ANEW}.")] if drawn else [])]
 
     def resign(self) -> list[Event]:
-        self._tell(WINS[1 - self.side])
+        self.line.agreed = WINS[1 - self.side]
+        self._tell(self.outcome)
         return [self._ended(f"You resign: {self.name} wins.")]
 
     def new(self) -> list[Event]:
@@ -292,24 +282,5 @@ class Session:
 
     def record(self) -> str:
         """The game in its own file format (PGN for chess) or, where it has none, one line for each action."""
-        outcome = self.outcome if self.outcome != Outcome.RUNNING else self.position.outcome
         players = ("you", self.name) if self.side == 0 else (self.name, "you")
-        shown = self.over or not self.start.game.rules.hidden
-        return write_game(self.start, self.actions, players, outcome, shown, sealed=True, redraws=self.redraws)
-
-
-def before_last_turn(positions: Sequence[Position]) -> Position | None:
-    """The position at which the last turn of a line of positions began; None where there was none."""
-    if len(positions) < 2:
-        return None
-    side, first = positions[-2].to_move, len(positions) - 2
-    while first > 0 and positions[first - 1].to_move == side:
-        first -= 1
-    return positions[first]
-
-
-def _ending(position: Position, side: int) -> str:
-    reason = f" ({position.reason})" if position.reason else ""
-    if position.outcome == Outcome.DRAW:
-        return f"A draw{reason}."
-    return f"You win{reason}!" if position.outcome == WINS[side] else f"You lose{reason}."
+        return write_game(self.line, players, self.over or not self.start.game.rules.hidden, sealed=True)

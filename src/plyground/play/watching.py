@@ -9,9 +9,9 @@ from plyground.agents.turns import Turns
 from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
-from plyground.play.redraw import Redraw, redrawn
-from plyground.play.session import THIS_GAME, before_last_turn
-from plyground.play.typed import as_first_word, turn_text
+from plyground.play.line import Line
+from plyground.play.redraw import Redraw
+from plyground.play.session import THIS_GAME
 from plyground.position import Position
 
 Choose = Callable[[Position], int]
@@ -31,38 +31,40 @@ class Watch:
         redraws: Sequence[Redraw] = (),
     ) -> None:
         """`told`: how the game has ended where the rules do not end it, as its record tells, and the redraws in it."""
+        self.line = Line(start, redraws=redraws, agreed=told)
         self.players, self.choose, self.most = players, choose, most or start.game.rules.MAX_PLIES
-        self.redraws = redraws
-        self.positions, self.actions = [redrawn(start, 0, redraws)], list[int]()  # before each action, and at the end
-        self.turns = [0]  # where each turn begins, and where the last one ends
         self.shown = 0  # number of turns
-        self.told = told
         self.ended = ""  # why the game ends, where the rules do not say it
 
     @property
+    def ply(self) -> int:
+        """The number of actions in the shown turns."""
+        return [*self.line.turns, len(self.line.actions)][self.shown]
+
+    @property
     def position(self) -> Position:
-        return self.positions[self.turns[self.shown]]
+        return self.line.positions[self.ply]
 
     @property
     def before(self) -> Position | None:
         """Where the turn began that led to the position."""
-        return before_last_turn(self.positions[: self.turns[self.shown] + 1])
+        return self.line.positions[self.line.turns[self.shown - 1]] if self.shown else None
 
     @property
     def needs_turn(self) -> bool:
         """Whether the next turn has still to be asked for."""
-        return self.shown == len(self.turns) - 1 and not self.over
+        return self.shown == len(self.line.turns) and not self.over
 
     @property
     def over(self) -> bool:
         """Whether the shown position is the last one."""
-        return self.shown == len(self.turns) - 1 and (self.position.over or bool(self.ended))
+        return self.shown == len(self.line.turns) and (self.position.over or bool(self.ended))
 
     def forward(self) -> None:
         """Show the next turn, unless there is none."""
         if self.needs_turn:
             self._play_turn()
-        self.shown = min(self.shown + 1, len(self.turns) - 1)
+        self.shown = min(self.shown + 1, len(self.line.turns))
 
     def back(self) -> None:
         self.shown = max(0, self.shown - 1)
@@ -72,53 +74,36 @@ class Watch:
 
     def to_end(self) -> None:
         """Show the last turn that was played so far."""
-        self.shown = len(self.turns) - 1
+        self.shown = len(self.line.turns)
 
     def _play_turn(self) -> None:
-        side, position = self.position.to_move, self.position
-        while not position.over and not self.ended and position.to_move == side:
+        line, seat = self.line, self.line.seats[-1]
+        while not line.position.over and not self.ended and line.seats[-1] == seat:
             try:
-                action = self.choose(position)
+                action = self.choose(line.position)
             except Error as error:
-                self.ended = f"{self.players[side]} fails: {error}"
+                self.ended = f"{self.players[line.position.to_move]} fails: {error}"
                 break
             if action == GIVES_UP:
                 self.ended = "the record ends here"
-            elif len(self.actions) >= self.most:
+            elif len(line.actions) >= self.most:
                 self.ended = f"stopped after {self.most} plies"
             else:
-                self.actions.append(action)
-                position = redrawn(position.play(action), len(self.actions), self.redraws)
-                self.positions.append(position)
-        if self.turns[-1] < len(self.actions):
-            self.turns.append(len(self.actions))
+                line.play(action)
 
     def turn(self, number: int) -> str:
         """A turn with its number, as people write it: `1. white e2>e4`, `1... e5`."""
-        first, last = self.turns[number - 1], self.turns[number]
-        before, rules = self.positions[first], self.positions[first].game.rules
+        before, rules = self.line.positions[self.line.turns[number - 1]], self.position.game.rules
         counted = f"{number}. {rules.SIDES[before.to_move]}"
         label = rules.move_number(before.state) if rules.move_number else counted
-        return f"{label} {turn_text(self.positions[first:last], self.actions[first:last])}"
-
-    @property
-    def outcome(self) -> Outcome:
-        """Of the game so far."""
-        return self.positions[-1].outcome if self.positions[-1].over else self.told
+        return f"{label} {self.line.turn_text(number - 1)}"
 
     @property
     def result(self) -> str:
         """How the game has ended; empty before."""
         if not self.over:
             return ""
-        position = self.positions[-1]
-        if self.outcome == Outcome.RUNNING:
-            return f"{self.ended}."
-        why, winner = position.reason if position.over else self.ended, int(self.outcome) - 2
-        reason = f" ({why})" if why else ""
-        if winner < 0:
-            return f"A draw{reason}."
-        return f"{as_first_word(position.game.rules.SIDES[winner])}, {self.players[winner]}, wins{reason}."
+        return self.line.ending(self.players, why=self.ended) if self.line.over else f"{self.ended}."
 
 
 def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:

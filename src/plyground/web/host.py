@@ -114,7 +114,7 @@ def change(game: Game, saved: Saved, command: str, arguments: Sequence[Any], wat
         table=table.message(),
         position=table.position_message(len(table.moves)),
         place=place_of(position),
-        seat=table.seats[-1],
+        seat=table.seat,
         agent=table.agent_to_move,
         left=table.time_left(time.monotonic())[position.to_move] if runs else None,
     )

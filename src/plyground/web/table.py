@@ -20,7 +20,8 @@ from plyground.game import Game
 from plyground.games.interface import Outcome
 from plyground.games.scene import Scene, changed_cells
 from plyground.play import typed
-from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed, redrawn, replayed, taken_back
+from plyground.play.line import WINS, Line
+from plyground.play.redraw import DRAWN_ANEW, Redraw, fresh_seed
 from plyground.play.saved import write_game
 from plyground.position import Position
 from plyground.runs.trust import seal, unseal
@@ -31,7 +32,6 @@ from plyground.web.requests import Action, Clock, Text
 FORMAT = 1
 FEW = 3  # scenes that are kept
 MOST_PLIES = 2_000  # of a line
-WINS = (Outcome.FIRST_WINS, Outcome.SECOND_WINS)
 OUTCOMES = ("running", "draw", "first", "second")
 LONGEST_STATUS = 1_000  # characters
 REVISIONS = 2**53  # that a page can tell apart; no game reaches them, but a damaged file may hold the last one
@@ -135,18 +135,15 @@ class Table:
         check_fits(saved, game)
         self.saved, self.game = saved, game
         start = game.position(saved.text, saved.seed) if saved.text else game.start(saved.seed)
-        start = redrawn(start, 0, saved.redraws)
-        self.positions, self.seats = [start], [start.seat]  # before each action, and now
-        self.moves: list[messages.Move] = []
+        self.line = Line(start, (), saved.redraws, Outcome(saved.outcome))
+        self.moves: list[messages.Move] = []  # the actions as a page is sent them
         self.event = ""
         self._scenes: dict[tuple[int, int], Scene] = {}  # (ply, seat): the newest few
         self.clock_since: float | None = None  # when the clock of the side to move has begun to run
-        played, saved.actions = saved.actions, []
-        for action in played:
+        for action in saved.actions:
             if action not in self.position.legal():  # the error of `Position` would name the cards of whoever acts
                 raise InvalidValue(f"ply {len(self.moves) + 1} is not legal: the rules of {game} have changed since")
             self._append(action)
-            self.positions[-1] = redrawn(self.position, len(self.moves), saved.redraws)
         self._note_status()
 
     # ---- what there is ----
@@ -157,20 +154,16 @@ class Table:
 
     @property
     def position(self) -> Position:
-        return self.positions[-1]
+        return self.line.position
 
     @property
-    def outcome(self) -> Outcome:
-        return self.position.outcome if self.position.over else Outcome(self.saved.outcome)
+    def seat(self) -> int:
+        """The seat that acts, or would."""
+        return self.line.seats[-1]
 
     @property
     def over(self) -> bool:
-        return self.outcome != Outcome.RUNNING
-
-    @property
-    def final(self) -> bool:
-        """Whether the game is over for good: its record tells what was hidden."""
-        return self.over and self.game.rules.hidden
+        return self.line.over
 
     @property
     def people(self) -> list[int]:
@@ -180,7 +173,7 @@ class Table:
     @property
     def agent_to_move(self) -> str:
         """The id of the agent that is to act; empty: a person, or nobody."""
-        player = self.saved.players[self.seats[-1]]
+        player = self.saved.players[self.seat]
         return "" if self.over or player == YOU else player
 
     @property
@@ -203,15 +196,9 @@ class Table:
         """A sentence at the end; empty while the game runs."""
         if not self.over or self.saved.ending:
             return self.saved.ending
-        reason = f" ({self.position.reason})" if self.position.reason else ""
-        if self.outcome == Outcome.DRAW:
-            return f"A draw{reason}."
-        winner, sides = WINS.index(self.outcome), {seat % 2 for seat in self.people}
-        if len(sides) == 1:
-            return f"You win{reason}!" if winner in sides else f"You lose{reason}."
-        name, player = self._sides()[winner]
-        side = typed.as_first_word(self.game.rules.SIDES[winner])
-        return f"{side}{f', {name},' if player != YOU else ''} wins{reason}."
+        names = ["" if player == YOU else name for name, player in self._sides()]
+        sides = {seat % 2 for seat in self.people}
+        return self.line.ending(names, sides.pop() if len(sides) == 1 else None)
 
     # ---- changes ----
 
@@ -236,7 +223,7 @@ class Table:
 
     def reply(self, action: int) -> None:
         """An agent acts."""
-        name = self.saved.names[self.seats[-1]]
+        name = self.saved.names[self.seat]
         if action not in self.position.legal():  # an error of `Position.action` would name its cards
             raise IllegalAction(f"it has chosen the action {action}, which is not legal")
         self._act(action)
@@ -245,46 +232,34 @@ class Table:
     def undo(self, ply: int | None = None) -> None:
         """Go back to the beginning of a person's unfinished or last turn, or to a ply; or take back a resignation."""
         self._check_not_final()
-        if ply is None and self.saved.outcome:
-            self._reopen()
-            self._restore_clocks(len(self.moves))
+        plies = len(self.moves)
+        if ply is None and self.line.agreed:
+            self.line.cut(plies, self.seat)
+            self._restore_clocks(plies)
             self._changed("The game goes on")
             return
-        to = self._last_own_turn() if ply is None else ply
-        if to is None or to >= len(self.moves):
+        own = [begin for begin in self.line.turns if self.line.seats[begin] in self.people]
+        to = max(own, default=plies) if ply is None else ply
+        if to >= plies:
             raise IllegalAction("there is nothing to take back")
-        count = len(self.moves) - to
-        self._cut(to, True)
-        anew = f". {DRAWN_ANEW}" if any(each.ply == to for each in self.saved.redraws) else ""
-        self._changed(f"{count} {'move' if count == 1 else 'moves'} taken back{anew}")
+        anew = f". {DRAWN_ANEW}" if self._cut(to, True) else ""
+        self._changed(f"{plies - to} {'move' if plies - to == 1 else 'moves'} taken back{anew}")
 
     def _check_not_final(self) -> None:
-        if self.final:
+        if self.line.final:
             raise IllegalAction("the game is over, and what was hidden may be seen: nothing can be taken back")
-
-    def _reopen(self) -> None:
-        self.saved.outcome, self.saved.ending = Outcome.RUNNING, ""
-
-    def _last_own_turn(self) -> int | None:
-        """The ply at which the last turn of a person began."""
-        people = self.people
-        begins = [k for k in range(len(self.moves)) if self.seats[k] in people and self._begins_turn(k)]
-        return begins[-1] if begins else None
-
-    def _begins_turn(self, ply: int) -> bool:
-        return ply == 0 or self.seats[ply] != self.seats[ply - 1]
 
     def resign(self) -> None:
         """The person gives the game up; of two people, the one who is to move."""
         people = self.people
         if self.over or not people:
             raise IllegalAction("there is nothing to resign: the game is over or nobody plays it")
-        seat = self.seats[-1] if self.seats[-1] in people else people[0]
+        seat = self.seat if self.seat in people else people[0]
         self.end(WINS[1 - seat % 2], "You resign.")
 
     def end(self, outcome: Outcome, ending: str) -> None:
         """End the game for a reason other than its rules."""
-        self.saved.outcome, self.saved.ending = int(outcome), ending
+        self.line.agreed, self.saved.ending = Outcome(outcome), ending
         self._changed(ending)
 
     def pause(self, paused: bool) -> None:
@@ -298,37 +273,37 @@ class Table:
     def _at(self, ply: int) -> Position:
         if ply > len(self.moves):
             raise InvalidValue(f"the game has {counted(len(self.moves), 'ply')}: there is no ply {ply}")
-        return self.positions[ply]
+        return self.line.positions[ply]
 
     def _check_turn(self, ply: int) -> None:
         self._check_not_final()
-        if self.saved.players[self.seats[ply]] != YOU:
-            raise IllegalAction(f"{self.saved.names[self.seats[ply]]} is to move at ply {ply}, not you")
-        if self.saved.outcome and ply == len(self.moves):
+        seat = self.line.seats[ply]
+        if self.saved.players[seat] != YOU:
+            raise IllegalAction(f"{self.saved.names[seat]} is to move at ply {ply}, not you")
+        if self.line.agreed and ply == len(self.moves):
             raise IllegalAction(f"the game is over: {self.saved.ending} Take that back first")
 
-    def _cut(self, ply: int, prune: bool) -> None:
-        """Remove the plies from here on."""
-        count = len(self.moves) - ply
-        if count and not prune:
+    def _cut(self, ply: int, prune: bool) -> bool:
+        """Remove the plies from here on. Returns whether something was drawn anew."""
+        count, line = len(self.moves) - ply, self.line
+        if not count:
+            return False
+        if not prune:
             raise Pruning(f"this removes {count} later {'move' if count == 1 else 'moves'}")
-        same_turn = not self.saved.outcome and set(self.seats[ply:]) == {self.seats[-1]}
-        if count:
-            latest = self.position
-            self._reopen()
-            self._scenes.clear()
-            del self.positions[ply + 1 :], self.seats[ply + 1 :], self.moves[ply:], self.saved.actions[ply:]
-            found = taken_back(self.position, ply, self.view(ply), self.saved.redraws, latest)
-            self.positions[ply], self.saved.redraws = found
-            if same_turn:  # whoever puts a piece down again has used the time
-                del self.saved.clock_history[ply + 1 :]
-            else:
-                self._restore_clocks(ply)
+        same_turn = not line.agreed and set(line.seats[ply:]) == {self.seat}
+        drawn = line.cut(ply, self.view(ply))
+        del self.moves[ply:]
+        self._scenes.clear()
+        if same_turn:  # whoever puts a piece down again has used the time
+            del self.saved.clock_history[ply + 1 :]
+        else:
+            self._restore_clocks(ply)
+        return drawn
 
     def _act(self, action: int) -> None:
         """An action that is played now: at the end of a turn the clock of its side gains."""
         self._note_clocks()
-        side = self.seats[-1] % 2
+        side = self.seat % 2
         self._append(action)
         if self.saved.clocks and self.position.to_move != side and self.saved.clock:
             self.saved.clocks[side] += self.saved.clock.increment
@@ -336,19 +311,17 @@ class Table:
     def _append(self, action: int) -> None:
         if len(self.moves) >= MOST_PLIES:
             raise IllegalAction(f"a game has at most {MOST_PLIES} plies")
-        position, seat = self.position, self.seats[-1]
-        ply = len(self.moves)
-        turn = 1 if not ply else self.moves[-1].turn + self._begins_turn(ply)
-        after = position.play(action)
-        self.moves.append(messages.Move(typed.part(position, action), seat % 2, seat, turn))
-        self.saved.actions.append(action)
-        self.positions.append(after)
-        self.seats.append(after.seat)
+        position, seat = self.position, self.seat
+        self.line.play(action)
+        self.moves.append(messages.Move(typed.part(position, action), seat % 2, seat, len(self.line.turns)))
 
     def _changed(self, event: str) -> None:
-        self.event = event
-        self.saved.revision = (self.saved.revision + 1) % REVISIONS
-        self.saved.changed = time.time()
+        self.event, saved, line = event, self.saved, self.line
+        saved.revision = (saved.revision + 1) % REVISIONS
+        saved.changed = time.time()
+        saved.actions, saved.redraws, saved.outcome = line.actions, line.redraws, int(line.agreed)
+        if not line.agreed:
+            saved.ending = ""
         self._note_status()
 
     def _note_status(self) -> None:
@@ -394,8 +367,8 @@ class Table:
     def view(self, ply: int) -> int:
         """The seat whose view a page may see at a ply: always the person's own, where there is one person."""
         people = self.people
-        if len(people) > 1 and self.game.rules.scene is None and self.seats[ply] in people:
-            return self.seats[ply]  # two people at one page: a list of actions is for the one who acts
+        if len(people) > 1 and self.game.rules.scene is None and self.line.seats[ply] in people:
+            return self.line.seats[ply]  # two people at one page: a list of actions is for the one who acts
         return people[0] if people else 0
 
     def scene(self, ply: int) -> Scene:
@@ -404,7 +377,7 @@ class Table:
         if key not in self._scenes:
             if len(self._scenes) >= FEW:
                 self._scenes.clear()
-            self._scenes[key] = self.positions[ply].scene(key[1])
+            self._scenes[key] = self.line.positions[ply].scene(key[1])
         return self._scenes[key]
 
     def info(self) -> messages.TableInfo:
@@ -413,7 +386,7 @@ class Table:
         return messages.TableInfo(saved.id, saved.game, self.title, plies, saved.status, saved.over, saved.changed)
 
     def message(self) -> messages.Table:
-        saved, seat = self.saved, self.seats[-1]
+        saved, seat = self.saved, self.seat
         players = [
             messages.Player(name, player, number % 2)
             for number, (name, player) in enumerate(zip(saved.names, saved.players, strict=True))
@@ -429,7 +402,7 @@ class Table:
             view=self.view(len(self.moves)),
             moves=self.moves,
             over=self.over,
-            outcome=OUTCOMES[self.outcome],
+            outcome=OUTCOMES[self.line.outcome],
             ending=self.ending,
             to_move=-1 if self.over else seat % 2,
             yours=not self.over and saved.players[seat] == YOU,
@@ -446,7 +419,7 @@ class Table:
         if line and self.game.rules.hidden:
             raise InvalidValue("hands are hidden: a line of moves would need the others' cards")
         at = self._at(ply)
-        return replayed(at.redrawn(0, fresh_seed()) if line and self.game.uncertain else at, line)
+        return Line(at.redrawn(0, fresh_seed()) if line and self.game.uncertain else at, line).positions
 
     def position_message(self, ply: int, line: Sequence[int] = (), request: int = 0) -> messages.Position:
         """The position at a ply, or after a line from there, as the page's seat sees it."""
@@ -454,10 +427,10 @@ class Table:
         position, seat = later[-1], self.view(ply)
         actor = position.seat
         acts = not line and self.saved.players[actor] == YOU
-        ended = self.saved.outcome and ply == len(self.moves)
-        choices = choices_of(position) if acts and not ended and not self.final else []
+        ended = self.line.agreed and ply == len(self.moves)
+        choices = choices_of(position) if acts and not ended and not self.line.final else []
         scene = position.scene(seat) if line else self.scene(ply)
-        before = later[-2].scene(seat) if line else self.scene(self._turn_before(ply))
+        before = later[-2].scene(seat) if line else self.scene(self.line.turn_before(ply))
         return messages.Position(
             table=self.id,
             revision=self.saved.revision,
@@ -475,28 +448,19 @@ class Table:
 
     def _begun(self, ply: int) -> messages.Begun | None:
         """The last action of an unfinished turn, if it may be taken back as if it had not been played."""
-        if self._begins_turn(ply) or self.game.rules.hidden:
+        if self.line.begins_turn(ply) or self.game.rules.hidden:
             return None
-        before = self.positions[ply - 1]
-        if (before.rngs != self.positions[ply].rngs).any():
+        before = self.line.positions[ply - 1]
+        if (before.rngs != self.line.positions[ply].rngs).any():
             return None
         paths = before.paths()
         others = sorted({path[0] for path in paths.values()})
-        return messages.Begun(ply - 1, paths[self.saved.actions[ply - 1]], others)
-
-    def _turn_before(self, ply: int) -> int:
-        """The ply at which the turn began that led to this ply."""
-        while ply > 0:
-            ply -= 1
-            if self._begins_turn(ply):
-                break
-        return ply
+        return messages.Begun(ply - 1, paths[self.line.actions[ply - 1]], others)
 
     def record(self) -> str:
         """The game in its own file format, or as a list of moves; hidden cards are told when it is over."""
         (first, _), (second, _) = self._sides()
-        shown, actions, redraws = self.over or not self.game.rules.hidden, self.saved.actions, self.saved.redraws
-        return write_game(self.positions[0], actions, (first, second), self.outcome, shown, redraws=redraws)
+        return write_game(self.line, (first, second), self.over or not self.game.rules.hidden)
 
 
 def _read_typed(position: Position, text: str) -> list[int]:

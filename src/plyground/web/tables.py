@@ -20,12 +20,13 @@ from plyground import specs
 from plyground.agents.turns import Turn
 from plyground.errors import Error, InvalidValue
 from plyground.game import Game
+from plyground.play.line import WINS
 from plyground.web import host, messages, requests, thinking
 from plyground.web.catalogue import YOU, Catalogue, seats_of, title_of
 from plyground.web.host import Now
 from plyground.web.page import Page
 from plyground.web.store import MOST, Store
-from plyground.web.table import FORMAT, WINS, YOUR_NAME, Saved, opened, sealed
+from plyground.web.table import FORMAT, YOUR_NAME, Saved, opened, sealed
 from plyground.web.tasks import Tasks, in_thread, sentence
 from plyground.web.workers import WorkerFailed, Workers
 
