@@ -117,12 +117,13 @@ class Batch:
         """Write `act(records [R], rngs [R])` into the R rows of `actions` [N] where `where` [N] is set: for agents that
         act on records. They draw from `generators` [N] uint64. On a GPU this copies the states of those rows, and
         synchronises."""
-        device, rows = self.on.on, self.on.on.rows_where(where)
+        device = self.on.on
+        rows = device.to_numpy(where).nonzero()[0]
         if len(rows):
-            own = device.signed(generators)
+            own = generators.view(device.dtype(np.int64))  # torch cannot index uint64
             rngs = device.to_numpy(own[rows]).view(np.uint64)
             chosen = act(self.on.to_records(self.states[rows]), rngs)
-            actions[rows] = device.cast(device.from_numpy(chosen), actions.dtype)
+            actions[rows] = device.from_numpy(chosen.astype(np.int32, copy=False))
             own[rows] = device.from_numpy(rngs.view(np.int64))
 
     # ---- states ----
@@ -167,7 +168,7 @@ class Batch:
         self.on.run_rows(kernel, len(self), arrays, others, self.threads)
 
     def _copy_heads(self) -> None:
-        states, heads = self.on.on.bytes_of(self.states), self.on.on.bytes_of(self.next_states)
+        states, heads = self.on.bytes_of(self.states), self.on.bytes_of(self.next_states)
         heads[:] = states[:, : heads.shape[1]]
 
     def _checked(self, actions: ArrayLike | Array) -> Array:

@@ -76,7 +76,7 @@ CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["sma
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that wait for each other are slow where numba simulates the GPU; how they encode is tested elsewhere."""
     if SIMULATED:
-        monkeypatch.setattr("plyground.backend.cuda_games.STAGED", 0)
+        monkeypatch.setattr("plyground.backend.tensor_games.STAGED", 0)
 
 
 def begun(config: DQN | PPO | AlphaZero) -> Any:

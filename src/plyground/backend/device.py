@@ -26,7 +26,6 @@ from torch import Tensor, nn
 from plyground.backend.runner import Arguments, Numpy
 from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
-from plyground.games.interface import Function, Rules
 from plyground.kernels.cache import load_kernels
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
@@ -228,24 +227,11 @@ def adam(network: nn.Module, learning_rate: float, weight_decay: float = 0.0) ->
 
 
 class Torch(Numpy):
-    """Torch tensors on the CPU: they share their memory with the numpy arrays that the loops read. N states are rows of
-    bytes: a tensor [N, bytes of STATE or of HEAD] uint8, told apart by their size."""
+    """Torch tensors on the CPU: they share their memory with the numpy arrays that the loops read."""
 
     name, place = "cpu", " on cpu"
     device = torch.device("cpu")
     dense_types = torch.float32, torch.float16, torch.bfloat16
-
-    def run_rows(
-        self,
-        kernel: Function,
-        rows: int,
-        work: np.dtype[np.void],
-        arrays: Arguments,
-        others: Arguments,
-        threads: int = 1,
-        block: int = 0,
-    ) -> None:
-        super().run_rows(kernel, rows, work, self.converted(arrays), self.converted(others), threads)
 
     def converted(self, value: Any) -> Any:
         """A tensor, or a tuple of tensors, as kernels read it; anything else as it is."""
@@ -275,9 +261,6 @@ class Torch(Numpy):
         """Zeros of a type of numbers; for a record type [*shape, bytes] uint8."""
         record = isinstance(dtype, np.dtype) and dtype.names
         return self.empty((*shape, dtype.itemsize) if record else shape, np.uint8 if record else dtype).zero_()
-
-    def cast(self, array: Tensor, dtype: torch.dtype) -> Tensor:
-        return array.to(dtype)
 
     def room(self, out: Tensor | None, shape: tuple[int, ...], dtype: Any) -> Tensor:
         """The tensor to write into: `out`, or a new one. Kernels check no bounds, so this function checks."""
@@ -316,59 +299,10 @@ class Torch(Numpy):
             return torch.where(chosen == given.to(self.device, torch.int64), chosen, -1)
         return chosen
 
-    def rows_where(self, where: Tensor) -> Tensor:
-        """[R] the indices where `where` [N] is set. On a GPU this synchronises."""
-        return where.nonzero()[:, 0]
-
-    def signed(self, generators: Tensor) -> Tensor:
-        return generators.view(torch.int64)
-
-    # ---- states ----
-
-    def rows(self, states: Tensor, rules: Rules, game: object) -> Tensor:
-        """States as kernels can read them: contiguous and aligned. Kernels check no bounds, so this function checks."""
-        right = isinstance(states, Tensor) and states.ndim == 2 and states.dtype == torch.uint8  # pyright: ignore
-        sizes = rules.STATE.itemsize, rules.HEAD.itemsize
-        if not right or states.shape[1] not in sizes or states.device.type != self.device.type:
-            where = f" on {states.device}" if isinstance(states, Tensor) else ""  # pyright: ignore
-            given = f"{states.dtype} of shape {tuple(states.shape)}{where}"
-            raise InvalidValue(f"{game} reads rows of its own records as bytes on {self.name}, not {given}")
-        states = states.contiguous()
-        return states.clone() if states.data_ptr() % rules.STATE.alignment else states
-
-    def records(self, states: Tensor, rules: Rules) -> Any:
-        return self.view(states, (len(states),), _record_type(states, rules))
-
-    def from_records(self, records: NDArray[np.void]) -> Tensor:
-        """[N, bytes] a copy of records on the device."""
-        return torch.from_numpy(Numpy.bytes_of(self, np.ascontiguousarray(records)).copy()).to(self.device)
-
-    def to_records(self, states: Tensor, rules: Rules) -> NDArray[np.void]:
-        """[N] records: on the CPU the same memory if the rows are contiguous, else a copy."""
-        return states.contiguous().cpu().numpy().reshape(-1).view(_record_type(states, rules))
-
-    def bytes_of(self, states: Tensor) -> Tensor:
-        return states
-
-    def heads(self, states: Tensor, rules: Rules) -> Tensor:
-        """[N, bytes of a head] a copy of the part of each state that a replay buffer stores."""
-        return states[:, : rules.HEAD.itemsize].clone(memory_format=torch.contiguous_format)
-
-    def field(self, states: Tensor, name: str, rules: Rules) -> Tensor:
-        """[N] the states' field of one number; a view if it is one byte long."""
-        fields: Any = rules.STATE.fields
-        dtype, offset = fields[name][:2]
-        return states[:, offset : offset + dtype.itemsize].view(TORCH_TYPES[dtype])[:, 0]
-
 
 def torch_type(dtype: Any) -> torch.dtype:
     """A type of numbers, numpy's or torch's, as torch has it."""
     return dtype if isinstance(dtype, torch.dtype) else TORCH_TYPES[dtype]
-
-
-def _record_type(states: Tensor, rules: Rules) -> np.dtype[np.void]:
-    """Whether rows of bytes are whole states or heads."""
-    return rules.STATE if states.shape[1] == rules.STATE.itemsize else rules.HEAD
 
 
 class Cuda(Torch):
@@ -390,19 +324,16 @@ class Cuda(Torch):
         self.run_blocks(kernel, -(-min(rows, MOST_THREADS) // BLOCK), BLOCK, 0, *arguments)
 
     def run_rows(
-        self,
-        kernel: Any,
-        rows: int,
-        work: np.dtype[np.void],
-        arrays: Arguments,
-        others: Arguments,
-        threads: int = 1,
-        block: int = 0,
+        self, kernel: Any, rows: int, work: Any, arrays: Arguments, others: Arguments, threads: int = 1
     ) -> None:
         """The same with working memory: `kernel(*arrays, *others, work)`, one record of the type `work` a thread."""
-        most, block = min(rows, _most_threads(work)), block or BLOCK
+        self.run_threads(kernel, rows, work, BLOCK, *arrays, *others)
+
+    def run_threads(self, kernel: Any, rows: int, work: Any, block: int, *arguments: Any) -> None:
+        """The same with `block` threads in each block."""
+        most = min(rows, _most_threads(work))
         memory = self._working_memory(work, most)
-        self.run_blocks(kernel, -(-most // block), block, 0, *arrays, *others, memory)
+        self.run_blocks(kernel, -(-most // block), block, 0, *arguments, memory)
 
     def run_blocks(self, kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
         """Run a kernel on blocks of threads that share some bytes of memory."""

@@ -1,6 +1,6 @@
 """A game's compiled functions on batches of states, on any device. `Game`'s own methods and `Batch` call them.
 
-What kernels a GPU has in place of the CPU's loops: `cuda_games.py`.
+With torch tensors, on a CPU or a GPU: `tensor_games.py`.
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ Array = Any  # of a device: a numpy array or a torch tensor
 def on_device(game: Game, device: str = "numpy") -> DeviceGame:
     """A game's functions on `numpy`, `cpu` or `cuda`; raises InvalidValue if that device cannot be used."""
     if device not in game.devices:
-        game.devices[device] = _on_cuda(game) if device == "cuda" else DeviceGame(game, device)
+        game.devices[device] = DeviceGame(game, device) if device == "numpy" else _of_tensors(game, device)
     return game.devices[device]
 
 
-def _on_cuda(game: Game) -> DeviceGame:
-    from plyground.backend.cuda_games import CudaGame  # which imports torch
+def _of_tensors(game: Game, device: str) -> DeviceGame:
+    from plyground.backend.tensor_games import CudaGame, TensorGame  # which imports torch
 
-    return CudaGame(game, "cuda")
+    return CudaGame(game, device) if device == "cuda" else TensorGame(game, device)
 
 
 class DeviceGame:
-    """A game's kernels on one device. All arrays are on that device; N is the number of states, which are records [N]
-    with numpy and rows of bytes [N, bytes] with torch."""
+    """A game's kernels on one device; all arrays are on that device. N states are records [N], of STATE or of HEAD."""
 
     def __init__(self, game: Game, device: str) -> None:
         self.game, self.rules, self.name = game, game.rules, device
@@ -60,44 +59,50 @@ class DeviceGame:
         names = " ".join(function.__name__ for function in functions.values())
         return _loaded(self.on, template, self.game, tuple(functions.items()), f"{self.game.label} {names}".strip())
 
-    def run_rows(
-        self, kernel: Any, rows: int, arrays: Arguments, others: Arguments = (), threads: int = 1, block: int = 0
-    ) -> None:
+    def run_rows(self, kernel: Any, rows: int, arrays: Arguments, others: Arguments = (), threads: int = 1) -> None:
         """Run `kernel(*arrays, *others, work)` over rows, with the game's working memory; the arrays have a row for
         each state. See `Numpy.run_rows`."""
-        self.on.run_rows(kernel, rows, self.rules.WORK, arrays, others, threads, block)
+        self.on.run_rows(kernel, rows, self.rules.WORK, arrays, others, threads)
 
     # ---- states ----
 
     def rows(self, states: Array) -> Array:
-        """States as kernels can read them; InvalidValue if they are none of this game's, or on another device."""
-        return self.on.rows(states, self.rules, self.game)
+        """States as kernels can read them. Kernels check no types, so this function checks."""
+        if states.dtype not in (self.rules.STATE, self.rules.HEAD) or states.ndim != 1:
+            given = f"{states.dtype} of shape {states.shape}"
+            raise InvalidValue(f"{self.game} reads rows of its own records, not {given}")
+        return states
 
     def records(self, states: Array) -> Any:
-        """[N] the states that `rows` returned, as kernels read them: the same memory."""
-        return self.on.records(states, self.rules)
+        """[N] what `rows` returned, as kernels read it: the same memory."""
+        return states
+
+    def bytes_of(self, states: Array) -> Array:
+        """[N, bytes] uint8 the same memory."""
+        return states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
 
     def words(self, states: Array, size: int) -> Any:
         """[N, bytes / size] the same as unsigned integers of `size` bytes."""
-        rows = self.on.bytes_of(states)
+        rows = self.bytes_of(states)
         assert rows.shape[1] % size == 0
         return self.on.view(rows, (len(rows), rows.shape[1] // size), f"u{size}")
 
     def from_records(self, records: NDArray[np.void]) -> Array:
-        """A copy of records [N] on the device."""
-        return self.on.from_records(records)
+        """A copy of records [N] on the device, byte for byte."""
+        return DeviceGame.bytes_of(self, np.ascontiguousarray(records)).copy().reshape(-1).view(records.dtype)
 
     def to_records(self, states: Array) -> NDArray[np.void]:
         """[N] records: on the CPU the same memory if the rows are contiguous, else a copy."""
-        return self.on.to_records(states, self.rules)
+        return states
 
     def heads(self, states: Array) -> Array:
         """[N] a copy of the part of each state that a replay buffer stores."""
-        return self.on.heads(states, self.rules)
+        rows = self.bytes_of(np.ascontiguousarray(states))
+        return rows[:, : self.rules.HEAD.itemsize].copy().reshape(-1).view(self.rules.HEAD)
 
     def field(self, states: Array, name: str) -> Array:
         """[N] the states' field of one number; a view if it is one byte long."""
-        return self.on.field(states, name, self.rules)
+        return states[name]
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Zeros of a numpy type; of a record type, states."""
@@ -260,17 +265,15 @@ class DeviceGame:
         chosen = self.game.encoder(encoder)
         if seat is not None and not 0 <= seat < self.rules.SEATS:
             raise InvalidValue(f"{self.game} has seats 0 to {self.rules.SEATS - 1}, not {seat}")
-        rows, shape, own = self.rows(states), (len(states), *chosen.shape), self.on.dtype(chosen.dtype)
-        if dtype is None or dtype == own:
-            found = self.on.room(out, shape, own)
-            self._write(chosen, rows, seat, found, threads)
-            return found
-        found = self.on.empty(shape, own)
-        self._write(chosen, rows, seat, found, threads)
-        if out is None:
-            return self.on.cast(found, dtype)
-        room = self.on.room(out, shape, dtype)
-        room[:] = found
+        return self._encode(chosen, self.rows(states), seat, out, dtype, threads)
+
+    def _encode(self, chosen: Encoder, rows: Array, seat: int | None, out: Array, dtype: Any, threads: int) -> Array:
+        own = self.on.dtype(chosen.dtype)
+        room = self.on.room(out, (len(rows), *chosen.shape), own if dtype is None else dtype)
+        if room.dtype == own:
+            self._write(chosen, rows, seat, room, threads)
+        else:
+            room[:] = self._encode(chosen, rows, seat, None, None, threads)
         return room
 
     def _write(self, chosen: Encoder, rows: Array, seat: int | None, out: Array, threads: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from plyground.errors import InvalidValue, shorten
-from plyground.games.interface import Function, Rules
+from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.threads import over_parts
 
@@ -32,7 +32,7 @@ def get(name: str) -> Numpy:
 
 
 class Numpy:
-    """Kernels are compiled loops over numpy arrays. N states are an array of N records, of STATE or of HEAD."""
+    """Kernels are compiled loops over numpy arrays."""
 
     name, place = "numpy", ""  # `place`: in the words of a batch
     device: Any = "cpu"  # as numpy's arrays and torch's tensors name theirs
@@ -49,18 +49,12 @@ class Numpy:
             kernel(*self.converted(arguments))
 
     def run_rows(
-        self,
-        kernel: Function,
-        rows: int,
-        work: np.dtype[np.void],
-        arrays: Arguments,
-        others: Arguments,
-        threads: int = 1,
-        block: int = 0,
+        self, kernel: Any, rows: int, work: Any, arrays: Arguments, others: Arguments, threads: int = 1
     ) -> None:
         """Run `kernel(*arrays, *others, work)` over all rows, in several threads. Each has its slice of the arrays (and
-        of those in NamedTuples), and working memory of its own: [1] record of the type `work`. `block` is for a GPU."""
-        over_parts(lambda *part: kernel(*part, *others, np.zeros(1, work)), rows, threads, *arrays)
+        of those in NamedTuples), and working memory of its own: [1] record of the type `work`."""
+        given = self.converted(others)
+        over_parts(lambda *part: kernel(*part, *given, np.zeros(1, work)), rows, threads, *self.converted(arrays))
 
     def converted(self, value: Any) -> Any:
         """An array, or a tuple of arrays, as kernels read it; anything else as it is."""
@@ -82,9 +76,6 @@ class Numpy:
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Zeros of a type of numbers; of a record type, states."""
         return np.zeros(shape, dtype)
-
-    def cast(self, array: Any, dtype: Any) -> Any:
-        return array.astype(dtype)
 
     def room(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         """The array to write into: `out`, or a new one. Kernels check no bounds, so this function checks."""
@@ -118,49 +109,8 @@ class Numpy:
         chosen = np.ascontiguousarray(given, np.int32)
         return chosen if chosen is given or not check else np.where(chosen == given, chosen, np.int32(-1))
 
-    def rows_where(self, where: Any) -> Any:
-        """[R] the indices where `where` [N] is set."""
-        return where.nonzero()[0]
-
-    def signed(self, generators: Any) -> Any:
-        """[N] generators as int64, the same memory: torch cannot index uint64."""
-        return generators.view(np.int64)
-
     def check_room(self, needed: int, what: str, advice: str) -> None:
         """The CPU's memory is left to the operating system."""
 
     def check_rows(self, rows: int, each: int, what: str) -> None:
         """The same of `rows` rows of `each` bytes."""
-
-    # ---- states ----
-
-    def rows(self, states: Any, rules: Rules, game: object) -> Any:
-        """States as kernels can read them. Kernels check no types, so this function checks."""
-        if states.dtype not in (rules.STATE, rules.HEAD) or states.ndim != 1:
-            raise InvalidValue(f"{game} reads rows of its own records, not {states.dtype} of shape {states.shape}")
-        return states
-
-    def records(self, states: Any, rules: Rules) -> Any:
-        """[N] what `rows` returned, as kernels read it: the same memory."""
-        return states
-
-    def from_records(self, records: NDArray[np.void]) -> Any:
-        """[N] a copy of records on the device, byte for byte."""
-        return self.bytes_of(np.ascontiguousarray(records)).copy().reshape(-1).view(records.dtype)
-
-    def to_records(self, states: Any, rules: Rules) -> NDArray[np.void]:
-        """[N] records: the same memory if the rows are contiguous, else a copy."""
-        return states
-
-    def bytes_of(self, states: Any) -> Any:
-        """[N, bytes] the same memory."""
-        return states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
-
-    def heads(self, states: Any, rules: Rules) -> Any:
-        """[N] a copy of the part of each state that a replay buffer stores."""
-        rows = self.bytes_of(np.ascontiguousarray(states))
-        return rows[:, : rules.HEAD.itemsize].copy().reshape(-1).view(rules.HEAD)
-
-    def field(self, states: Any, name: str, rules: Rules) -> Any:
-        """[N] the states' field of one number."""
-        return states[name]

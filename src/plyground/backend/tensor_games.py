@@ -1,4 +1,4 @@
-"""A game's functions on a GPU, where they are other kernels than the CPU's loops."""
+"""A game's functions on torch tensors; and on a GPU, where they are other kernels than the CPU's loops."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from plyground.backend.clock import timed
-from plyground.backend.device import SIMULATED, Cuda, free_memory
+from plyground.backend.device import SIMULATED, TORCH_TYPES, Cuda, free_memory
 from plyground.backend.games import DeviceGame
+from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.kernels.arrays import Games, Legal
@@ -29,7 +31,46 @@ MOST_CHILDREN = 0.1  # of the free memory: those children
 OPAQUE = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}  # of the same size
 
 
-class CudaGame(DeviceGame):
+class TensorGame(DeviceGame):
+    """A game's kernels with torch: N states are rows of bytes, [N, bytes of STATE or of HEAD] uint8, told apart by
+    their size. On the CPU they share their memory with the records that the loops read."""
+
+    def rows(self, states: Tensor) -> Tensor:
+        """States as kernels can read them: contiguous and aligned. Kernels check no bounds, so this function checks."""
+        right = isinstance(states, Tensor) and states.ndim == 2 and states.dtype == torch.uint8  # pyright: ignore
+        sizes = self.rules.STATE.itemsize, self.rules.HEAD.itemsize
+        if not right or states.shape[1] not in sizes or states.device.type != self.device.type:
+            where = f" on {states.device}" if isinstance(states, Tensor) else ""  # pyright: ignore
+            given = f"{states.dtype} of shape {tuple(states.shape)}{where}"
+            raise InvalidValue(f"{self.game} reads rows of its own records as bytes on {self.name}, not {given}")
+        states = states.contiguous()
+        return states.clone() if states.data_ptr() % self.rules.STATE.alignment else states
+
+    def records(self, states: Tensor) -> Any:
+        return self.on.view(states, (len(states),), self._dtype(states))
+
+    def _dtype(self, states: Tensor) -> np.dtype[np.void]:
+        return self.rules.STATE if states.shape[1] == self.rules.STATE.itemsize else self.rules.HEAD
+
+    def bytes_of(self, states: Tensor) -> Tensor:
+        return states
+
+    def from_records(self, records: NDArray[np.void]) -> Tensor:
+        return self.on.from_numpy(super().bytes_of(super().from_records(records)))
+
+    def to_records(self, states: Tensor) -> NDArray[np.void]:
+        return self.on.to_numpy(states.contiguous()).reshape(-1).view(self._dtype(states))
+
+    def heads(self, states: Tensor) -> Tensor:
+        return states[:, : self.rules.HEAD.itemsize].clone(memory_format=torch.contiguous_format)
+
+    def field(self, states: Tensor, name: str) -> Tensor:
+        fields: Any = self.rules.STATE.fields
+        dtype, offset = fields[name][:2]
+        return states[:, offset : offset + dtype.itemsize].view(TORCH_TYPES[dtype])[:, 0]
+
+
+class CudaGame(TensorGame):
     """A game's kernels on the GPU."""
 
     on: Cuda
@@ -44,8 +85,8 @@ class CudaGame(DeviceGame):
 
     def random_play(self, games: Games, count: int, threads: int = 1) -> Tensor:
         ended = self.zeros((4,), np.int64)
-        others = count, ended, self.fresh
-        self.run_rows(self.kernels.random_play, len(games.states), (games,), others, block=PLAYING)
+        how = len(games.states), self.rules.WORK, PLAYING
+        self.on.run_threads(self.kernels.random_play, *how, games, count, ended, self.fresh)
         return ended
 
     # ---- rules ----
@@ -119,19 +160,11 @@ class CudaGame(DeviceGame):
 
     # ---- encoders ----
 
-    def encode(
-        self,
-        encoder: str,
-        states: Tensor,
-        seat: int | None = None,
-        out: Tensor | None = None,
-        dtype: torch.dtype | None = None,
-        threads: int = 1,
-    ) -> Tensor:
-        short = self.game.index_form(self.game.encoder(encoder))
+    def _encode(self, chosen: Encoder, rows: Tensor, seat: int | None, out: Any, dtype: Any, threads: int) -> Tensor:
+        short = self.game.index_form(chosen)
         if short is None:
-            return super().encode(encoder, states, seat, out, dtype)
-        return self.expand(short, super().encode(str(short), states, seat), dtype, out)
+            return super()._encode(chosen, rows, seat, out, dtype, threads)
+        return self.expand(short, super()._encode(short, rows, seat, None, None, threads), dtype, out)
 
     def _write(self, chosen: Encoder, rows: Tensor, seat: int | None, out: Tensor, threads: int) -> None:
         """By way of shared memory; longer observations by way of the transpose, part by part."""
