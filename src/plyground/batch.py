@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from plyground.backend.clock import timed
 from plyground.backend.games import Array, on_device
-from plyground.backend.runner import Arguments
 from plyground.errors import IllegalAction, InvalidValue, counted, is_whole, shown
 from plyground.game import Game, load
 from plyground.games.rng import seeds
@@ -79,21 +78,22 @@ class Batch:
 
     def reset(self) -> None:
         """Begin a new game in every row."""
-        self._run(self.on.kernels.begin_all, (self._games,), (self.on.fresh,))
+        self.on.run_rows(self.on.kernels.begin_all, len(self), (self._games,), (self.on.fresh,), self.threads)
         self.plies[:] = 0
         self._copy_heads()
 
     @timed("rules")
     def begin_games(self, begins: Array, opening_plies: Array) -> None:
         """Begin a new game where `begins` [N] bool is set, after `opening_plies` [N] int32 random plies."""
-        self._run(self.on.kernels.open_games, (self._games, begins, opening_plies), (self.on.fresh,))
+        arrays = self._games, begins, opening_plies
+        self.on.run_rows(self.on.kernels.open_games, len(self), arrays, (self.on.fresh,), self.threads)
 
     @timed("rules")
     def step(self, actions: ArrayLike | Array) -> Step:
         """Play one action in every row; see `Step` and the class for what comes back."""
-        chosen, n, empty = self._checked(actions), len(self), self.on.on.empty
+        chosen, n, on, empty = self._checked(actions), len(self), self.on, self.on.on.empty
         step = Step(empty((n,), np.float32), empty((n,), np.bool_), empty((n,), np.bool_))
-        self._run(self.on.kernels.step_all, (self._games, chosen, step), (self.max_plies, self.on.fresh))
+        on.run_rows(on.kernels.step_all, n, (self._games, chosen, step), (self.max_plies, on.fresh), self.threads)
         return step
 
     def random_play(self, plies: int) -> Array:
@@ -163,9 +163,6 @@ class Batch:
             raise InvalidValue(f"a batch of {len(self)} has rows 0 to {len(self) - 1}, not {shown(row)}")
         rngs = self.on.on.to_numpy(self.rngs[row : row + 1])
         return Position(self.game, self.on.to_records(self.states[row : row + 1]), rngs=rngs)
-
-    def _run(self, kernel: Any, arrays: Arguments, others: Arguments) -> None:
-        self.on.run_rows(kernel, len(self), arrays, others, self.threads)
 
     def _copy_heads(self) -> None:
         states, heads = self.on.bytes_of(self.states), self.on.bytes_of(self.next_states)

@@ -137,8 +137,9 @@ class DeviceGame:
         kernel, ended = self.kernels.random_play, list[NDArray[np.int64]]()
 
         def run(games: Games) -> None:
-            ended.append(np.zeros(4, np.int64))  # of this thread
-            kernel(games, count, ended[-1], self.fresh, self.game.work())
+            counts = np.zeros(4, np.int64)  # of this thread
+            kernel(games, count, counts, self.fresh, self.game.work())
+            ended.append(counts)
 
         over_parts(run, len(games.states), threads, games)
         return self.on.from_numpy(np.sum(ended, axis=0))
