@@ -85,6 +85,10 @@ def test_what_learners_ask_of_a_game_is_the_same_of_arrays(name: str) -> None:
             assert found[-1].tolist() == [5]
         elif name == "encode":
             found.append(batch.encode("planes", dtype=on.on.dtype(np.float64)))
+            assert (found[-1].dtype, found[-1].shape) == (on.on.dtype(np.float64), (7, 20, 8, 8))
+            room = on.zeros((7, 20, 8, 8), np.float64)
+            assert batch.encode("planes", out=room, dtype=room.dtype) is room
+            assert (room == found[-1]).all()
         elif name == "expand":
             found.append(on.expand("index", batch.encode("index")))
             assert (found[-1] == batch.encode("planes")).all()
