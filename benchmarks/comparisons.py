@@ -38,8 +38,8 @@ import plyground as pg
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
 from plyground.arena.rating import mean_and_interval
-from plyground.backend.batch import TensorBatch
 from plyground.backend.device import is_gpu
+from plyground.batch import Batch
 from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQNLearner, td_targets
@@ -186,7 +186,7 @@ def run_trial(name: str, variant: str, seed: int, seconds: float, games: int) ->
 def measure_index(device: str) -> dict[str, Any]:
     """Bytes and positions a second of both forms: from states to a tensor, and from the CPU's memory to a tensor."""
     game = pg.load("paco_sako")
-    batch = TensorBatch(game, POSITIONS[device], 0, device)
+    batch = Batch(game, POSITIONS[device], device=device)
     batch.random_play(40)
     dense, index = batch.encode("tensor").cpu(), batch.encode("index").to(torch.int16).cpu()
     if is_gpu(device):

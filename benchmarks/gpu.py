@@ -76,7 +76,7 @@ def millions(value: float) -> str:
 def stepper(word: str, n: int) -> Callable[[], int]:
     """One random ply in every game: the choice, the rules, what is legal (chess: as a list) and the observation."""
     game = pg.load(word)
-    batch = pg.TensorBatch(game, n, seed=1, device="cuda", check=False)
+    batch = pg.Batch(game, n, seed=1, device="cuda", check=False)
     encoder = game.encoder(next(iter(game.encoders)))
     shown = torch.empty((n, *encoder.shape), device="cuda")
     mask = torch.empty((n, game.num_actions), dtype=torch.bool, device="cuda") if word != "chess" else None
@@ -97,7 +97,7 @@ def stepper(word: str, n: int) -> Callable[[], int]:
 
 
 def player(word: str, n: int, plies: int) -> Callable[[], int]:
-    batch = pg.TensorBatch(pg.load(word), n, seed=1, device="cuda", check=False)
+    batch = pg.Batch(pg.load(word), n, seed=1, device="cuda", check=False)
 
     def play() -> int:
         batch.random_play(plies)
@@ -179,7 +179,7 @@ def measure_encoders() -> None:
     """From the CPU's memory to a tensor on the GPU: dense numbers, or indices that become dense there."""
     rows = [("Paco Ŝako, from pinned memory of the CPU", "bytes a position", "M positions/s")]
     game, n = pg.load("paco_sako"), 1 << 18
-    batch = pg.TensorBatch(game, n, seed=1, device="cuda", check=False)
+    batch = pg.Batch(game, n, seed=1, device="cuda", check=False)
     batch.random_play(100)
     index = batch.encode("index").to(torch.int16).cpu().pin_memory()
     dense = batch.encode("tensor").cpu().pin_memory()
@@ -244,7 +244,7 @@ def main() -> None:
 
 WARM_UP = """
 import plyground as pg, sys
-batch = pg.TensorBatch(pg.load(sys.argv[1]), 64, device="cuda")
+batch = pg.Batch(pg.load(sys.argv[1]), 64, device="cuda")
 batch.random_play(1)
 batch.step(batch.random_actions())
 batch.legal_mask()

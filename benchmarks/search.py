@@ -84,7 +84,7 @@ def gpu(word: str, network: str, games: int, simulations: int) -> None:
     view = View(game, "", device="cuda")
     net = make_network(f"{network}+value", view.shape, view.outputs).to(view.device).eval()
     evaluator = NetworkEvaluator(view, net)
-    batch = pg.TensorBatch(game, games, device="cuda")
+    batch = pg.Batch(game, games, device="cuda")
     for _ in range(6):
         batch.step(batch.random_actions())
     observed = view.observe(view.on.heads(batch.states)).to(evaluator.dtype)

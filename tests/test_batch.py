@@ -108,6 +108,9 @@ def test_results_depend_on_the_seed_and_not_on_threads(game: pg.Game, monkeypatc
             assert (actions[other] == actions[0]).all()
             assert all((a == b).all() for a, b in zip(steps[other], steps[0], strict=True))
             assert (batches[other].legal_mask() == batches[0].legal_mask()).all()
+    wrong = batches[0].legal_list()[0][:, 0].copy()
+    wrong[[60, 97]] = game.num_actions
+    assert [game.first_illegal(batches[0].states, wrong, n) for n in (1, 2, 7)] == [60] * 3
     ended = [batch.random_play(50) for batch in batches]
     assert (ended[0] == ended[1]).all()
     assert (ended[0] == ended[2]).all()

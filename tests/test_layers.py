@@ -18,8 +18,8 @@ LAYERS = [
     ["kernels"],
     ["game"],
     ["position"],
-    ["batch"],
     ["backend"],
+    ["batch"],
     ["networks", "tables", "models"],
     ["search"],
     ["runs"],
@@ -37,7 +37,7 @@ LAYERS = [
 """a file imports only from its own layer and from those above it"""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OUTERMOST = ("cli", "web")
-LAZY = {("game", "position"), ("batch", "backend"), ("position", "agents")}
+LAZY = {("game", "position"), ("game", "backend"), ("position", "agents")}
 """(room, room it imports when a function is called)"""
 
 CONTRACT = {

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from plyground.arena.ladder import ladder
     from plyground.arena.match import Match
     from plyground.arena.match import play_match as match
-    from plyground.backend.batch import TensorBatch
-    from plyground.batch import Batch, Step
+    from plyground.batch import Batch, Step, TensorBatch
     from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, UnknownName
     from plyground.game import Game, load
     from plyground.games.interface import Outcome
@@ -35,14 +34,13 @@ __all__ += ["Outcome", "Position", "Session", "Step", "TensorBatch", "UnknownNam
 __all__ += ["match", "train"]
 
 _MODULES = {
-    **dict.fromkeys(("Batch", "Step"), "batch"),
+    **dict.fromkeys(("Batch", "Step", "TensorBatch"), "batch"),
     **dict.fromkeys(("Error", "IllegalAction", "InvalidText", "InvalidValue", "UnknownName"), "errors"),
     **dict.fromkeys(("Game", "load"), "game"),
     **dict.fromkeys(("Match", "match"), "arena.match"),
     "Outcome": "games.interface",
     "Position": "position",
     "Session": "play.session",
-    "TensorBatch": "backend.batch",
     "agent": "agents.agent",
     "grade": "arena.grade",
     "ladder": "arena.ladder",

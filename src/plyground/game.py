@@ -6,7 +6,6 @@ import functools
 import hashlib
 import importlib
 import importlib.util
-import math
 import os
 import sys
 import threading
@@ -41,9 +40,9 @@ from plyground.games.spellings import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.numba_internals import without_lock, without_own_cache
 from plyground.kernels.slots import slots_of
-from plyground.kernels.threads import over_slices
 
 if TYPE_CHECKING:
+    from plyground.backend.games import DeviceGame
     from plyground.position import Position
 
 
@@ -134,6 +133,7 @@ class Game:
             self.blank[name] = rules.SETTINGS[name].code(value)
         self.interpreter: Interpreted | None = None  # runs the rules while they are being compiled
         self.compiles = True  # else everything is interpreted, agents included
+        self.devices: dict[str, DeviceGame] = {}  # its functions on each, made by `on_device`
 
     if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
 
@@ -277,8 +277,7 @@ class Game:
 
     def heads(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the leading part of each state that a replay buffer keeps (HEAD)."""
-        rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        return rows[:, : self.rules.HEAD.itemsize].copy().reshape(-1).view(self.rules.HEAD)
+        return self.arrays.heads(states)
 
     def searched(self, states: NDArray[np.void]) -> NDArray[np.void]:
         """[N] copies of the states as perft and search play them on."""
@@ -319,28 +318,11 @@ class Game:
         self, states: NDArray[np.void], out: NDArray[np.bool_] | None = None, threads: int = 1
     ) -> NDArray[np.bool_]:
         """[N, A] which actions are legal in `states` [N]."""
-        kernels = self._mask_kernels()
-        masks = self._room(states, (self.num_actions,), np.bool_, out)
-
-        def run(rows: slice) -> None:
-            kernels.legal_masks(states[rows], masks[rows], self.work(), self.scratch())
-
-        over_slices(run, len(states), threads)
-        return masks
+        return self.arrays.legal_mask(states, out, threads)
 
     def first_illegal(self, states: NDArray[np.void], actions: NDArray[np.int32], threads: int = 1) -> int:
         """The first row [N] whose action is not legal, or -1."""
-        kernels, found = self._mask_kernels(), list[int]()
-
-        def look(rows: slice) -> None:
-            row = kernels.first_illegal(states[rows], actions[rows], self.num_actions, self.work(), self.scratch())
-            found.extend([rows.start + row] if row >= 0 else [])
-
-        over_slices(look, len(states), threads)
-        return min(found, default=-1)
-
-    def _mask_kernels(self) -> Any:
-        return self.kernels("mask" if "mask" in self.rules.compiled else "rules")
+        return self.arrays.first_illegal(states, actions, threads)
 
     def encode(
         self,
@@ -351,15 +333,7 @@ class Game:
         threads: int = 1,
     ) -> NDArray[Any]:
         """[N, *shape] the network input for `states` [N], for the seat to act in each or for `seat`."""
-        chosen = self.encoder(encoder)
-        kernels = self.encode_kernels(chosen)
-        out = self._room(states, chosen.shape, chosen.dtype, out)
-        flat = out.reshape(len(states), math.prod(chosen.shape))  # [N, size]
-        if seat is None:
-            over_slices(lambda part: kernels.encode_all(states[part], flat[part]), len(states), threads)
-        else:
-            kernels.encode_for(states, np.full(len(states), self._checked_seat(seat), np.int32), flat)
-        return out
+        return self.arrays.encode(encoder, states, seat, out, threads=threads)
 
     @functools.cached_property
     def cells(self) -> Cells:
@@ -376,31 +350,14 @@ class Game:
         self, states: NDArray[np.void], seat: int | None = None, out: NDArray[np.int16] | None = None
     ) -> NDArray[np.int16]:
         """[N, count] the cells of `states` [N] (`games/cells.py`), for the seat to act in each or for `seat`."""
-        out = self._room(states, (self.cells.count,), np.int16, out)
-        if seat is None:
-            self.kernels("cells").write_all(states, out)
-        else:
-            self.kernels("cells").write_for(states, self._checked_seat(seat), out)
-        return out
+        return self.arrays.write_cells(states, seat, out)
 
-    def _checked_seat(self, seat: int) -> int:
-        if not is_whole(seat, 0, self.rules.SEATS - 1):
-            raise InvalidValue(f"{self} has seats 0 to {self.rules.SEATS - 1}, not {shown(seat)}")
-        return seat
+    @functools.cached_property
+    def arrays(self) -> DeviceGame:
+        """The game's functions on batches of numpy arrays; on other devices: `backend/games.py`."""
+        from plyground.backend.games import on_device
 
-    def _room(
-        self, states: NDArray[np.void], shape: tuple[int, ...], dtype: type[np.generic], out: NDArray[Any] | None
-    ) -> NDArray[Any]:
-        """[N, *shape] to write into. Compiled code checks no bounds, so shapes and types are checked here."""
-        if states.dtype not in (self.rules.STATE, self.rules.HEAD) or states.ndim != 1:
-            raise InvalidValue(f"{self} reads rows of its own records, not {states.dtype} of shape {states.shape}")
-        wanted = (len(states), *shape)
-        if out is None:
-            return np.empty(wanted, dtype)
-        if out.shape != wanted or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
-            given = f"{out.dtype} of shape {out.shape}"
-            raise InvalidValue(f"`out` is a writable, contiguous {np.dtype(dtype)} of shape {wanted}, not {given}")
-        return out
+        return on_device(self)
 
     def start(self, seed: int = 0) -> Position:
         """A fresh game; `seed` determines its random numbers."""

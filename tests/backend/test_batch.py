@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +28,13 @@ def same(array: Any, tensor: torch.Tensor) -> bool:
     return array.dtype == found.dtype and array.shape == found.shape and array.tobytes() == found.tobytes()
 
 
-def assert_same_games(arrays: pg.Batch, tensors: pg.TensorBatch) -> None:
+def assert_same_games(arrays: pg.Batch, tensors: pg.Batch) -> None:
     for name in ("states", "next_states", "rngs", "plies", "to_move"):
         assert same(getattr(arrays, name), getattr(tensors, name)), name
 
 
 def test_a_batch_on_the_cpu_plays_the_games_of_arrays(game: pg.Game) -> None:
-    arrays, tensors = pg.Batch(game, 9, seed=3, max_plies=25), pg.TensorBatch(game, 9, seed=3, max_plies=25)
+    arrays, tensors = pg.Batch(game, 9, seed=3, max_plies=25), pg.Batch(game, 9, seed=3, max_plies=25, device="cpu")
     ended = 0
     assert_same_games(arrays, tensors)
     for _ in range(STEPS):
@@ -51,10 +53,88 @@ def test_a_batch_on_the_cpu_plays_the_games_of_arrays(game: pg.Game) -> None:
         assert same(arrays.encode(encoder, seat=1), tensors.encode(encoder, seat=1)), encoder
     assert same(arrays.random_play(5), tensors.random_play(5))
     assert_same_games(arrays, tensors)
+    begins, plies = np.arange(9) % 2 == 0, (np.arange(9) % 4).astype(np.int32)
+    arrays.begin_games(begins, plies)
+    tensors.begin_games(torch.from_numpy(begins), torch.from_numpy(plies))
+    assert_same_games(arrays, tensors)
+    assert not arrays.plies[begins].any()
+
+
+@pytest.mark.parametrize("name", ["seats", "heads", "evaluate", "transform", "ask", "find_illegal", "encode", "expand"])
+def test_what_learners_ask_of_a_game_is_the_same_of_arrays(name: str) -> None:
+    game = pg.load("chess")
+    arrays, tensors = pg.Batch(game, 7, seed=4), pg.TensorBatch(game, 7, 4)
+    arrays.random_play(9)
+    tensors.random_play(9)
+    assert_same_games(arrays, tensors)
+    found: list[Any] = []
+    for batch, as_its_own in ((arrays, np.asarray), (tensors, torch.as_tensor)):
+        on, states = batch.on, batch.on.from_records(batch.on.to_records(batch.states))
+        chosen, where = as_its_own(np.full(7, -1, np.int32)), as_its_own(np.arange(7) % 3 == 0)
+        if name == "transform":
+            on.transform(states, as_its_own(np.zeros(7, np.int32)))
+            found.append(states)
+        elif name == "ask":
+            batch.ask(make("random", game).act, batch.rngs, where, chosen)
+            assert (chosen[where] >= 0).all()
+            assert (chosen[~where] == -1).all()
+            found.append(chosen)
+        elif name == "find_illegal":
+            chosen[:5] = batch.random_actions()[:5]
+            found.append(on.find_illegal(states, chosen))
+            assert found[-1].tolist() == [5]
+        elif name == "encode":
+            found.append(batch.encode("planes", dtype=on.on.dtype(np.float64)))
+            assert (found[-1].dtype, found[-1].shape) == (on.on.dtype(np.float64), (7, 20, 8, 8))
+            room = on.zeros((7, 20, 8, 8), np.float64)
+            assert batch.encode("planes", out=room, dtype=room.dtype) is room
+            assert (room == found[-1]).all()
+        elif name == "expand":
+            found.append(on.expand("index", batch.encode("index")))
+            assert (found[-1] == batch.encode("planes")).all()
+        else:
+            found.append(getattr(on, name)(states))
+    assert same(*found)
+
+
+def test_arrays_need_no_torch() -> None:
+    """All that a compiled learner needs, in a process that cannot import torch."""
+    code = """
+import sys
+sys.modules["torch"] = None
+import numpy as np
+import plyground as pg
+for word in ("connect_four", "sequence"):
+    game = pg.load(word)
+    batch = pg.Batch(game, 5, seed=1, max_plies=40)
+    batch.begin_games(np.ones(5, np.bool_), np.arange(5, dtype=np.int32))
+    for _ in range(3):
+        actions = batch.legal_list()[0][:, 0].copy()
+        first = lambda states, rngs: game.legal_mask(states).argmax(1).astype(np.int32)
+        batch.ask(first, batch.rngs, actions > 2, actions)
+        batch.step(actions)
+    batch.step(batch.random_actions())
+    batch.random_play(9)
+    batch.encode("", dtype=np.float16), batch.legal_mask(), batch.position(0), batch.reset()
+    game.arrays.heads(batch.next_states), game.arrays.seats(batch.states)
+print(pg.Batch("connect_four", 1).perft(3))
+try:
+    pg.Batch("connect_four", 1, device="cpu")
+except ImportError:
+    print("torch is missing")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[343]", "torch is missing"], done.stderr[-2000:]
+
+
+def test_a_batch_says_where_its_arrays_are(connect_four: pg.Game) -> None:
+    assert repr(pg.TensorBatch(connect_four, 2)).startswith("<2 games of connect_four on cpu: 7 actions")
+    assert (pg.Batch(connect_four, 2).device, str(pg.TensorBatch(connect_four, 2).device)) == ("cpu", "cpu")
+    assert pg.TensorBatch(connect_four, 2).on is pg.Batch(connect_four, 3, device="cpu").on
 
 
 def test_several_threads_play_the_same_games(connect_four: pg.Game) -> None:
-    batches = [pg.TensorBatch(connect_four, 20_000, seed=1, threads=threads) for threads in (1, 2)]
+    batches = [pg.Batch(connect_four, 20_000, seed=1, threads=threads, device="cpu") for threads in (1, 2)]
     for _ in range(9 if JIT else 1):
         for batch in batches:
             batch.step(batch.random_actions())
@@ -63,7 +143,7 @@ def test_several_threads_play_the_same_games(connect_four: pg.Game) -> None:
 
 
 def test_tensors_and_records_share_their_memory(connect_four: pg.Game) -> None:
-    batch = pg.TensorBatch(connect_four, 3)
+    batch = pg.Batch(connect_four, 3, device="cpu")
     records = batch.on.to_records(batch.states)
     batch.step([0, 1, 2])
     assert records["ply"].tolist() == [1, 1, 1]
@@ -77,7 +157,7 @@ def test_tensors_and_records_share_their_memory(connect_four: pg.Game) -> None:
 
 def test_gaps_of_a_record_stay_zero(connect_four: pg.Game) -> None:
     """Connect Four's record has 19 bytes of fields in 24."""
-    batch = pg.TensorBatch(connect_four, 50, seed=2)
+    batch = pg.Batch(connect_four, 50, seed=2, device="cpu")
     for _ in range(30):
         batch.step(batch.random_actions())
         for rows in (batch.states, batch.next_states, batch.on.heads(batch.states)):
@@ -86,7 +166,7 @@ def test_gaps_of_a_record_stay_zero(connect_four: pg.Game) -> None:
 
 def test_games_begin_after_random_plies(game: pg.Game, device: str) -> None:
     n = 4 if SIMULATED else 40
-    batch = pg.TensorBatch(game, n, seed=5, device=device)
+    batch = pg.Batch(game, n, seed=5, device=device)
     batch.random_play(3)
     states, rngs = batch.states.clone(), batch.rngs.cpu().numpy().copy()
     begins = torch.arange(n, device=batch.device) % 2 == 0
@@ -97,7 +177,7 @@ def test_games_begin_after_random_plies(game: pg.Game, device: str) -> None:
     assert (batch.rngs.cpu().numpy()[1::2] == rngs[1::2]).all()
     assert batch.plies.tolist() == [0, 77] * (n // 2)
     assert not batch.on.field(batch.states, "outcome")[::2].any(), "every game goes on"
-    fresh = pg.TensorBatch(game, n, device=device)
+    fresh = pg.Batch(game, n, device=device)
     fresh.rngs.copy_(torch.from_numpy(rngs))
     fresh.reset()
     expected = fresh.states.clone()
@@ -115,7 +195,7 @@ def test_games_begin_after_random_plies(game: pg.Game, device: str) -> None:
 
 
 def test_an_agent_that_acts_on_records_is_asked_in_some_rows(connect_four: pg.Game, device: str) -> None:
-    batch, agent = pg.TensorBatch(connect_four, 6, seed=3, device=device), make("random", connect_four)
+    batch, agent = pg.Batch(connect_four, 6, seed=3, device=device), make("random", connect_four)
     batch.random_play(5)
     records, before = batch.on.to_records(batch.states).copy(), batch.rngs.cpu().numpy().copy()
     where = torch.tensor([True, False, True, True, False, False], device=batch.device)
@@ -132,12 +212,12 @@ def test_an_agent_that_acts_on_records_is_asked_in_some_rows(connect_four: pg.Ga
 
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match="no device 'tpu'; known: cpu, cuda"):
-        pg.TensorBatch(connect_four, 2, device="tpu")
+        pg.Batch(connect_four, 2, device="tpu")
     wrong: list[dict[str, Any]] = [{"n": 0}, {"n": 2, "max_plies": 0}, {"n": 2, "threads": -1}]
     for sizes in wrong:
         with pytest.raises(pg.InvalidValue, match="at least"):
-            pg.TensorBatch(connect_four, **sizes)
-    batch = pg.TensorBatch(connect_four, 4)
+            pg.Batch(connect_four, **sizes, device="cpu")
+    batch = pg.Batch(connect_four, 4, device="cpu")
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records as bytes on cpu, not"):
         batch.legal_mask(torch.zeros((4, 5), dtype=torch.uint8))
     with pytest.raises(pg.InvalidValue, match=r"`out` is a contiguous torch.bool of shape \(4, 7\) on cpu"):
@@ -153,5 +233,5 @@ def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
 
 def test_a_file_of_ones_own_is_played_too(steady_path: Path) -> None:
     (steady_path / "mine.py").write_text((ROOT / "examples" / "three_in_a_row.py").read_text())
-    batch = pg.TensorBatch(pg.load(str(steady_path / "mine.py")), 2)
+    batch = pg.Batch(pg.load(str(steady_path / "mine.py")), 2, device="cpu")
     assert batch.perft(3).tolist() == [504, 504]

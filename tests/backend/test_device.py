@@ -35,7 +35,7 @@ def test_where_there_is_no_gpu_a_sentence_says_so(connect_four: pg.Game, monkeyp
     if not device.problem():
         pytest.skip("there is a GPU")
     with pytest.raises(pg.InvalidValue, match=r"no GPU can be used: .*(\[gpu\]|CUDA does not start)"):
-        pg.TensorBatch(connect_four, 4, device="cuda")
+        pg.Batch(connect_four, 4, device="cuda")
     name, told = device.choose("auto")
     assert name == "cpu"
     assert told.startswith("device: cpu (")

@@ -34,11 +34,11 @@ def encoders(game: pg.Game) -> list[str]:
     return names[::5] if len(names) > 10 else names
 
 
-def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, pg.TensorBatch]:
-    return pg.Batch(game, ROWS, seed=3, **options), pg.TensorBatch(game, ROWS, seed=3, device="cuda", **options)
+def both(game: pg.Game, **options: Any) -> tuple[pg.Batch, pg.Batch]:
+    return pg.Batch(game, ROWS, seed=3, **options), pg.Batch(game, ROWS, seed=3, device="cuda", **options)
 
 
-def assert_same_games(cpu: pg.Batch, gpu: pg.TensorBatch) -> None:
+def assert_same_games(cpu: pg.Batch, gpu: pg.Batch) -> None:
     assert same(cpu.states.view(np.uint8).reshape(len(cpu), -1), gpu.states)
     assert same(cpu.next_states.view(np.uint8).reshape(len(cpu), -1), gpu.next_states)  # the gaps of a record too
     assert same(cpu.rngs, gpu.rngs)
@@ -74,7 +74,7 @@ def test_every_encoder_writes_the_same(game: pg.Game) -> None:
 
 
 def test_some_of_the_rows_encode_like_all(connect_four: pg.Game) -> None:
-    batch = pg.TensorBatch(connect_four, ROWS, device="cuda")
+    batch = pg.Batch(connect_four, ROWS, device="cuda")
     batch.random_play(7)
     some = batch.states[::3]
     assert torch.equal(batch.encode("planes", some), batch.encode("planes")[::3])
@@ -112,7 +112,7 @@ def test_bytes_do_not_depend_on_noise_in_memory(word: str) -> None:
     found = list[bytes]()
     for byte in (0xA5, 0x5A):
         with noise(byte):
-            gpu = pg.TensorBatch(pg.load(word), ROWS, seed=3, device="cuda")
+            gpu = pg.Batch(pg.load(word), ROWS, seed=3, device="cuda")
             gpu.random_play(PLIES)
             rows = torch.arange(ROWS - 1, -1, -1, device=gpu.device)
             records = gpu.on.to_records(gpu.states[rows])
@@ -136,7 +136,7 @@ def test_perft(word: str, depth: int, leaves: int) -> None:
     game = pg.load(word)
     if SIMULATED:
         depth, leaves = 2, {"connect_four": 49, "chess": 400}[word]
-    assert pg.TensorBatch(game, 2, device="cuda").perft(depth).tolist() == [leaves, leaves]
+    assert pg.Batch(game, 2, device="cuda").perft(depth).tolist() == [leaves, leaves]
     cpu, gpu = both(game)
     cpu.random_play(5)
     gpu.random_play(5)
@@ -195,7 +195,7 @@ def test_rows_of_any_size_at_any_place_are_expanded(tmp_path: Path, dtype: torch
 
 def test_tokens_out_of_any_vocabulary_do_no_harm() -> None:
     game = pg.load("chess")
-    gpu = pg.TensorBatch(game, 1, device="cuda")
+    gpu = pg.Batch(game, 1, device="cuda")
     tokens = torch.tensor([[-32768, -1, 32767, 839, 2000] * 8], dtype=torch.int16)
     found = gpu.on.expand("index", tokens)
     assert found.shape == (1, 20, 8, 8)
@@ -203,7 +203,7 @@ def test_tokens_out_of_any_vocabulary_do_no_harm() -> None:
 
 
 def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Game) -> None:
-    batch = pg.TensorBatch(connect_four, 4, device="cuda")
+    batch = pg.Batch(connect_four, 4, device="cuda")
     for _ in range(6):
         batch.step([0, 0, 1, 3])
     before = batch.states.clone()
@@ -222,8 +222,8 @@ def test_an_illegal_action_is_refused_and_nothing_is_played(connect_four: pg.Gam
 
 def test_what_cannot_be_is_refused(connect_four: pg.Game) -> None:
     with pytest.raises(pg.InvalidValue, match=r"a batch of 1000000000000000 games of connect_four needs .* GB .* fit"):
-        pg.TensorBatch(connect_four, 10**15, device="cuda")
-    batch = pg.TensorBatch(connect_four, 4, device="cuda")
+        pg.Batch(connect_four, 10**15, device="cuda")
+    batch = pg.Batch(connect_four, 4, device="cuda")
     with pytest.raises(pg.InvalidValue, match=r"`out` is a contiguous torch.bool of shape \(4, 7\)"):
         batch.legal_mask(out=torch.empty((4, 6), dtype=torch.bool, device=TORCH_CUDA))
     with pytest.raises(pg.InvalidValue, match="reads rows of its own records"):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from plyground.backend.device import get
 from plyground.backend.priorities import PriorityTree
+from plyground.backend.runner import get
 
 
 def filled(device: str, leaves: int = 10) -> PriorityTree:
@@ -19,7 +19,7 @@ def filled(device: str, leaves: int = 10) -> PriorityTree:
 
 def cursor(seed: int, device: str = "cpu") -> torch.Tensor:
     """Of a replay buffer with this seed; see `kernels/replay.py`."""
-    return torch.from_numpy(np.array([1, seed], np.uint64)).to(get(device).torch)
+    return torch.from_numpy(np.array([1, seed], np.uint64)).to(get(device).device)
 
 
 def test_an_index_that_is_set_twice_keeps_its_largest_priority(device: str) -> None:

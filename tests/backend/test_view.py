@@ -15,8 +15,8 @@ from plyground.networks import make_network
 PLIES = 7
 
 
-def played(word: str, device: str) -> tuple[pg.Batch, pg.TensorBatch]:
-    arrays, tensors = pg.Batch(pg.load(word), 5, seed=3), pg.TensorBatch(pg.load(word), 5, seed=3, device=device)
+def played(word: str, device: str) -> tuple[pg.Batch, pg.Batch]:
+    arrays, tensors = pg.Batch(pg.load(word), 5, seed=3), pg.Batch(pg.load(word), 5, seed=3, device=device)
     arrays.random_play(PLIES)
     tensors.random_play(PLIES)
     return arrays, tensors
@@ -59,7 +59,7 @@ def test_records_are_seen_like_rows_of_bytes(word: str, device: str) -> None:
 
 
 def test_a_network_with_few_outputs_sees_the_first_ones(connect_four: pg.Game, device: str) -> None:
-    batch = pg.TensorBatch(connect_four, 2, device=device)
+    batch = pg.Batch(connect_four, 2, device=device)
     assert View(connect_four, "", 3, device).legal(batch.states).tolist() == [[True] * 3] * 2
     with pytest.raises(pg.InvalidValue, match="has 1 to 7 outputs, not 8"):
         View(connect_four, "", 8, device)
@@ -67,7 +67,7 @@ def test_a_network_with_few_outputs_sees_the_first_ones(connect_four: pg.Game, d
 
 def test_a_turned_board_with_few_outputs_leaves_the_others_out(device: str) -> None:
     chess = pg.load("chess")
-    batch = pg.TensorBatch(chess, 2, device=device)
+    batch = pg.Batch(chess, 2, device=device)
     batch.step([batch.position(0).action("e2e4")] * 2)  # black's view is turned
     whole, part = View(chess, "", device=device), View(chess, "", 1000, device)
     assert whole.turned
@@ -77,7 +77,7 @@ def test_a_turned_board_with_few_outputs_leaves_the_others_out(device: str) -> N
 @pytest.mark.parametrize("word", ["chess", "paco_sako"])
 def test_an_index_encoder_is_seen_as_the_dense_one_it_stands_for(word: str, device: str) -> None:
     game = pg.load(word)
-    index, batch = game.encoder("index"), pg.TensorBatch(game, 2 if SIMULATED else 20, device=device)
+    index, batch = game.encoder("index"), pg.Batch(game, 2 if SIMULATED else 20, device=device)
     batch.random_play(5)
     expected = batch.encode(index.dense)
     assert torch.equal(View(game, str(index), device=device).observe(batch.states), expected)

@@ -7,7 +7,6 @@ import pytest
 
 import plyground as pg
 from conftest import JIT, ROOT
-from plyground.batch import fresh_words, games_of
 from plyground.games.rng import seeds
 from plyground.kernels.arrays import Games
 
@@ -45,16 +44,16 @@ def test_legal_actions_are_those_of_each_position(game: pg.Game) -> None:
 
 def opened(game: pg.Game, plies: int) -> Games:
     states, heads = np.zeros(N, game.rules.STATE), np.zeros(N, game.rules.HEAD)
-    games = games_of(game, states, heads, seeds(3, N), np.full(N, 9, np.int32))
+    games = game.arrays.games(states, heads, seeds(3, N), np.full(N, 9, np.int32))
     begins, wanted = np.arange(N) % 2 == 0, np.full(N, plies, np.int32)
-    game.kernels().open_games(games, begins, wanted, fresh_words(game), game.work())
+    game.kernels().open_games(games, begins, wanted, game.arrays.fresh, game.work())
     return games
 
 
 def test_a_game_that_random_plies_always_end_begins_at_the_start() -> None:
     game = pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
     games = opened(game, 9)
-    assert (games.words[::2] == fresh_words(game)).all()
+    assert (games.words[::2] == game.arrays.fresh).all()
     assert (games.words[1::2] == 0).all(), "other rows stay as they are"
     assert games.plies.tolist() == [0, 9] * (N // 2)
 

@@ -23,7 +23,7 @@ def test_a_step_counts_no_references(tmp_path: Path, monkeypatch: pytest.MonkeyP
     kernels = load_kernels("rules", {**game.rules.compiled, "STATE": game.rules.STATE, "MAX_LEGAL": 7}, "inspected")
     batch = pg.Batch(game, 2)
     step = batch.step([0, 1])
-    work, fresh = game.work(), batch._fresh  # pyright: ignore[reportPrivateUsage]
+    work, fresh = game.work(), batch.on.fresh
     games = batch._games  # pyright: ignore[reportPrivateUsage]
     kernels.step_all(games, np.array([2, 3], np.int32), step, 99, fresh, work)
     assert batch.states["ply"].tolist() == [2, 2]

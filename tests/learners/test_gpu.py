@@ -16,11 +16,11 @@ from conftest import ROOT, TINY
 from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
 from plyground.backend import parts
-from plyground.backend.batch import TensorBatch
 from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_device
 from plyground.backend.graph import Repeated
 from plyground.backend.view import View
+from plyground.batch import Batch
 from plyground.kernels.advantages import compute_advantages
 from plyground.kernels.arrays import Rollout
 from plyground.learners import saving
@@ -76,7 +76,7 @@ CONFIGS = pytest.mark.parametrize("config", [SMALL, MIXED, OTHERWISE], ids=["sma
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that wait for each other are slow where numba simulates the GPU; how they encode is tested elsewhere."""
     if SIMULATED:
-        monkeypatch.setattr("plyground.backend.games.STAGED", 0)
+        monkeypatch.setattr("plyground.backend.tensor_games.STAGED", 0)
 
 
 def begun(config: DQN | PPO | AlphaZero) -> Any:
@@ -320,7 +320,7 @@ def test_a_run_that_was_learned_on_the_cpu_plays_on_the_gpu(tmp_path: Path) -> N
 @pytest.mark.parametrize("spec", ["chess", "connect_four", "sequence"])
 def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(spec: str) -> None:
     game = pg.load(spec)
-    cpu, gpu = TensorBatch(game, 3), TensorBatch(game, 3, device="cuda")
+    cpu, gpu = Batch(game, 3, device="cpu"), Batch(game, 3, device="cuda")
     cpu.random_play(7)
     gpu.random_play(7)
     here, there = View(game, ""), View(game, "", device="cuda")
@@ -352,7 +352,7 @@ def test_examples_of_a_teacher_on_the_gpu_are_those_of_the_cpu(connect_four: pg.
 
 
 def test_the_games_own_evaluation_on_the_gpu(connect_four: pg.Game) -> None:
-    cpu, gpu = TensorBatch(connect_four, 3), TensorBatch(connect_four, 3, device="cuda")
+    cpu, gpu = Batch(connect_four, 3, device="cpu"), Batch(connect_four, 3, device="cuda")
     cpu.random_play(9)
     gpu.random_play(9)
     games, expected = on_device(connect_four, "cuda"), np.empty(3, np.float32)

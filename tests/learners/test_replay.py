@@ -12,7 +12,7 @@ from torch import Tensor
 import plyground as pg
 from conftest import TINY
 from plyground.backend import parts
-from plyground.backend.batch import TensorBatch
+from plyground.batch import Batch
 from plyground.errors import Error
 from plyground.kernels.replay import TERMINATED
 from plyground.learners.replay import ReplayBuffer
@@ -25,7 +25,11 @@ Log = list[tuple[Tensor, Tensor, Tensor, Tensor, Tensor]]  # states, actions, re
 
 
 def filled(game: pg.Game, steps: int, rows: int = 8, envs: int = 4, **options: Any) -> tuple[ReplayBuffer, Log]:
-    replay, batch, log = ReplayBuffer(game, "cpu", rows * envs, envs, seed=1, **options), TensorBatch(game, envs, 2), []
+    replay, batch, log = (
+        ReplayBuffer(game, "cpu", rows * envs, envs, seed=1, **options),
+        Batch(game, envs, 2, device="cpu"),
+        [],
+    )
     everything = torch.ones(envs, dtype=torch.bool)
     for _ in range(steps):
         states, actions, lengths = batch.on.heads(batch.states), batch.random_actions(), batch.plies + 1

@@ -17,8 +17,8 @@ from torch import nn
 
 import plyground as pg
 from conftest import TINY
-from plyground.backend.device import Cpu
 from plyground.backend.games import DeviceGame
+from plyground.backend.runner import Numpy
 from plyground.errors import Error
 from plyground.learners import saving
 from plyground.learners.alphazero import AlphaZero
@@ -69,7 +69,7 @@ CONFIGS: dict[str, Any] = {
 Leaf = torch.Tensor | np.ndarray | bytes | int | float | str | None
 NOT_STATE = (
     type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType,
-    types.MethodType, pg.Game, DeviceGame, Cpu, np.dtype, torch.device, torch.dtype, Path,
+    types.MethodType, pg.Game, DeviceGame, Numpy, np.dtype, torch.device, torch.dtype, Path,
 )  # fmt: skip
 """modules, functions, classes, and objects that depend on the config alone and are shared by all learners"""
 WORKING_MEMORY = {

@@ -10,6 +10,7 @@ import pytest
 import plyground as pg
 from plyground.models.files import load_model
 from plyground.models.training import learn_by_self_play
+from plyground.search.minimax import Minimax
 
 LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_model.py")
 ROW = "examples/three_in_a_row.py"
@@ -40,8 +41,7 @@ def test_the_same_seed_gives_the_same_weights_and_learning_helps() -> None:
         learn_by_self_play(model, 4000, seed=seed, opening_plies=8)
     assert (models[0].weights == models[1].weights).all()
     assert (models[0].weights != models[2].weights).all()
-    agent = pg.agent("minimax:depth=1", game)
-    assert pg.match(game, type(agent)(game, 1, model=models[0]), "random", games=100).score > 0.75
+    assert pg.match(game, Minimax(game, 1, model=models[0]), "random", games=100).score > 0.75
 
 
 def test_a_certain_result_is_learned_with_its_sign() -> None:

@@ -190,7 +190,7 @@ def test_a_network_of_action_values_is_a_policy_and_a_value(three: pg.Game) -> N
 def test_the_copy_of_a_network_on_a_gpu_evaluates_as_the_network_and_follows_its_weights(device: str) -> None:
     view = View(pg.load("connect_four"), "", device=device)
     network = make_network("b2c32+value", view.shape, view.outputs).to(view.device)
-    batch = pg.TensorBatch(view.game, 64, device=device)
+    batch = pg.Batch(view.game, 64, device=device)
     batch.step(batch.random_actions())
     states = view.on.heads(batch.states)
     evaluator = NetworkEvaluator(view, network)

@@ -12,10 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-import torch
-
-from plyground.backend.device import SIMULATED, stream
-
 MOST_PENDING = 256  # events that wait to be read; a query takes as long as a launch
 NETWORK = "network"  # the label of all time that no timed function takes
 
@@ -32,7 +28,11 @@ class Clock:
 
     def __init__(self, device_name: str) -> None:
         self.seconds: dict[str, float] = {}
-        self._on_gpu = device_name == "cuda" and not SIMULATED
+        self._record: Callable[[], Any] | None = None
+        if device_name == "cuda":
+            from plyground.backend.device import SIMULATED, record_event  # not at the top: that imports torch
+
+            self._record = None if SIMULATED else record_event
         self._labels: list[str] = []  # of the functions that run now, outermost first
         self._before: Any = None  # the previous mark: a time, or an event
         self._pending: deque[tuple[str, Any]] = deque()  # labels and events that may not have passed yet
@@ -59,12 +59,10 @@ class Clock:
 
     def _mark(self, label: str) -> None:
         """The time since the previous mark belongs to `label`; to nothing if that is empty."""
-        if not self._on_gpu:
+        if self._record is None:
             self._add(label, time.perf_counter(), lambda before, now: now - before)
             return
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(_torch_stream(stream()))
-        self._pending.append((label, event))
+        self._pending.append((label, self._record()))
         while len(self._pending) > MOST_PENDING and self._pending[0][1].query():
             name, passed = self._pending.popleft()
             self._add(name, passed, lambda before, now: before.elapsed_time(now) / 1000)
@@ -73,12 +71,6 @@ class Clock:
         if label:
             self.seconds[label] = self.seconds.get(label, 0.0) + between(self._before, now)
         self._before = now
-
-
-@functools.lru_cache(64)
-def _torch_stream(pointer: int) -> torch.cuda.Stream:
-    """The stream of that pointer, which is the current one."""
-    return torch.cuda.current_stream()
 
 
 _current: ContextVar[Clock | None] = ContextVar("clock", default=None)

@@ -1,4 +1,5 @@
-"""The devices: which can be used, their memory, and how kernels run on them. No other file tells them apart by name.
+"""The devices of torch: which can be used, their memory, and how kernels run on them. Outside `backend/` no file tells
+devices apart by name.
 
 Torch owns all memory; numba's kernels read and write it in place. With NUMBA_ENABLE_CUDASIM=1 numba simulates the GPU,
 slowly, in the CPU's memory: for tests.
@@ -12,22 +13,21 @@ import contextlib
 import functools
 import importlib.util
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 import torch
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor, nn
 
+from plyground.backend.runner import Arguments, Numpy
 from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
-from plyground.games.interface import Function
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.numba_internals import allow_small_batches, compiled_for, use_on_gpu, written_in_place
-from plyground.kernels.threads import over_parts
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)  # pyright: ignore
 TORCH_CUDA = torch.device("cpu" if SIMULATED else "cuda")  # the device of tensors
@@ -50,7 +50,10 @@ NUMPY_TYPES = {
     torch.float32: np.float32,
     torch.float64: np.float64,
 }
-TORCH_TYPES: dict[np.dtype[Any], torch.dtype] = {np.dtype(value): key for key, value in NUMPY_TYPES.items()}
+TORCH_TYPES: dict[Any, torch.dtype] = {  # by numpy's type of a number, or of an array
+    **{value: key for key, value in NUMPY_TYPES.items()},
+    **{np.dtype(value): key for key, value in NUMPY_TYPES.items()},
+}
 
 
 # ---- which devices can be used ----
@@ -220,70 +223,90 @@ def adam(network: nn.Module, learning_rate: float, weight_decay: float = 0.0) ->
 # ---- running kernels ----
 
 
-@functools.cache
-def get(name: str) -> Cpu | Cuda:
-    """The device of that name; raises InvalidValue if it cannot be used."""
-    if name not in ("cpu", "cuda"):
-        raise InvalidValue(f"no device {shorten(name)!r}; known: cpu, cuda")
-    return Cpu() if name == "cpu" else Cuda()
+class Torch(Numpy):
+    """Torch tensors on the CPU: they share their memory with the numpy arrays that the loops read."""
 
-
-Arguments = tuple[Any, ...]
-
-
-class Launch(NamedTuple):
-    """How a kernel runs over rows."""
-
-    threads: int = 1  # of the CPU
-    block: int = BLOCK  # threads of a block on a GPU
-
-
-class Cpu:
-    """Kernels are compiled loops; tensors share their memory with the numpy arrays that the loops read."""
-
-    name = "cpu"
-    torch = torch.device("cpu")
-
-    def load(self, template: str, functions: Mapping[str, Any], subject: str) -> ModuleType:
-        return load_kernels(template, functions, subject)
-
-    def run(self, kernel: Function, rows: int, *arguments: Any) -> None:
-        """Run a kernel over all rows, in one thread."""
-        if rows:
-            kernel(*map(self.converted, arguments))
-
-    def run_rows(
-        self, kernel: Function, rows: int, work: np.dtype[np.void], arrays: Arguments, others: Arguments, how: Launch
-    ) -> None:
-        """Run `kernel(*arrays, *others, work)` over all rows, in several threads. Each has its slice of the arrays (and
-        of those in NamedTuples), and working memory of its own: [1] record of the type `work`."""
-        given = [self.converted(argument) for argument in others]
-        parts = map(self.converted, arrays)
-        over_parts(lambda *part: kernel(*part, *given, np.zeros(1, work)), rows, how.threads, *parts)
+    name, place = "cpu", " on cpu"
+    device = torch.device("cpu")
+    dense_types = torch.float32, torch.float16, torch.bfloat16
 
     def converted(self, value: Any) -> Any:
-        """A tensor, or a NamedTuple of tensors, as kernels read it; anything else as it is."""
+        """A tensor, or a tuple of tensors, as kernels read it; anything else as it is."""
         if isinstance(value, Tensor):
-            return value.numpy()
-        return value._make(map(self.converted, value)) if hasattr(value, "_fields") else value
+            return self._array(value)
+        if hasattr(value, "_fields"):
+            return value._make(map(self.converted, value))
+        return tuple(map(self.converted, cast(Arguments, value))) if isinstance(value, tuple) else value
 
-    def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+    def _array(self, tensor: Tensor) -> Any:
+        return tensor.numpy()
+
+    def view(self, array: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """The memory at the beginning of a tensor as an array of another type."""
-        assert tensor.is_contiguous()
-        return np.frombuffer(tensor.numpy(), dtype, math.prod(shape)).reshape(shape)
+        assert array.is_contiguous()
+        return np.frombuffer(array.numpy(), dtype, math.prod(shape)).reshape(shape)
 
-    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        return torch.empty(shape, dtype=dtype)
+    # ---- tensors ----
 
-    def check_room(self, needed: int, what: str, advice: str) -> None:
-        """The CPU's memory is left to the operating system."""
+    def dtype(self, dtype: DTypeLike) -> torch.dtype:
+        return TORCH_TYPES[dtype]
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
+        return torch.empty(shape, dtype=torch_type(dtype))
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
+        """Zeros of a type of numbers; for a record type [*shape, bytes] uint8."""
+        record = isinstance(dtype, np.dtype) and dtype.names
+        return self.empty((*shape, dtype.itemsize) if record else shape, np.uint8 if record else dtype).zero_()
+
+    def room(self, out: Tensor | None, shape: tuple[int, ...], dtype: Any) -> Tensor:
+        """The tensor to write into: `out`, or a new one. Kernels check no bounds, so this function checks."""
+        wanted = torch_type(dtype)
+        if out is None:
+            return self.empty(shape, wanted)
+        fits = tuple(out.shape) == shape and out.dtype == wanted and out.is_contiguous()
+        if not fits or out.device.type != self.device.type:
+            given = f"{out.dtype} of shape {tuple(out.shape)} on {out.device}"
+            raise InvalidValue(f"`out` is a contiguous {wanted} of shape {shape} on {self.name}, not {given}")
+        return out
+
+    def from_numpy(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(self.device)
+
+    def to_numpy(self, array: Tensor) -> NDArray[Any]:
+        return array.cpu().numpy()
+
+    def are_whole(self, numbers: Tensor | NDArray[Any]) -> bool:
+        if isinstance(numbers, Tensor):
+            return not numbers.dtype.is_floating_point and numbers.dtype != torch.bool
+        return super().are_whole(numbers)
+
+    def integers(self, actions: Any, n: int) -> Tensor:
+        if not isinstance(actions, Tensor):
+            given = super().integers(actions, n)
+            native = given.dtype.newbyteorder("=")  # torch knows only this machine's
+            return torch.from_numpy(np.ascontiguousarray(given, native))
+        if tuple(actions.shape) != (n,) or not self.are_whole(actions):
+            raise InvalidValue(f"a step takes {n} whole numbers, not {actions.dtype} of shape {tuple(actions.shape)}")
+        return actions
+
+    def int32(self, given: Tensor, check: bool) -> Tensor:
+        chosen = given.to(self.device, torch.int32).contiguous()
+        if check and given.element_size() > 4:
+            return torch.where(chosen == given.to(self.device, torch.int64), chosen, -1)
+        return chosen
 
 
-class Cuda:
+def torch_type(dtype: Any) -> torch.dtype:
+    """A type of numbers, numpy's or torch's, as torch has it."""
+    return dtype if isinstance(dtype, torch.dtype) else TORCH_TYPES[dtype]
+
+
+class Cuda(Torch):
     """Kernels run on the GPU, in torch's current stream."""
 
-    name = "cuda"
-    torch = TORCH_CUDA
+    name, place = "cuda", " on cuda"
+    device = TORCH_CUDA
 
     def __init__(self) -> None:
         require()
@@ -298,12 +321,16 @@ class Cuda:
         self.run_blocks(kernel, -(-min(rows, MOST_THREADS) // BLOCK), BLOCK, 0, *arguments)
 
     def run_rows(
-        self, kernel: Any, rows: int, work: np.dtype[np.void], arrays: Arguments, others: Arguments, how: Launch
+        self, kernel: Any, rows: int, work: Any, arrays: Arguments, others: Arguments, threads: int = 1
     ) -> None:
         """The same with working memory: `kernel(*arrays, *others, work)`, one record of the type `work` a thread."""
+        self.run_threads(kernel, rows, work, BLOCK, *arrays, *others)
+
+    def run_threads(self, kernel: Any, rows: int, work: Any, block: int, *arguments: Any) -> None:
+        """The same with `block` threads in each block."""
         most = min(rows, _most_threads(work))
         memory = self._working_memory(work, most)
-        self.run_blocks(kernel, -(-most // how.block), how.block, 0, *arrays, *others, memory)
+        self.run_blocks(kernel, -(-most // block), block, 0, *arguments, memory)
 
     def run_blocks(self, kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
         """Run a kernel on blocks of threads that share some bytes of memory."""
@@ -335,26 +362,26 @@ class Cuda:
         most, key = -(-threads // LARGEST_BLOCK) * LARGEST_BLOCK, (dtype, stream())
         work = self._work.get(key)
         if work is None or len(work) < most:
-            work = self._work[key] = self.empty((most, dtype.itemsize), torch.uint8).zero_()
+            work = self._work[key] = self.zeros((most,), dtype)
         return self.view(work, (len(work),), dtype)
 
-    def converted(self, value: Any) -> Any:
-        """A tensor, or a NamedTuple of tensors, as kernels read it; anything else as it is."""
-        if isinstance(value, Tensor):
-            return self.view(value, tuple(value.shape), NUMPY_TYPES[value.dtype])
-        return value._make(map(self.converted, value)) if hasattr(value, "_fields") else value
+    def _array(self, tensor: Tensor) -> Any:
+        return self.view(tensor, tuple(tensor.shape), NUMPY_TYPES[tensor.dtype])
 
-    def view(self, tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """The memory at the beginning of a tensor as an array of another type."""
-        return _device_array(tensor, shape, dtype)
+    def view(self, array: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        return _device_array(array, shape, dtype)
 
-    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        size = math.prod(shape) * dtype.itemsize / 1e9
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
+        kind = torch_type(dtype)
+        size = math.prod(shape) * kind.itemsize / 1e9
         with explain_out_of_memory(f"an array of {shape} needs {size:.3g} GB: use fewer rows at once"):
-            return torch.empty(shape, dtype=dtype, device=TORCH_CUDA)
+            return torch.empty(shape, dtype=kind, device=TORCH_CUDA)
 
     def check_room(self, needed: int, what: str, advice: str) -> None:
         check_room(needed, what, advice)
+
+    def check_rows(self, rows: int, each: int, what: str) -> None:
+        check_room(rows * each, what, f"at most {free_memory()[0] // each} games fit")
 
 
 @functools.cache
@@ -369,6 +396,19 @@ def stream() -> int:
     if SIMULATED:
         return 0
     return torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())  # pyright: ignore[reportPrivateUsage]
+
+
+def record_event() -> Any:
+    """An event in torch's current stream, to be timed."""
+    event = torch.cuda.Event(enable_timing=True)
+    event.record(_torch_stream(stream()))
+    return event
+
+
+@functools.lru_cache(64)
+def _torch_stream(pointer: int) -> torch.cuda.Stream:
+    """The stream of that pointer, which is the current one."""
+    return torch.cuda.current_stream()
 
 
 @functools.lru_cache(0 if SIMULATED else 4096)  # a simulated kernel holds only its last configuration
@@ -399,7 +439,7 @@ def _simulated(value: Any) -> Any:
 def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     assert tensor.is_contiguous()
     if SIMULATED:
-        return Cpu().view(tensor, shape, dtype)
+        return Torch().view(tensor, shape, dtype)
     return _wrapped_array(tensor.data_ptr(), shape, np.dtype(dtype))
 
 
@@ -409,3 +449,23 @@ def _wrapped_array(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -
 
     described = {"shape": shape, "strides": None, "typestr": dtype, "data": (pointer, False), "version": 3}
     return cuda.from_cuda_array_interface(described, sync=False)
+
+
+# ---- some of the rows ----
+
+
+def fill_selected(where: Tensor, out: Tensor, compute: Callable[[Tensor | slice], Tensor]) -> None:
+    """Write `compute(rows)` into the rows of `out` [N] where `where` [N] is set; see `selected_rows`.
+
+    `compute` is not called on the CPU if no row is set. On a GPU it answers for all rows.
+    """
+    rows = selected_rows(where)
+    if isinstance(rows, slice):
+        out.copy_(torch.where(where, compute(rows), out))
+    elif len(rows):
+        out[rows] = compute(rows)
+
+
+def selected_rows(where: Tensor) -> Tensor | slice:
+    """The indices where `where` [N] is set; on a GPU all rows, `slice(None)`, because counting would synchronise."""
+    return slice(None) if where.device.type == "cuda" else where.nonzero()[:, 0]

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from plyground.backend.clock import timed
-from plyground.backend.device import get
 from plyground.backend.games import run_kernel
+from plyground.backend.runner import get
 
 
 class PriorityTree:
@@ -18,7 +18,7 @@ class PriorityTree:
     def __init__(self, leaves: int, device: str) -> None:
         self.device_name = device
         size = 2 << max(leaves - 1, 1).bit_length()
-        self.tree = torch.zeros(size, dtype=torch.float64, device=get(device).torch)  # node n: children 2n and 2n + 1
+        self.tree = torch.zeros(size, dtype=torch.float64, device=get(device).device)  # node n: children 2n and 2n + 1
 
     @timed("replay")
     def set(self, indices: Tensor, priorities: Tensor) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
 from plyground.agents.turns import Turns
-from plyground.batch import Batch, Step, as_words, check_sizes, integers
+from plyground.batch import Batch, Step, check_sizes
 from plyground.errors import Error, IllegalAction, InvalidValue, install
 from plyground.game import Game, load
 from plyground.games import GAMES
@@ -89,7 +89,7 @@ class AgainstAgent:
         self._seed(0)
         self.turns = Turns()  # those that the opponent is in, by row
         self._kernels, self._work, self._all = game.kernels(), game.work(), np.arange(n)
-        self._words = as_words(self.states, game.rules.STATE.alignment)  # [N, W] the same memory, faster to index
+        self._words = self._in_words(self.states)  # [N, W] the same memory, faster to index
 
     def __deepcopy__(self, memo: Any) -> AgainstAgent:
         """A copy of the games against the same agent."""
@@ -98,7 +98,7 @@ class AgainstAgent:
             if isinstance(value, np.ndarray):
                 setattr(other, name, value.copy())
         other.turns = dict(self.turns)
-        other._words = as_words(other.states, self.game.rules.STATE.alignment)
+        other._words = self._in_words(other.states)
         return other
 
     def reset(self, seed: int | None = None) -> None:
@@ -174,12 +174,16 @@ class AgainstAgent:
             self._put(rows, states, rngs)
             self.plies[rows] += 1
 
+    def _in_words(self, states: NDArray[np.void]) -> NDArray[Any]:
+        """[N, W] the same memory."""
+        return self.game.arrays.words(states, self.game.rules.STATE.alignment)
+
     def _taken(self, rows: Rows) -> NDArray[np.void]:
         """[R] copies of the states of some rows."""
         return self._words[rows].view(self.game.rules.STATE).reshape(-1)
 
     def _put(self, rows: Rows, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> None:
-        self._words[rows], self.rngs[rows] = as_words(states, self.game.rules.STATE.alignment), rngs
+        self._words[rows], self.rngs[rows] = self._in_words(states), rngs
 
     def _check(self, states: NDArray[np.void], actions: NDArray[np.int32], whose: str = "") -> None:
         bad = self.game.first_illegal(states, actions)
@@ -312,7 +316,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     def step(self, actions: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Play one action [N] in every row."""
         games = self._games
-        step = games.step(self.encoded.actions(games.states, integers(actions, self.num_envs)))
+        step = games.step(self.encoded.actions(games.states, self.game.arrays.on.integers(actions, self.num_envs)))
         info, ended = self._info(), step.terminated | step.truncated
         rows = np.flatnonzero(ended)
         if len(rows):

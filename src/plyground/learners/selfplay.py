@@ -20,11 +20,12 @@ from plyground.agents.agent import Agent, Random, ScriptedAgent, ask, make
 from plyground.agents.network import NetworkAgent
 from plyground.agents.turns import Turns, packed, unpacked
 from plyground.arena.openings import read_openings
-from plyground.backend.batch import TensorBatch
-from plyground.backend.device import SIMULATED, get, is_gpu
-from plyground.backend.games import DeviceGame, fill_selected
+from plyground.backend.device import SIMULATED, fill_selected, is_gpu
+from plyground.backend.games import DeviceGame
 from plyground.backend.parts import restore
+from plyground.backend.runner import get
 from plyground.backend.view import View
+from plyground.batch import Batch
 from plyground.errors import IllegalAction, InvalidValue, shorten, shown
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
@@ -80,7 +81,8 @@ class SelfPlay:
         """`config` has num_envs, seed, max_plies, opening_plies, openings, opponents and, where used, snapshots."""
         n, shares = config.num_envs, opponent_shares(config.opponents)
         self.game, self.config, self.rng = game, config, rng
-        self.batch = TensorBatch(game, n, config.seed, device, max_plies=config.max_plies or None, check=False)
+        limit = config.max_plies or None
+        self.batch = Batch(game, n, config.seed, device=device, max_plies=limit, check=False)
         self.agent_rngs = torch.empty_like(self.batch.rngs)  # [N] the opponents' generators
         self.turns = Turns()  # that opponents are in, by environment
         self.seed_agents(config.seed)
@@ -233,7 +235,7 @@ class GameResults:
     def __init__(self, game: Game, device: str, n: int) -> None:
         self.game, self.n = game, n
         self.interval, self.unread = READ_INTERVAL if is_gpu(device) and not SIMULATED else 1, 0  # plies
-        self.sums = torch.zeros(len(COUNTS), dtype=torch.int64, device=get(device).torch)  # since the last reading
+        self.sums = torch.zeros(len(COUNTS), dtype=torch.int64, device=get(device).device)  # since the last reading
         self.extremes = torch.tensor([0, n], device=self.sums.device)  # the longest game, the first illegal row
         self.clear()
 

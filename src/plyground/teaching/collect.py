@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
 from plyground.arena.openings import read_openings
-from plyground.batch import fresh_words, games_of
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
@@ -175,9 +174,9 @@ class Collector:
         if _uniform(own)[0] < self.config.weak_games:
             played.weak = int(draw(own, np.array([2]))[0])
         state, plies = self.states[row : row + 1], np.array([played.opened], np.int32)
-        games = games_of(self.game, state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
+        games = self.game.arrays.games(state, np.zeros(1, self.game.rules.HEAD), own, np.zeros(1, np.int32))
         begins = np.ones(1, np.bool_)
-        self.game.kernels().open_games(games, begins, plies, fresh_words(self.game), self.game.work())
+        self.game.kernels().open_games(games, begins, plies, self.game.arrays.fresh, self.game.work())
         if self.book is not None:
             state[0] = self.book[int(draw(own, np.array([len(self.book)]))[0])]
         self.playing[row] = played
