@@ -11,7 +11,7 @@ from conftest import TESTS
 from plyground.errors import IllegalAction
 from plyground.play.line import Line
 
-DICE = str(TESTS / "tiny_games" / "dice_race.py")
+DICE, RACE = (str(TESTS / "tiny_games" / name) for name in ("dice_race.py", "race.py"))
 CARDS = "sequence:rules=boxed,seats=4"
 
 
@@ -86,6 +86,18 @@ def test_what_is_drawn_anew_is_told(connect_four: pg.Game) -> None:
     assert cards.cut(0, 0) is True
     assert [(each.ply, each.seat) for each in cards.redraws] == [(0, 0)]
     assert Line(connect_four.start(), [3]).cut(0, 0) is False
+
+
+def test_nothing_is_drawn_anew_where_chance_has_decided_nothing_since() -> None:
+    line = Line(pg.load(RACE).start(1))
+    line.play(line.position.action("roll"))
+    assert line.cut(0, 0) is True
+    for name in ("roll", "run0"):
+        line.play(line.position.action(name))
+    thrown = line.positions[1]
+    assert line.cut(1, 0) is False, "no dice have fallen after the roll"
+    assert line.position is thrown
+    assert [each.ply for each in line.redraws] == [0]
 
 
 def test_a_game_is_final_where_its_end_shows_what_was_hidden(connect_four: pg.Game) -> None:

@@ -39,7 +39,7 @@ class Line:
 
     @property
     def outcome(self) -> Outcome:
-        return self.position.outcome if self.position.over else self.agreed
+        return self.position.outcome or self.agreed
 
     @property
     def over(self) -> bool:
@@ -90,7 +90,7 @@ class Line:
     def ending(self, players: Sequence[str] = ("", ""), side: int | None = None, why: str = "") -> str:
         """How the game has ended, for the person of a side or, without one, with the players' names. `why`: the reason
         where the rules do not end it."""
-        told = self.position.reason if self.position.over else why
+        told = self.position.reason or why
         reason = f" ({told})" if told else ""
         if self.outcome == Outcome.DRAW:
             return f"A draw{reason}."
