@@ -19,11 +19,12 @@ from plyground.agents.uci import find
 
 pytestmark = pytest.mark.compiled
 PROGRAM = [sys.executable, "-m", "plyground", "uci"]
+PATIENCE = 300.0  # seconds: it may have to be compiled, on a busy machine
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[chess.engine.SimpleEngine]:
-    with chess.engine.SimpleEngine.popen_uci(PROGRAM, timeout=60) as engine:
+    with chess.engine.SimpleEngine.popen_uci(PROGRAM, timeout=PATIENCE) as engine:
         yield engine
 
 
@@ -117,7 +118,7 @@ def test_polyglot_plays_a_game_with_it(tmp_path: Path) -> None:
             program.stdin.flush()
 
         def wait_for(word: str) -> str:
-            while not (line := said.get(timeout=60)).startswith(word):
+            while not (line := said.get(timeout=PATIENCE)).startswith(word):
                 pass
             return line
 
