@@ -9,6 +9,7 @@ import pytest
 from source import FILES, check_exceptions, name_of, tree
 
 pytestmark = pytest.mark.once
+DEVICES = {"Cuda", "CudaGame"}  # each says what is otherwise than with torch on a CPU, and that than with numpy
 COMMANDS = {"games/connect_four/solver/make_book.py", "games/interface.py"}  # beside `cli`: programs of their own
 
 
@@ -39,7 +40,7 @@ def test_our_classes_inherit_from_one_another_at_most_once() -> None:
         return max((1 + depth(parent) for parent in above), default=0)
 
     found = {name: f"{depth(name)} levels of our own classes above it" for name in parents if depth(name) > 1}
-    check_exceptions(found, set(), "deep inheritance")
+    check_exceptions(found, DEVICES, "deep inheritance")
 
 
 def test_only_the_command_line_prints() -> None:

@@ -61,7 +61,7 @@ def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
         ("search:leaf=oracle", "no evaluator of leaves for connect_four 'oracle'"),
         ("search:net=other", "net of the agent search is trained, not 'other'; model=DIR names a run"),
         ("search:net=trained,run=x", "a search has one model, not net=trained and run=x"),
-        ("search:model=trained,leaf=random", "leaf of the agent search is for searches without a network"),
+        ("search:model=trained,leaf=random", "leaf of the agent search is for searches without a model"),
         ("search:sims=100000000", "need .* GB, where .* GB are free"),
         ("search:simulations=5", "no option of the agent search 'simulations'"),
     ],

@@ -164,16 +164,16 @@ def test_laws_about_what_a_game_leaves_out_get_no_tick(command, steady_path: Pat
     assert "✓ `evaluate` lies in [-1, 1]." in command("check", "connect_four", "--games", "4")[1]
 
 
-WRITE_PLANES = ": `write_planes` is not compiled: write @njit above it; see {}, line 52"
+WRITE_PLANES = ": `write_planes` is not compiled: write @njit above it; see {}, line 53"
 
 
 def test_a_function_that_is_missing_or_not_compiled_is_named(command, tmp_path: Path) -> None:
     source = (ROOT / "examples" / "three_in_a_row.py").read_text()
     for number, (right, wrong, message) in enumerate(
         (
-            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it; see {}, line 24"),
+            ("@njit\ndef legal", "def legal", ": `legal` is not compiled: write @njit above it; see {}, line 25"),
             ("@njit\ndef write_planes", "def write_planes", WRITE_PLANES),
-            ("def legal", "def leegal", " does not define legal; `leegal`: did you mean `legal`? see {}, line 25"),
+            ("def legal", "def leegal", " does not define legal; `leegal`: did you mean `legal`? see {}, line 26"),
         )
     ):
         path = tmp_path / f"game{number}.py"

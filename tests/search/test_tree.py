@@ -10,7 +10,7 @@ import pytest
 
 import plyground as pg
 from conftest import TINY
-from plain_trees import bodies, chain, grown
+from plain_trees import NO_MODEL, bodies, chain, grown
 from plyground.games.interface import RUNNING, value_for
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON
 from plyground.search.tree_config import SearchConfig, halving_schedule
@@ -95,8 +95,8 @@ def test_turns_that_do_not_alternate_prove_what_is_true() -> None:
     game = pg.load(f"{TINY[1]}:length=5,resting=forbidden")
     kernels, trees = bodies(game), new_trees(game, 1, 1000)
     settings = SearchConfig(leaf="evaluate", lookahead=False).settings(game)
-    kernels.begin_all(trees, words_of(game.start().states), settings, game.work())
-    kernels.simulate_all(trees, 999, halving_schedule(16, 1), settings, game.work())
+    kernels.begin_all(trees, words_of(game.start().states), settings, NO_MODEL, game.work())
+    kernels.simulate_all(trees, 999, halving_schedule(16, 1), settings, NO_MODEL, game.work())
 
     @functools.cache
     def value(position: bytes) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plain_trees import bodies
+from plain_trees import NO_MODEL, bodies
 from plyground.search.tree_config import SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_trees, words_of
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.compiled
 def test_a_subtree_is_moved_to_the_root_with_all_it_holds(three: pg.Game) -> None:
     kernels, config = bodies(three), SearchConfig(leaf="random", lookahead=False)
     settings, wanted, source = config.settings(three), halving_schedule(16, 1), new_trees(three, 1, 300)
-    kernels.begin_all(source, words_of(three.start().states), settings, three.work())
-    kernels.simulate_all(source, 250, wanted, settings, three.work())
+    kernels.begin_all(source, words_of(three.start().states), settings, NO_MODEL, three.work())
+    kernels.simulate_all(source, 250, wanted, settings, NO_MODEL, three.work())
     position = three.start().play(4).play(0)
     node = kernels.find_state(source, words_of(position.states))
     target = new_trees(three, 1, 300)

@@ -191,7 +191,13 @@ def fingerprint(source: str) -> str:
         ):
             module = importlib.import_module(node.module)
             for alias in node.names:
-                _feed(digest, getattr(module, alias.name), seen)
+                value = getattr(module, alias.name)
+                if type(value) is type and not hasattr(value, "_fields") and not _from_library(value):
+                    digest.update(
+                        value.__qualname__.encode()
+                    )  # compiled code cannot use a plain class; other lines may
+                else:
+                    _feed(digest, value, seen)
     return digest.hexdigest()[:16]
 
 
@@ -224,8 +230,6 @@ def _feed(digest: Any, value: Any, seen: set[int]) -> None:
         digest.update(repr((value.__module__, value.__qualname__, value._fields)).encode())  # pyright: ignore
     elif _from_library(value):
         digest.update(repr(getattr(value, "__qualname__", value)).encode())
-    elif isinstance(value, type) and not hasattr(value, "class_type"):  # what compiled code cannot use, but a file may
-        digest.update(value.__qualname__.encode())
     else:
         raise BrokenGame(f"compiled code may not use the global {value!r}: its changes could not be noticed")
 
