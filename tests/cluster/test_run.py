@@ -204,5 +204,6 @@ def test_ctrl_c_while_a_run_waits_for_room_ends_it_with_one_line(cluster: Any, t
         process.kill()
         for each in others:
             ray.kill(each)
-    assert (process.returncode, out) == (130, "plyground: stopped\n")
-    assert not (tmp_path / "run").exists()
+    run = tmp_path / "run"
+    assert (process.returncode, out) == (130, f"plyground: stopped; {run} had learned nothing yet, and is removed\n")
+    assert not run.exists()
