@@ -296,7 +296,8 @@ def _minimax(game: Game, path: str, options: Options) -> Agent:
             raise InvalidValue(
                 f"the agent minimax takes time, or nodes, or depth, quiescence and table; not {limit} and {others[0]}"
             )
-    model = find_model(game, word) if (word := options.get("model", "")) else None
+    word = options.get("model", "evaluate")
+    model = None if word == "evaluate" else find_model(game, word)  # None: a search by time has a finer `evaluate`
     if not isinstance(model, CompiledModel | None):
         how = f"search:model={word}"
         raise InvalidValue(f"minimax judges by compiled models, and {word} is a network: a tree search uses it, {how}")

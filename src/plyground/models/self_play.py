@@ -63,9 +63,7 @@ def learn_games(games: int, blank: Records, settings: Settings, memory: Memory) 
         plies = play_game(blank, settings, memory)
         total += plies
         last = memory.states[plies]
-        following = value_for(
-            last["outcome"], last["to_move"]
-        )  # the value and the return of the position after this one
+        following = value_for(last["outcome"], last["to_move"])  # the next position's value; `target`: its return
         target, side = following, last["to_move"]
         for k in range(plies - 1, -1, -1):
             state = memory.states[k]

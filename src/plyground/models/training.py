@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
+from plyground.errors import InvalidValue, is_whole, shown
 from plyground.games.rng import seeds
 from plyground.models.compiled import CompiledModel
 
@@ -60,6 +60,9 @@ def learn_by_self_play(
         )
     if game.rules.hidden:
         raise InvalidValue(f"self-play of models needs a game in which nothing is hidden; {game} is not one")
+    if not is_whole(games, 0) or not is_whole(opening_plies, 0) or not 0.0 <= epsilon <= 1.0:
+        given = f"games={shown(games)}, opening_plies={shown(opening_plies)}, epsilon={shown(epsilon)}"
+        raise InvalidValue(f"self-play takes numbers of games and plies, and a share from 0 to 1, not {given}")
     plies = min(game.rules.MAX_PLIES, LONGEST)
     memory = Memory(
         states=np.zeros(plies + 1, game.rules.STATE),
