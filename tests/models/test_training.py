@@ -62,7 +62,7 @@ def test_what_cannot_learn_says_why(tmp_path: Path) -> None:
         learn_by_self_play(load_model(str(path), ROW), 1)
     with pytest.raises(pg.Error, match="in which nothing is hidden"):
         learn_by_self_play(load_model(LINEAR, "sequence"), 1)
-    with pytest.raises(pg.Error, match="not games=3, opening_plies=-1, epsilon=0.1"):
+    with pytest.raises(pg.Error, match=r"not games=3, opening_plies=-1, epsilon=0\.1"):
         learn_by_self_play(load_model(LINEAR, ROW), 3, opening_plies=-1)
 
 
