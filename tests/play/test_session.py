@@ -57,6 +57,13 @@ def after(session: Session, *lines: str) -> list[Event]:
     return events
 
 
+def test_a_session_tells_its_positions_and_actions(connect_four: pg.Game) -> None:
+    session = Session(connect_four.start(), None, "nobody", side=0, seed=0)
+    session.submit("4")
+    assert session.actions == [3]
+    assert session.positions == [connect_four.start(), connect_four.position("4")]
+
+
 def test_a_move_and_its_reply_are_events() -> None:
     session = sit(pg.load("connect_four").start(), First())
     assert session.begin() == [Event("began")]

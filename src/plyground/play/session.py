@@ -78,6 +78,16 @@ class Session:
         return self.line.position
 
     @property
+    def positions(self) -> list[Position]:
+        """Before each action, and now."""
+        return self.line.positions
+
+    @property
+    def actions(self) -> list[int]:
+        """Of both sides."""
+        return self.line.actions
+
+    @property
     def before(self) -> Position | None:
         """The position at which the last turn began; None before the first action."""
         line = self.line
