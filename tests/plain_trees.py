@@ -12,12 +12,14 @@ import numpy as np
 
 import plyground as pg
 from plyground.games.interface import NO_WORK
+from plyground.kernels.arrays import Judge
 from plyground.search import tree, tree_policy, tree_result, tree_reuse
-from plyground.search.tree_arrays import OPEN, Judge, Trees
+from plyground.search.tree_arrays import OPEN, Trees
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import new_trees
 
-COMPILED = r"^from (numba|plyground\.kernels\.uncounted|plyground\.search\.tree_(policy|result|reuse)) import .*$"
+PARTS = r"kernels\.uncounted|search\.tree_(policy|result|reuse)|models\.judge"
+COMPILED = rf"^from (numba|plyground\.({PARTS})) import .*$"
 """imports that the plain functions do without: decorators, and the functions of one another"""
 NO_MODEL = Judge(np.zeros(1, NO_WORK), np.zeros(1, NO_WORK))
 
@@ -39,9 +41,9 @@ def bodies(game: pg.Game) -> Any:
         if rules.WORK == NO_WORK:
             functions[name] = _without_work(functions[name])
     size = rules.STATE.itemsize // rules.STATE.alignment
-    vars(module).update(functions, play_head=functions["play"], SIZE=size, refresh=lambda *_: None)
+    vars(module).update(functions, play_head=functions["play"], SIZE=size)
     if "evaluate" in functions:
-        module.model_value = lambda state, weights, scratch: functions["evaluate"](state)  # type: ignore[attr-defined]
+        module.judged = lambda state, judge: functions["evaluate"](state)  # type: ignore[attr-defined]
     return module
 
 

@@ -83,3 +83,10 @@ class Rollout(NamedTuple):
     own: Any  # [rows, envs] bool: the learner acted; the opponent's plies are part of the environment
     values: Any  # [rows, envs] float32: the value of each state for the side that acts in it
     next_values: Any  # [rows, envs] float32: the next state's value, read in the last row and at truncation
+
+
+class Judge(NamedTuple):
+    """A model as kernels take it that judge positions one by one."""
+
+    weights: Any  # [1] of the model
+    scratch: Any  # [1] of the model

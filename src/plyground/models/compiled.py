@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.games.interface import NO_WORK, Function
+from plyground.kernels.arrays import Judge
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
 from plyground.models import evaluate
@@ -91,10 +92,14 @@ class CompiledModel:
             self._loaded[template, name] = self.game.kernels_with(template, functions, f"{self.kind} {name}".strip())
         return self._loaded[template, name]
 
+    def as_judge(self) -> Judge:
+        """The model for kernels that judge positions one by one: scratch memory for one thread."""
+        return Judge(self.weights, self.scratch())
+
     def judge(self, states: Records) -> NDArray[np.float64]:
         """[N] the values of states [N], for the sides to move."""
         values = np.empty(len(states))
-        self.kernels(JUDGE).value_all(states, self.weights, self.scratch(), values)
+        self.kernels(JUDGE).judge_all(states, self.as_judge(), values)
         return values
 
 

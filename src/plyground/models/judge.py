@@ -1,19 +1,25 @@
-"""Template: a model's values of many states."""
+"""Template: what a model says of positions, one by one and of a batch."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.games.interface import State
+from plyground.kernels.arrays import Judge
 from plyground.kernels.slots import model_value, refresh
-from plyground.kernels.uncounted import uncounted_loop
+from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
-Records = NDArray[np.void]
+
+@uncounted_body
+def judged(state: State, judge: Judge) -> float:
+    """The value of a state for its side to move, computed from nothing."""
+    refresh(state, judge.weights[0], judge.scratch[0])
+    return np.float64(model_value(state, judge.weights[0], judge.scratch[0]))
 
 
 @uncounted_loop
-def value_all(states: Records, weights: Records, scratch: Records, values: NDArray[np.float64]) -> None:
-    """values [N]: in [-1, 1], for the side to move; weights [1], scratch [1]."""
+def judge_all(states: NDArray[np.void], judge: Judge, values: NDArray[np.float64]) -> None:
+    """values [N]: in [-1, 1], for the sides to move."""
     for i in range(len(states)):
-        refresh(states[i], weights[0], scratch[0])
-        values[i] = model_value(states[i], weights[0], scratch[0])
+        values[i] = judged(states[i], judge)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import below, uniform
-from plyground.kernels.slots import learn, legal, model_value, play, refresh, reset
+from plyground.kernels.slots import learn, legal, play, reset
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
+from plyground.models.judge import judged
 from plyground.models.training import Memory, Records, Settings
-
-
-@uncounted_body
-def judged(state: State, memory: Memory) -> float:
-    refresh(state, memory.weights[0], memory.scratch[0])
-    return np.float64(model_value(state, memory.weights[0], memory.scratch[0]))
 
 
 @uncounted_body
@@ -27,7 +20,7 @@ def best_action(state: State, count: int, memory: Memory) -> int:
         if after["outcome"] != RUNNING:
             value = value_for(after["outcome"], state["to_move"])
         else:
-            value = judged(after, memory)
+            value = judged(after, memory.judge)
             if after["to_move"] != state["to_move"]:
                 value = -value
         if value > best:
@@ -44,7 +37,7 @@ def play_game(blank: Records, settings: Settings, memory: Memory) -> int:
     opening = below(memory.rng, settings.opening_plies + 1)
     while states[plies]["outcome"] == RUNNING and plies < len(memory.explored):
         state = states[plies]
-        memory.values[plies] = judged(state, memory)
+        memory.values[plies] = judged(state, memory.judge)
         count = legal(state, memory.actions, memory.work[0])
         random = plies < opening or uniform(memory.rng) < settings.epsilon
         memory.explored[plies] = random
@@ -75,5 +68,5 @@ def learn_games(games: int, blank: Records, settings: Settings, memory: Memory) 
             if memory.explored[k]:  # what follows is no fault of this position
                 target = following
             else:
-                learn(state, target, settings.rate, memory.weights[0], memory.scratch[0])
+                learn(state, target, settings.rate, memory.judge.weights[0], memory.judge.scratch[0])
     return total

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, is_whole, shown
 from plyground.games.rng import seeds
+from plyground.kernels.arrays import Judge
 from plyground.models.compiled import CompiledModel
 
 Records = NDArray[np.void]
@@ -33,8 +34,7 @@ class Memory(NamedTuple):
     after: Records  # [1] of STATE
     rng: NDArray[np.uint64]  # [1]
     work: Records  # [1]
-    weights: Records  # [1]
-    scratch: Records  # [1]
+    judge: Judge
 
 
 def learn_by_self_play(
@@ -72,8 +72,7 @@ def learn_by_self_play(
         after=np.zeros(1, game.rules.STATE),
         rng=seeds(seed, 1),
         work=game.work(),
-        weights=model.weights,
-        scratch=model.scratch(),
+        judge=model.as_judge(),
     )
     return model.kernels(TEMPLATE).learn_games(
         games, game.blank, Settings(rate, epsilon, td_lambda, opening_plies), memory

@@ -23,7 +23,7 @@ from plyground.search.pieces import in_pieces
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_result, new_trees, words_of
-from plyground.search.tree_search import FIRST_ROUND, TreeSearch, judge_of
+from plyground.search.tree_search import FIRST_ROUND, TreeSearch
 
 CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
@@ -179,7 +179,7 @@ class GrowingTree:
     def __init__(self, game: Game, config: SearchConfig, model: CompiledModel | None = None) -> None:
         self.game, self.config = game, config
         self.search = TreeSearch(game, config, threads=1, model=model)
-        self.judge, self.work, self.round = judge_of(self.search.model), game.work(), 0
+        self.judge, self.work, self.round = self.search.model.as_judge(), game.work(), 0
         self.trees: Trees = new_trees(game, 1, self.search.nodes)
 
     def compile(self) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
-from plyground.kernels.arrays import int32, int64
-from plyground.kernels.slots import STATE, choose, legal, model_value, play, play_head, refresh, seat
+from plyground.kernels.arrays import Judge, int32, int64
+from plyground.kernels.slots import STATE, choose, legal, play, play_head, seat
 from plyground.kernels.uncounted import uncounted_body, uncounted_loop
+from plyground.models.judge import judged
 from plyground.search.tree_arrays import (
     DRAWN,
     EVALUATE,
@@ -31,7 +32,6 @@ from plyground.search.tree_arrays import (
     WON,
     Floats,
     Ints,
-    Judge,
     Records,
     Result,
     Settings,
@@ -207,13 +207,6 @@ def play_out(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge, w
         return value_for(state["outcome"], side)
     value = judged(state, judge)
     return value if state["to_move"] == side else -value
-
-
-@uncounted_body
-def judged(state: State, judge: Judge) -> float:
-    """What the model says of a state, for its side to move."""
-    refresh(state, judge.weights[0], judge.scratch[0])
-    return np.float64(model_value(state, judge.weights[0], judge.scratch[0]))
 
 
 # ---- back up ----

@@ -77,13 +77,6 @@ class Trees(NamedTuple):
     ahead_words: Any  # [N, SIZE] the same
 
 
-class Judge(NamedTuple):
-    """The model that evaluates leaves without a network."""
-
-    weights: Any  # [1] of the model
-    scratch: Any  # [1] of the model
-
-
 class Settings(NamedTuple):
     """How trees grow; the numbers that compiled code reads. `SearchConfig` says what they mean."""
 

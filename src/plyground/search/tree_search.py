@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game
+from plyground.kernels.arrays import Judge
 from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.search.pieces import CLOCK_INTERVAL, SIGNAL_INTERVAL, in_pieces
-from plyground.search.tree_arrays import OPEN, Ints, Judge, Records, Result, Rngs, Trees
+from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import (
     available_memory,
@@ -107,7 +108,7 @@ class TreeSearch:
     def compile(self) -> None:
         """Run every kernel once, so that neither the first move of a game nor a clock waits for a compiler."""
         trees, work, result = new_trees(self.game, 1, 2), self.game.work(), new_result(self.game, 1)
-        judge = judge_of(self.model)
+        judge = self.model.as_judge()
         self.kernels.begin_all(trees, words_of(self.game.fresh), self.settings, judge, work)
         self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, judge, work)
         if self.config.seconds and self.settings.gumbel:
@@ -206,7 +207,7 @@ class TreeSearch:
         """The calling thread's memory, allocated at its first search."""
         if not hasattr(self._own, "memory"):
             trees = new_trees(self.game, self.together, self.nodes)
-            self._own.memory = Memory(trees, judge_of(self.model), self.game.work(), np.zeros(self.nodes, np.int32))
+            self._own.memory = Memory(trees, self.model.as_judge(), self.game.work(), np.zeros(self.nodes, np.int32))
         return self._own.memory
 
 
@@ -215,7 +216,3 @@ class Memory:
 
     def __init__(self, trees: Trees, judge: Judge, work: Records, origin: Ints) -> None:
         self.trees, self.judge, self.work, self.origin = trees, judge, work, origin  # origin: see `move_root`
-
-
-def judge_of(model: CompiledModel) -> Judge:
-    return Judge(model.weights, model.scratch())
