@@ -8,7 +8,7 @@ PIP := $(BIN)/pip install --disable-pip-version-check $(BUILD)
 BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
 FILES := rules board text evaluate hidden patterns cards
-CHECKS := $(patsubst %,tests/checks/test_%.py,laws portrait places)
+CHECKS := $(patsubst %,tests/checks/test_%.py,laws portrait fault_lines)
 RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(CHECKS) # rule functions
 
 .PHONY: demo web test test-peers test-cluster test-web test-slow torture lint audit docs docs-serve bench bench-gpu clean help

@@ -13,7 +13,7 @@ from source import FILES, HOME, check_exceptions, name_of, tree
 
 pytestmark = pytest.mark.once
 LAYERS = [
-    ["errors", "specs"],
+    ["errors", "specs", "private_folder"],
     ["games"],
     ["kernels"],
     ["game"],

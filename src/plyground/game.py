@@ -36,7 +36,7 @@ from plyground.games.encoder import Encoder, encoders_of, pick
 from plyground.games.interface import FILE_PREFIX, Function, Rules, Value, read
 from plyground.games.interpreted import Interpreted
 from plyground.games.rng import agent_seeds, seeds
-from plyground.games.spellings import game_name, unknown_game
+from plyground.games.typed_names import game_name, unknown_game
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.numba_internals import without_lock, without_own_cache
 from plyground.kernels.slots import slots_of

@@ -15,7 +15,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground.checks.passed import has_passed
+from plyground.checks.passed_files import has_passed
 from plyground.cli.commands import COMMANDS
 
 

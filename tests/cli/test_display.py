@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from plyground.cli import display
-from plyground.learners import short_lines
+from plyground.learners import progress_text
 
 OPPONENTS = ("random", "greedy", "minimax:depth=3")
 TICK: dict[str, Any] = {
@@ -214,7 +214,7 @@ def test_a_report_is_laid_out_for_a_terminal(screen) -> None:
 
 def test_a_cluster_is_shown_beside_what_was_learned(screen) -> None:
     told, words = {"actors": 2, "positions_per_second": 1234.5, "staleness": 1.5}, "actors: 2, 1,234 positions/s, 1.5"
-    for line in (short_lines._cycle, lambda cycle, _: display._cycle(cycle)):
+    for line in (progress_text._cycle, lambda cycle, _: display._cycle(cycle)):
         assert words in line({**CYCLE, **told}, None)
         assert "actors" not in line(CYCLE, None)
     view = display.Display()._view({**TICK, "cluster": "actors: 2 · 1,234 positions a second"})

@@ -10,7 +10,7 @@ import plyground as pg
 from conftest import ROOT
 from plyground.cli.grammar import game_first
 from plyground.cli.words import agents_in, game_files, is_game, run_path
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 

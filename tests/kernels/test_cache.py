@@ -235,9 +235,10 @@ def test_where_nothing_can_be_kept_it_compiles_anew(hops: Path, tmp_path: Path) 
 
 
 READ_ONLY = """
-from plyground.kernels import private
-writable = private._problem
-private._problem = lambda folder, ours: "Read-only file system" if "PLACE" in str(folder) else writable(folder, ours)
+from plyground import private_folder
+usable = private_folder._problem
+read_only = "Read-only file system"
+private_folder._problem = lambda folder, ours: read_only if "PLACE" in str(folder) else usable(folder, ours)
 """
 
 

@@ -28,7 +28,7 @@ from plyground.learners.a2c import A2C
 from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.lessons import Examples
+from plyground.learners.imitation_batches import Examples
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay

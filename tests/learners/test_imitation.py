@@ -20,7 +20,7 @@ from plyground.learners import saving
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.imitation import Imitation, ImitationLearner
-from plyground.learners.lessons import read_held_out
+from plyground.learners.imitation_batches import read_held_out
 from plyground.learners.training import train
 from plyground.networks import make_network, scale_outputs
 from plyground.report.verify import on_held_out, verify

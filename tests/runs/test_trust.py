@@ -17,7 +17,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from plyground.errors import InvalidText
-from plyground.kernels.private import secret
+from plyground.private_folder import secret
 from plyground.runs import trust
 from plyground.runs.directory import check_trusted, create, find_checkpoint, game_of, trust_run
 from plyground.runs.pack import pack, slim, unpack

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from plyground import private_folder
 from plyground.errors import Error
-from plyground.kernels import private
 from plyground.kernels.cache import load_kernels
 from plyground.runs import trust
 from plyground.web.messages import TableInfo
@@ -130,7 +130,7 @@ KINDS = {
 
 def forget_process() -> None:
     """Forget what a process keeps of the private folder: what follows is as in a new one."""
-    for cached in (private._usable, private.secret):
+    for cached in (private_folder._usable, private_folder.secret):
         cached.cache_clear()
     trust._REMEMBERED.clear()
     for name in [each for each in sys.modules if each.startswith("plyground_torture_small_kernels")]:
@@ -138,7 +138,7 @@ def forget_process() -> None:
 
 
 @contextmanager
-def private_folder(home: Path) -> Iterator[None]:
+def own_folder(home: Path) -> Iterator[None]:
     """Let all private files of this process be in a folder, and its random bytes be the same each time."""
     known = trust._REMEMBERED.copy()
     bytes_of, temporary = patch.object(os, "urandom", lambda count: b"7" * count), str(home.parent / "temporary")
@@ -219,7 +219,7 @@ def run(seed: int, seconds: float) -> Report:
     """Every call of each kind with every fault, in random order, and power losses between, for so many seconds."""
     rng, deadline, findings, cases = random.Random(seed), Deadline(seconds), list[str](), 0
     silent = patch.object(logging.getLogger("plyground"), "disabled", True)  # of what is compiled anew, and why
-    with tempfile.TemporaryDirectory() as name, private_folder(Path(name) / "private"), silent:
+    with tempfile.TemporaryDirectory() as name, own_folder(Path(name) / "private"), silent:
         kinds = dict[str, Case]()
         for kind, value in KINDS.items():
             with patch.dict(os.environ, PLYGROUND_CACHE=str(Path(name) / kind / "private")):

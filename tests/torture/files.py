@@ -32,7 +32,7 @@ from plyground.learners import saving
 from plyground.learners.alphazero import AlphaZero
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
-from plyground.learners.lessons import read_held_out
+from plyground.learners.imitation_batches import read_held_out
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report.inspect import inspect_run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plyground.kernels import private
+from plyground import private_folder
 from plyground.web.trust import HEADERS, Trust, split_host, trust_for
 
 HERE = Trust("127.0.0.1", 8421, "secret")
@@ -49,7 +49,7 @@ def test_every_server_has_a_token_which_a_restart_keeps(tmp_path: Path, monkeypa
     found = [trust_for(*place) for place in (("127.0.0.1", 1), ("127.0.0.1", 2), ("192.168.1.5", 1))]
     assert len({each.token for each in found}) == 3
     assert all(len(each.token) >= 32 for each in found)
-    private.secret.cache_clear()  # another process
+    private_folder.secret.cache_clear()  # another process
     assert trust_for("127.0.0.1", 1) == found[0]
     monkeypatch.setenv("PLYGROUND_CACHE", str(tmp_path))  # another user
     assert trust_for("127.0.0.1", 1).token != found[0].token

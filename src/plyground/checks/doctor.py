@@ -154,7 +154,7 @@ def _attempt(part: str, act: Callable[[], str]) -> Finding:
 
 def _cache() -> Finding:
     def look() -> str:
-        from plyground.kernels.private import cache_folder
+        from plyground.private_folder import cache_folder
 
         return f"compiled games are kept in {cache_folder()}"
 

@@ -20,7 +20,7 @@ from plyground.agents.agent import Agent, ScriptedAgent, ask, make, sees_all
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
 from plyground.checks.compiling import check_compiling
-from plyground.checks.places import name_of_error, place_in_python, place_of, place_of_error
+from plyground.checks.fault_lines import name_of_error, place_in_python, place_of, place_of_error
 from plyground.errors import BrokenGame, Error, InvalidText, shorten, shown
 from plyground.game import Game
 from plyground.games.encoder import Encoder

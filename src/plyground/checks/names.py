@@ -6,7 +6,7 @@ from pathlib import Path
 
 from plyground.game import Game
 from plyground.games.interface import TABLE
-from plyground.games.misspelt import questions
+from plyground.games.near_names import questions
 
 
 def undefined(game: Game) -> list[str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from plyground.agents.agent import known
 from plyground.arena.match import Match, play_match
 from plyground.batch import Batch
-from plyground.checks.places import place_of
+from plyground.checks.fault_lines import place_of
 from plyground.game import Game
 from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, SECOND_WINS

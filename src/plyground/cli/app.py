@@ -75,7 +75,7 @@ def _is_about_the_program(arguments: Sequence[str]) -> bool:
 def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Path]) -> None:
     """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
     if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-        from plyground.checks.places import fault_of_compiler
+        from plyground.checks.fault_lines import fault_of_compiler
 
         _fail(fault_of_compiler(error, games))
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
@@ -99,7 +99,7 @@ def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
     if "numba" in sys.modules or arguments[:1] in (["check"], ["games"]):  # compiled already, or not at all
         return ""
     for path in game_files(arguments):
-        from plyground.checks.passed import check_bounds, has_passed
+        from plyground.checks.passed_files import check_bounds, has_passed
 
         if not has_passed(path):
             how = command("check", path)

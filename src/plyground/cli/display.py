@@ -17,7 +17,7 @@ from rich.text import Text
 
 from plyground.cli.terminal import console
 from plyground.errors import counted
-from plyground.learners.short_lines import ShortLines, cluster_words, place
+from plyground.learners.progress_text import ShortLines, cluster_words, place
 
 METRICS = ("loss", "policy_loss", "train_loss", "td_error", "value_error", "gradient", "q", "kl", "entropy")
 LONGEST_BAR = 24

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plyground.cli.option_guesses import OF_TRAIN, nearest_option, plain_option
 from plyground.cli.words import is_game, is_run, newest_run, option, run_path
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 from plyground.learners import LEARNERS
 from plyground.runs.groups import RUNS
 from plyground.runs.settings import profile, profiles

@@ -22,7 +22,7 @@ from plyground.cli.help import HELP
 from plyground.cli.words import NUMBER, game_of_run, is_game, is_run, is_saved_game, run_path
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
-from plyground.games.spellings import game_name, unknown_game
+from plyground.games.typed_names import game_name, unknown_game
 from plyground.runs.groups import seed_runs, several_seeds
 
 DEFAULT_GAME = "connect_four"

@@ -25,7 +25,7 @@ from plyground.cli.words import (
     run_path,
 )
 from plyground.errors import InvalidValue, command, unknown
-from plyground.games.spellings import SPELLINGS, game_name
+from plyground.games.typed_names import SPELLINGS, game_name
 from plyground.learners import LEARNERS
 from plyground.runs.files import is_file
 from plyground.runs.settings import profiles

@@ -271,7 +271,7 @@ def check(
     from plyground.checks.allocations import allocations
     from plyground.checks.laws import compiled_sample, run_laws
     from plyground.checks.names import misspelt, undefined
-    from plyground.checks.passed import remember
+    from plyground.checks.passed_files import remember
     from plyground.checks.portrait import portray
 
     stop_at_once()

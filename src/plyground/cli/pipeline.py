@@ -20,7 +20,7 @@ from plyground.cli.terminal import say, say_command
 from plyground.cli.words import is_game, option
 from plyground.errors import InvalidValue, command
 from plyground.game import load
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 from plyground.learners import LEARNERS
 from plyground.learners.launch import next_free
 from plyground.runs.directory import steps_of

@@ -14,7 +14,7 @@ import uvicorn
 
 from plyground.cli.ctrl_c import interruptible
 from plyground.errors import InvalidValue
-from plyground.kernels.private import cache_folder, write_once
+from plyground.private_folder import cache_folder, write_once
 from plyground.web.app import make_app
 from plyground.web.catalogue import Catalogue
 from plyground.web.house import House

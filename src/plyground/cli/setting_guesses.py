@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from plyground.cli.option_guesses import SETTINGS_OF_AGENTS, plain_option
 from plyground.cli.words import ASSIGNED, is_game
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 from plyground.specs import join, split
 
 SETTINGS_OF_GAMES = {

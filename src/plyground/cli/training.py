@@ -21,7 +21,7 @@ from plyground.cli.words import is_game, option
 from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command, shorten
 from plyground.game import load
-from plyground.games.spellings import game_name, unknown_game
+from plyground.games.typed_names import game_name, unknown_game
 from plyground.learners import LEARNERS, find_learner
 from plyground.learners.config import resolve
 from plyground.learners.launch import new_run, next_free, versions

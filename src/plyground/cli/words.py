@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 from plyground.runs.files import is_file
 from plyground.runs.groups import RUNS, seed_runs
 from plyground.specs import split

@@ -29,8 +29,8 @@ from typing import Any
 
 from plyground.cluster.leftovers import MARK, new_folder, remove, remove_all
 from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten, shown_path
-from plyground.kernels.private import cache_folder, is_ours, write_once
 from plyground.kernels.threads import available
+from plyground.private_folder import cache_folder, is_ours, write_once
 from plyground.specs import exists, split
 
 LOOPBACK, OWN = "127.0.0.1", "ray_token"

@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from plyground.kernels.private import is_ours
+from plyground.private_folder import is_ours
 
 MARK = "PLYGROUND_CLUSTER"
 """the variable that names the folder"""

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import BrokenGame, shorten
 from plyground.games.dataset_format import DatasetFormat, plain_dataset
-from plyground.games.misspelt import questions
+from plyground.games.near_names import questions
 from plyground.games.records import state_type, without_padding
 from plyground.games.rng import Rng
 from plyground.games.signatures import misfit

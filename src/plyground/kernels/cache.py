@@ -36,7 +36,7 @@ import numpy as np
 from plyground.errors import BrokenGame, InvalidValue, plain_os_errors
 from plyground.games.interface import FILE_PREFIX, Function
 from plyground.kernels import slots
-from plyground.kernels.checked import FORMAT, copy_checked
+from plyground.kernels.damaged_cache import FORMAT, copy_checked
 from plyground.kernels.numba_internals import (
     NumbaExperimentalFeatureWarning,
     check_cache,
@@ -44,7 +44,7 @@ from plyground.kernels.numba_internals import (
     options_of,
     without_own_cache,
 )
-from plyground.kernels.private import cache_folder, make_folder, read_only_folders, temporary_folder
+from plyground.private_folder import cache_folder, make_folder, read_only_folders, temporary_folder
 
 SLOTS = re.compile(r"^from plyground\.kernels\.slots import (\([^)]+\)|.+)$", re.MULTILINE)
 IMPORTS = re.compile(r"^from (plyground\.[\w.]+) import", re.MULTILINE)

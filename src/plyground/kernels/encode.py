@@ -7,8 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.kernels.arrays import int64
+from plyground.kernels.no_refcounts import uncounted_loop
 from plyground.kernels.slots import seat, slot, write
-from plyground.kernels.uncounted import uncounted_loop
 
 Records = NDArray[np.void]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.kernels.no_refcounts import uncounted_loop
 from plyground.kernels.slots import evaluate
-from plyground.kernels.uncounted import uncounted_loop
 
 
 @uncounted_loop

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from plyground.kernels.no_refcounts import uncounted_loop
 from plyground.kernels.slots import mask
-from plyground.kernels.uncounted import uncounted_loop
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]

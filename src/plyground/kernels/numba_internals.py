@@ -28,7 +28,7 @@ from numba.core.errors import NumbaError as NumbaError
 from numba.core.errors import NumbaExperimentalFeatureWarning as NumbaExperimentalFeatureWarning
 from numba.core.registry import CPUDispatcher
 
-from plyground.kernels.checked import is_whole, sealed, warn
+from plyground.kernels.damaged_cache import is_whole, sealed, warn
 
 # ---- how functions are compiled ----
 

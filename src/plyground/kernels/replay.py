@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from plyground.games.bits import wrapping
 from plyground.games.rng import STEP, Rng, below, mix, uniform
 from plyground.kernels.arrays import NStepReturns, Plies, SampleShares
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Cursor = NDArray[np.uint64]  # [2] rows written so far, generator

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import Rng, below
 from plyground.kernels.arrays import Games, Step
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import (
     CHANCE,
     MAX_LEGAL,
@@ -30,7 +31,6 @@ from plyground.kernels.slots import (
     settle,
     transform,
 )
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import below, uniform
 from plyground.kernels.arrays import int32
+from plyground.kernels.no_refcounts import inner, uncounted_loop
 from plyground.kernels.slots import action_key, draw_of, draw_reward, effect_of, legal, play, seat, state_key
 from plyground.kernels.table import (
     ANY_STATE,
@@ -30,7 +31,6 @@ from plyground.kernels.table import (
     place_of,
     update,
 )
-from plyground.kernels.uncounted import inner, uncounted_loop
 
 
 @inner

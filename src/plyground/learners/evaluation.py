@@ -12,8 +12,8 @@ from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
 from plyground.games.rng import agent_seeds
-from plyground.learners.experience import cycle_statistics
 from plyground.learners.model import Model
+from plyground.learners.play_statistics import cycle_statistics
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SNAPSHOT, GameResults, opponent_shares
 from plyground.learners.state import TrainingState

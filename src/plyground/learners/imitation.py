@@ -34,7 +34,7 @@ from plyground.errors import InvalidValue, command
 from plyground.kernels.threads import available
 from plyground.learners.config import Bounds, Count, NetworkConfig, Share, Threads, check_bounds
 from plyground.learners.evaluation import Event
-from plyground.learners.lessons import (
+from plyground.learners.imitation_batches import (
     Examples,
     Lesson,
     Records,

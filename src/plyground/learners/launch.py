@@ -24,11 +24,11 @@ from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
 from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.game import Game
-from plyground.games.spellings import game_name
+from plyground.games.typed_names import game_name
 from plyground.learners import SETTINGS_MEANT, find_learner, training
 from plyground.learners.config import resolve
 from plyground.learners.evaluation import Event
-from plyground.learners.short_lines import ShortLines
+from plyground.learners.progress_text import ShortLines
 from plyground.runs import directory
 from plyground.runs.directory import Run
 from plyground.runs.groups import RUNS

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from plyground.games.interface import State
 from plyground.kernels.arrays import Judge
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import model_value, refresh
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 
 
 @uncounted_body

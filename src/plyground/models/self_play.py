@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import below, uniform
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import learn, legal, play, reset
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.models.judge import judged
 from plyground.models.training import Memory, Records, Settings
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.kernels.replay import TERMINATED
-from plyground.learners.experience import MAX_PLIES, quality, statistics_of
+from plyground.learners.play_statistics import MAX_PLIES, quality, statistics_of
 from plyground.runs.directory import REPLAY, Checkpoint, best_of, newest_whole, read_config, steps_of
 from plyground.runs.files import DamagedFile
 from plyground.runs.metrics import read_metrics

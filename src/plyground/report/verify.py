@@ -25,7 +25,7 @@ from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
 from plyground.learners.evaluation import OPENINGS_SEED
-from plyground.learners.lessons import KS, Examples, Records, mean_measures, read_held_out
+from plyground.learners.imitation_batches import KS, Examples, Records, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
 from plyground.runs import files
 from plyground.runs.directory import read_config

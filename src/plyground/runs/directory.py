@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.errors import InvalidValue, command, plain_os_errors, shorten
 from plyground.game import Game, load
-from plyground.kernels.private import make_folder, open_private
+from plyground.private_folder import make_folder, open_private
 from plyground.runs import files, trust
 from plyground.runs.files import DamagedFile
 from plyground.runs.groups import nearest_run, seed_runs, several_seeds

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from plyground.errors import Error, InvalidValue, plain_os_errors, shorten, shown_path
-from plyground.kernels.private import open_private
-from plyground.kernels.private import sync_folder as sync_folder  # for those who write files
+from plyground.private_folder import open_private
+from plyground.private_folder import sync_folder as sync_folder  # for those who write files
 
 
 class DamagedFile(Error):

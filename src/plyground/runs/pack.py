@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, plain_os_errors, shorten
-from plyground.kernels.private import make_folder, open_private
+from plyground.private_folder import make_folder, open_private
 from plyground.runs.directory import REPLAY, best_of, check_trusted, create, find_checkpoint, read_config, steps_of
 from plyground.runs.files import is_file
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.errors import InvalidValue, install
-from plyground.kernels.private import make_folder
+from plyground.private_folder import make_folder
 from plyground.runs.directory import read_config
 from plyground.runs.metrics import Line, RunMetrics, read_metrics
 

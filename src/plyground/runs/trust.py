@@ -32,7 +32,7 @@ from typing import Any, cast
 
 from plyground import specs
 from plyground.errors import Error, InvalidText, InvalidValue, shorten
-from plyground.kernels.private import cache_folder, is_ours, make_folder, secret
+from plyground.private_folder import cache_folder, is_ours, make_folder, secret
 from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
 from plyground.runs.settings import read_toml
 

@@ -32,6 +32,7 @@ from plyground.games.bits import wrapping
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, mix
 from plyground.kernels.arrays import int64
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import (
     can_win,
     in_check,
@@ -46,7 +47,6 @@ from plyground.kernels.slots import (
     transposition_key,
     update,
 )
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.arrays import WIN, Records
 from plyground.search.deepening_arrays import Limits, Memory, Stack
 

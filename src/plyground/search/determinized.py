@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from plyground.games.interface import RUNNING, State, value_for
 from plyground.games.rng import STEP, below, mix, next_bits
 from plyground.kernels.arrays import int32
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import STATE, choose, determinize, evaluate, legal, play, score, seat
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.search.determinized_arrays import DETERMINIZED, ROLLOUT, ROOT, FlatSearch
 from plyground.search.tree_arrays import OPEN, SCRIPTED, Records, Result, Rngs, Settings
 

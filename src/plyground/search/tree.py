@@ -17,8 +17,8 @@ import numpy as np
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
 from plyground.kernels.arrays import Judge, int32, int64
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import STATE, choose, legal, play, play_head, seat
-from plyground.kernels.uncounted import uncounted_body, uncounted_loop
 from plyground.models.judge import judged
 from plyground.search.tree_arrays import (
     DRAWN,

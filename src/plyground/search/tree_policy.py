@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from plyground.games.rng import Rng, uniform
-from plyground.kernels.uncounted import uncounted_body
+from plyground.kernels.no_refcounts import uncounted_body
 from plyground.search.tree_arrays import TOP, Ints, Settings, Trees, Whole
 
 LEAST = 1e-12  # a prior has a logarithm

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from plyground.games.interface import State
-from plyground.kernels.uncounted import uncounted_body
+from plyground.kernels.no_refcounts import uncounted_body
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, TOP, WON, Result, Settings, Trees, Whole
 from plyground.search.tree_policy import NOTHING, completed_scale, improve_policy, mixed_value
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plyground.kernels.uncounted import uncounted_body
+from plyground.kernels.no_refcounts import uncounted_body
 from plyground.search.tree_arrays import NONE, OPEN, TOP, Ints, Trees, Whole, Words
 
 

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from plyground.errors import InvalidValue, counted, plain_os_errors, shorten, unknown
-from plyground.kernels.private import cache_folder, make_folder
+from plyground.private_folder import cache_folder, make_folder
 from plyground.runs import files
 from plyground.web.messages import TableInfo
 from plyground.web.requests import Text

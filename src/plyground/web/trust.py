@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plyground.kernels.private import cache_folder, secret
+from plyground.private_folder import cache_folder, secret
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NO_TOKEN = "open the address with the token that the server has printed"  # noqa: S105

@@ -26,7 +26,7 @@ import msgspec
 from plyground import specs
 from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, make, why_it_gives_up
 from plyground.agents.turns import Turn
-from plyground.checks.places import fault_of_file
+from plyground.checks.fault_lines import fault_of_file
 from plyground.errors import Error
 from plyground.kernels.numba_internals import NumbaError
 from plyground.web import host, thinking

@@ -23,7 +23,7 @@ import msgspec
 
 from plyground import specs
 from plyground.agents.turns import Turn
-from plyground.checks.passed import has_passed
+from plyground.checks.passed_files import has_passed
 from plyground.errors import Error
 from plyground.game import Game
 from plyground.web import worker

@@ -23,8 +23,8 @@ from torch import Tensor, nn
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, plain_os_errors
-from plyground.kernels.private import open_private
 from plyground.networks import Network, Valued, entropy, masked
+from plyground.private_folder import open_private
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.runs.files import DamagedFile

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import JIT
 from plyground.game import module_of_file
-from plyground.kernels import checked
+from plyground.kernels import damaged_cache
 from plyground.kernels.cache import _run, _write, fingerprint
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once, pytest.mark.skipif(not JIT, reason="the compiler is off")]
@@ -159,7 +159,7 @@ class Bomb:
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 def test_a_file_that_others_can_write_is_not_executed(folder: Path, ending: str) -> None:
     path, bomb = cached(folder, ending), pickle.dumps(Bomb())
-    path.write_bytes(bomb + checked._sum(path, bomb))
+    path.write_bytes(bomb + damaged_cache._sum(path, bomb))
     path.chmod(0o666)
     assert hits(folder) == 0
     assert not Path(__file__).with_name("exploded").exists()
@@ -185,7 +185,7 @@ def test_a_full_disk_costs_only_the_file(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    checked.warn.cache_clear()
+    damaged_cache.warn.cache_clear()
     monkeypatch.setattr(os, "fchmod", full)
     assert hits(tmp_path) == 0
     assert "compiled code cannot be kept: No space left on device" in caplog.text

@@ -12,7 +12,7 @@ from pathlib import Path
 import numba
 
 from plyground import __version__
-from plyground.kernels.private import cache_folder, make_folder
+from plyground.private_folder import cache_folder, make_folder
 
 
 def has_passed(path: Path) -> bool:

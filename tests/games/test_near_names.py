@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plyground.games.misspelt import questions
+from plyground.games.near_names import questions
 
 
 def test_names_are_asked_about_by_kind_and_with_their_lines(tmp_path: Path) -> None:

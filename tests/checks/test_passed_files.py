@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plyground.checks import passed
-from plyground.checks.passed import has_passed, remember
+from plyground.checks import passed_files
+from plyground.checks.passed_files import has_passed, remember
 
 pytestmark = pytest.mark.once
 
@@ -27,6 +27,6 @@ def test_a_file_has_passed_until_it_changes(tmp_path: Path, monkeypatch: pytest.
 
 def test_where_nothing_can_be_written_nothing_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cache").write_text("a file where a folder should be")
-    monkeypatch.setattr(passed, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(passed_files, "cache_folder", lambda: tmp_path / "cache")
     remember(Path(__file__))
     assert not has_passed(Path(__file__))

@@ -8,7 +8,7 @@ import torch
 
 import plyground as pg
 from plyground.backend.games import on_device
-from plyground.learners.experience import cycle_statistics, quality, statistics
+from plyground.learners.play_statistics import cycle_statistics, quality, statistics
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import GameResults, Transition
 

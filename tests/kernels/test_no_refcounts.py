@@ -11,7 +11,7 @@ from numba import njit
 
 import plyground as pg
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.uncounted import inner
+from plyground.kernels.no_refcounts import inner
 
 pytestmark = pytest.mark.compiled
 

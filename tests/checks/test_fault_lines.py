@@ -9,7 +9,7 @@ import pytest
 import plyground as pg
 from conftest import JIT, ROOT
 from plyground.checks import laws
-from plyground.checks.places import place_in_python, place_of, place_of_name
+from plyground.checks.fault_lines import place_in_python, place_of, place_of_name
 from plyground.errors import BrokenGame
 
 pytestmark = pytest.mark.once

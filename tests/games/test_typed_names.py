@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import plyground as pg
-from plyground.games.spellings import game_name, unknown_game
+from plyground.games.typed_names import game_name, unknown_game
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from plyground.kernels.private import is_ours
+from plyground.private_folder import is_ours
 
 HASH = hashlib.sha256().digest_size
 FORMAT = 2  # of the files, part of every fingerprint: two versions with one cache folder do not replace each other's

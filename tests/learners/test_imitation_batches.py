@@ -14,7 +14,7 @@ import torch
 import plyground as pg
 from plyground.agents.teacher import UNIT
 from plyground.backend.view import View
-from plyground.learners.lessons import (
+from plyground.learners.imitation_batches import (
     Examples,
     action_values,
     held_out_of,

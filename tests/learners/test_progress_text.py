@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plyground.learners.short_lines import ShortLines
+from plyground.learners.progress_text import ShortLines
 
 CYCLE = {"event": "cycle", "cycle": 1, "cycles": 2, "games": 1, "seconds": {"total": 3.2}, "illegal_moves": 0}
 EVALUATION = {"event": "evaluation", "cycle": 1, "cycles": 2, "eval_opponents": {"random": {"score": 0.8}}}
