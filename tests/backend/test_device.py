@@ -23,8 +23,9 @@ GPU_TESTS = [str(TESTS / path) for path in ("backend", "learners/test_gpu.py", "
 
 
 def test_the_kernels_do_the_same_when_numba_simulates_the_gpu() -> None:
-    """The tests beside this one and the learners', with numba's simulation in the GPU's place, not compiled."""
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+    """The tests beside this one and the learners', with numba's simulation in the GPU's place, not compiled. Memory is
+    overwritten when it is freed: a kernel's array, which owns none, must not outlive its tensor."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1", "MALLOC_PERTURB_": "165"}
     command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "gpu", *GPU_TESTS]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -10,6 +10,7 @@ slowly, in the CPU's memory: for tests.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import importlib.util
 import math
@@ -438,8 +439,9 @@ def _simulated(value: Any) -> Any:
 
 def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     assert tensor.is_contiguous()
-    if SIMULATED:
-        return Torch().view(tensor, shape, dtype)
+    if SIMULATED:  # as on a GPU, the array does not keep the tensor's memory alive
+        memory = (ctypes.c_uint8 * (math.prod(shape) * np.dtype(dtype).itemsize)).from_address(tensor.data_ptr())
+        return np.frombuffer(memory, dtype).reshape(shape)
     return _wrapped_array(tensor.data_ptr(), shape, np.dtype(dtype))
 
 

@@ -116,9 +116,14 @@ class DeviceGame:
         return math.gcd(self.rules.STATE.alignment, self.rules.HEAD.itemsize)
 
     @functools.cached_property
+    def fresh_state(self) -> Array:
+        """[1] `Game.fresh` on the device."""
+        return self.from_records(self.game.fresh)
+
+    @property
     def fresh(self) -> Any:
-        """[1, SIZE] `Game.fresh` in the words that kernels copy."""
-        return self.words(self.from_records(self.game.fresh), self.rules.STATE.alignment)
+        """[1, SIZE] the same memory in the words that kernels copy: on a GPU this array keeps no memory alive."""
+        return self.words(self.fresh_state, self.rules.STATE.alignment)
 
     def games(self, states: Array, next_states: Array, rngs: Array, plies: Array) -> Games:
         """The arrays of N games as kernels take them, the same memory: states, heads of the states that the last
