@@ -77,8 +77,9 @@ def gpu(word: str, network: str, games: int, simulations: int) -> None:
 
     from plyground.backend.graph import repeatable
     from plyground.backend.view import View
+    from plyground.models.network import NetworkEvaluator
     from plyground.networks import make_network
-    from plyground.search.network_search import NetworkEvaluator, NetworkSearch
+    from plyground.search.network_search import NetworkSearch
 
     game = pg.load(word)
     view = View(game, "", device="cuda")

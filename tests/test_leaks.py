@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import plyground as pg
 from conftest import JIT, TINY
 from plyground.agents.agent import known, make
-from plyground.agents.tabular import rule_of
 from plyground.games.rng import seeds
 from plyground.learners import LEARNERS
+from plyground.models.table import rule_of
 from plyground.play import typed
 from plyground.play.session import Session
 from plyground.tables import Table

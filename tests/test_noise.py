@@ -13,11 +13,12 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from noise import noise
-from plyground.agents.tabular import TableAgent, rule_of
+from plyground.agents.tabular import TableAgent
 from plyground.arena.match import play_match
 from plyground.learners import LEARNERS
 from plyground.learners.imitation import Imitation
 from plyground.learners.training import train
+from plyground.models.table import TableModel, rule_of
 from plyground.runs.directory import HELD_OUT
 from plyground.tables import Table
 from plyground.teaching.collect import Collect, collect
@@ -88,7 +89,9 @@ def test_a_table_of_exact_keys_is_the_same_in_noise(connect_four: pg.Game) -> No
             table.learn(games, rule, updates, scratch)
             ended = batch.step(games.actions).terminated
             table.end_games(np.flatnonzero(ended), batch.next_states["outcome"][ended], rule, updates)
-        match = play_match(connect_four, TableAgent(table, rule), pg.agent("random", connect_four), 60, seed=3)
+        match = play_match(
+            connect_four, TableAgent(TableModel(table, rule)), pg.agent("random", connect_four), 60, seed=3
+        )
         return {name: array.tobytes() for name, array in table.state().items()} | {"match": match.scores.tobytes()}
 
     assert_same(results)

@@ -35,8 +35,11 @@ class Table:
 
     def __init__(self, game: Game, key: str = "") -> None:
         self.game, self.key = game, pick_key(game.rules, key)
-        self.kernels = _kernels(self.key, game.rules.module, game.label)
         self.entries = _room(ROOM, self.key.words)
+
+    @functools.cached_property
+    def kernels(self) -> Any:
+        return _kernels(self.key, self.game.rules.module, self.game.label)
 
     def __len__(self) -> int:
         return int(self.entries.size[0])
@@ -96,11 +99,14 @@ class Table:
         keys = self.state()["keys"]
         return (keys[:, -1] != NOTHING) & (keys[:, :-1] != ANY_STATE).any(axis=1)
 
-    def choose(self, states: Records, rngs: Rngs, rule: Rule, entries: Entries, scratch: Scratch) -> Ints:
-        """[N] the actions that an agent with these entries chooses; `scratch` then describes the last state."""
+    def choose(
+        self, states: Records, rngs: Rngs, rule: Rule, entries: Entries, scratch: Scratch
+    ) -> tuple[Ints, NDArray[np.float64]]:
+        """[N] the actions that an agent with these entries chooses, and [N] the highest value of any action there;
+        `scratch` then describes the last state."""
         games = self.games(states, np.arange(len(states)), rngs, np.empty(len(states), np.int32))
         self.kernels.act_all(games, entries, rule, False, self.updates(0), scratch)
-        return games.actions
+        return games.actions, games.values
 
     def learn(self, games: Games, rule: Rule, updates: Updates, scratch: Scratch) -> None:
         """Choose an action in each of the games, and update the value of the seat's action before it."""
@@ -116,7 +122,7 @@ class Table:
 
     def games(self, states: Records, rows: Longs, rngs: Rngs, actions: Ints) -> Games:
         """The games [N] and the rows [R] to act in; actions [N] is written."""
-        return Games(states, self.records(states), rows, rngs, actions)
+        return Games(states, self.records(states), rows, rngs, actions, np.zeros(len(states)))
 
     def records(self, states: Records) -> NDArray[np.uint8]:
         """[N, bytes] the heads of states, as bytes."""

@@ -17,6 +17,7 @@ from plyground.backend.view import View
 from plyground.learners import training
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN, DQNLearner
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.fingerprints import notice
@@ -90,14 +91,14 @@ def test_an_encoder_that_turns_actions() -> None:
 
 def test_an_agent_without_states_has_no_actions(connect_four: pg.Game) -> None:
     view = View(connect_four, "")
-    agent = NetworkAgent(view, make_network("8", view.shape, view.outputs))
+    agent = NetworkAgent(NetworkModel(view, make_network("8", view.shape, view.outputs)))
     assert agent.act(pg.Batch(connect_four, 3).states[:0], np.zeros(0, np.uint64)).shape == (0,)
 
 
 @pytest.mark.parametrize("word", ["16", "16+value"])
 def test_a_network_tells_its_policy_and_its_values(connect_four: pg.Game, word: str) -> None:
     view = View(connect_four, "planes")
-    agent = NetworkAgent(view, make_network(word, view.shape, view.outputs))
+    agent = NetworkAgent(NetworkModel(view, make_network(word, view.shape, view.outputs)))
     position = connect_four.position("1111112")  # column 1 is full
     found = position.analyse(agent)
     assert [move.action for move in sorted(found.moves, key=lambda move: move.action)] == position.legal()

@@ -9,8 +9,9 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.tabular import TableAgent, identity, rule_of
+from plyground.agents.tabular import TableAgent
 from plyground.learners.tabular import Tabular
+from plyground.models.table import TableModel, rule_of
 from plyground.tables import Table
 
 CONFIG = Tabular(game=str(ROOT / "examples" / "three_in_a_row.py"), alpha=0.4, alpha_final=0.2, epsilon=0.5)
@@ -38,7 +39,7 @@ def test_scores_become_rewards_by_their_logarithm_or_as_they_are() -> None:
 def test_an_agent_plays_the_action_with_the_highest_value() -> None:
     game = pg.load(CONFIG.game)
     table = Table(game)
-    agent, position = TableAgent(table, rule_of(asdict(CONFIG), KEY)), game.start()
+    agent, position = TableAgent(TableModel(table, rule_of(asdict(CONFIG), KEY))), game.start()
     wanted = position.action("b2")
     states = game.heads(position.states).view(np.uint8)
     size = -(-len(states) // 8)
@@ -48,4 +49,4 @@ def test_an_agent_plays_the_action_with_the_highest_value() -> None:
     table.load_state({"keys": key[None], "values": np.ones(1, np.float32), "visits": np.full(1, 5, np.uint32)})
     for seed in range(5):
         assert agent.act(position.states.copy(), np.array([seed], np.uint64)).tolist() == [wanted]
-    assert identity(table) == {"game": str(game), "key": "exact-v1"}
+    assert agent.model.identity == {"game": str(game), "key": "exact-v1"}

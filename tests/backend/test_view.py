@@ -10,6 +10,7 @@ import plyground as pg
 from plyground.agents.network import NetworkAgent
 from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 
 PLIES = 7
@@ -54,7 +55,7 @@ def test_records_are_seen_like_rows_of_bytes(word: str, device: str) -> None:
     if device == "cpu":
         assert np.shares_memory(rows.numpy(), arrays.states)
     network = make_network("8", view.shape, view.outputs).to(view.device)
-    agent = NetworkAgent(view, network)
+    agent = NetworkAgent(NetworkModel(view, network))
     assert agent.choose(tensors.states, torch.zeros(5)).tolist() == agent.act(arrays.states, arrays.rngs).tolist()
 
 

@@ -12,16 +12,15 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents import tabular
-from plyground.agents.network import identity
 from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
+from plyground.models.network import NetworkModel
+from plyground.models.table import of_config
 from plyground.networks import make_network
 from plyground.runs.directory import create
-from plyground.tables import Table
 
 pytestmark = pytest.mark.peers
 onnx: Any = pytest.importorskip("onnx")
@@ -50,7 +49,7 @@ def new_run(folder: Path, game: str, encoder: str, network: str, dueling: bool) 
     config = {"learner": "dqn", "game": game, "encoder": str(view.encoder), "network": network}
     with create(folder, {**config, "outputs": view.outputs, "dueling": dueling}) as run:
         weights = {name: values.numpy() for name, values in made.state_dict().items()}
-        run.save(1, identity(view, network, dueling), {"network": weights}, {})
+        run.save(1, NetworkModel(view, made, network, dueling).identity, {"network": weights}, {})
     return folder
 
 
@@ -104,9 +103,9 @@ def test_a_table_is_refused(tmp_path: Path) -> None:
     from plyground.interop.onnx import export
 
     config = resolve(LEARNERS["tabular"].config(game="sequence"))
-    table = Table(pg.load("sequence"), config.key)
+    table = of_config(vars(config), pg.load("sequence"))
     with create(tmp_path / "run", {"learner": "tabular", **vars(config)}) as run:
-        run.save(2, tabular.identity(table), {"table": table.state()}, {})
+        run.save(2, table.identity, {"table": table.state()}, {})
     with pytest.raises(InvalidValue, match="has learned a table"):
         export(tmp_path / "run", tmp_path / "a.onnx")
 

@@ -30,9 +30,10 @@ from plyground.learners.alphazero import (
 )
 from plyground.learners.config import resolve
 from plyground.learners.training import save, train
+from plyground.models.network import NetworkEvaluator
 from plyground.networks import log_probabilities
 from plyground.runs.directory import create, newest_whole
-from plyground.search.network_search import NetworkEvaluator, NetworkSearch, search_records
+from plyground.search.network_search import NetworkSearch, search_records
 from plyground.search.tree_arrays import OPEN
 from plyground.search.tree_config import SearchConfig
 from resumed import after_steps, begin, check_resume, silent

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import plyground as pg
 from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.learners.evaluation import (
     OPENINGS_SEED,
-    cycle_progress,
+    SelfPlayCycle,
     evaluate,
     evaluate_in_matches,
     notation,
@@ -155,6 +155,12 @@ def test_a_summary_says_how_full_the_buffer_is() -> None:
 
 
 def test_a_cycle_of_seconds_ends_with_the_runs_clock() -> None:
-    config = SimpleNamespace(games_per_cycle=0, seconds_per_cycle=4.0)
-    assert cycle_progress(config, TrainingState(cycle=2, seconds=11.0), games=0) == 0.75
-    assert cycle_progress(SimpleNamespace(games_per_cycle=50, seconds_per_cycle=4.0), TrainingState(), games=20) == 0.4
+    def progress(games: int, seconds: float, state: TrainingState, played: int) -> float:
+        config, results = (
+            SimpleNamespace(games_per_cycle=games, seconds_per_cycle=seconds),
+            SimpleNamespace(games=played),
+        )
+        return SelfPlayCycle(config, state, cast(Any, None), cast(Any, results), dict, str).progress()
+
+    assert progress(0, 4.0, TrainingState(cycle=2, seconds=11.0), 0) == 0.75
+    assert progress(50, 4.0, TrainingState(), 20) == 0.4

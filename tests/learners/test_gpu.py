@@ -32,6 +32,7 @@ from plyground.learners.imitation_batches import Examples
 from plyground.learners.ppo import PPO, PPOLearner
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.runs.directory import create, newest_whole
 from plyground.teaching.lines import Lines
@@ -331,7 +332,7 @@ def test_a_view_of_states_on_the_gpu_is_that_of_the_cpu(spec: str) -> None:
     assert outputs.tolist() == here.output_of(cpu.states, actions).tolist()
     assert there.action_of(gpu.states, outputs).tolist() == actions.tolist()
     network = make_network("8", there.shape, there.outputs).to(there.device)
-    agent, records = NetworkAgent(there, network), cpu.on.to_records(cpu.states)
+    agent, records = NetworkAgent(NetworkModel(there, network)), cpu.on.to_records(cpu.states)
     chosen = agent.choose(gpu.states, torch.zeros(3, device=there.device))
     assert chosen.tolist() == agent.act(records, np.zeros(3, np.uint64)).tolist()
     assert there.legal(gpu.states).gather(1, outputs[:, None]).all()

@@ -25,7 +25,6 @@ from plyground.learners.alphazero import AlphaZero
 from plyground.learners.config import resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
-from plyground.learners.model import Model
 from plyground.learners.selfplay import GameResults
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import progress, save
@@ -200,8 +199,7 @@ def end_cycle(learner: Any) -> None:
         learner.cycle.end()
     else:
         results_of(learner).clear()
-        if isinstance(learner.model, Model):
-            learner.model.take_snapshot(learner.state.cycle)
+        learner.model.end_cycle(learner.state.cycle)
         learner.model.keep_best()
 
 
@@ -240,14 +238,14 @@ def test_the_walk_finds_what_matters() -> None:
         name: set(values_of(new_learner(resolve(CONFIGS[name])))) for name in ("dqn, everything", "ppo", "tabular")
     }
     for path in (
-        "learner.model.network.head.value.weight", "learner.target_network.head.value.weight", "learner.rng",
+        "learner.model.present.network.head.value.weight", "learner.target_network.head.value.weight", "learner.rng",
         "learner.games.batch.rngs", "learner.games.batch.states", "learner.games.batch.plies", "learner.games.side",
         "learner.replay.cursor", "learner.replay._time", "learner.replay.tree.tree", "learner.replay.max_priority",
         "learner.state.step", "learner.state.updates_due", "learner.model.optimizer.param_groups.0.lr",
     ):  # fmt: skip
         assert path in found["dqn, everything"], path
     assert {"learner.rollout.log_probs", "learner.rollout.values"} <= found["ppo"]
-    assert {"learner.pending.rewards", "learner.played", "learner.model.best.values"} <= found["tabular"]
+    assert {"learner.pending.rewards", "learner.played", "learner.model.best.then.values"} <= found["tabular"]
 
 
 @pytest.mark.parametrize(

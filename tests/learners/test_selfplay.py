@@ -26,6 +26,7 @@ from plyground.learners.selfplay import (
     Transition,
     opponent_shares,
 )
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 
 
@@ -121,7 +122,7 @@ def test_runs_whose_opponents_drew_from_the_games_go_on(connect_four: pg.Game) -
 
 def test_snapshots_answer_each_in_its_own_rows(connect_four: pg.Game) -> None:
     view = View(connect_four, "")
-    agents = [NetworkAgent(view, make_network("8", view.shape, view.outputs)) for _ in range(2)]
+    agents = [NetworkAgent(NetworkModel(view, make_network("8", view.shape, view.outputs))) for _ in range(2)]
     for column, agent in enumerate(agents):
         with torch.no_grad():
             for each in agent.network.parameters():

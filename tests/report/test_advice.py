@@ -10,6 +10,9 @@ import pytest
 from plyground.report.advice import advice
 from plyground.runs.metrics import RunMetrics
 
+NETWORK = {"network": "16", "encoder": "planes-v1", "outputs": 7}
+TABLE = {"key": "exact-v1"}
+
 
 def score(value: float) -> dict[str, float]:
     return {"score": value, "low": value - 0.1, "high": value + 0.1}
@@ -38,22 +41,22 @@ STEADY = [evaluation(step, best=step) for step in (1, 2, 3, 4)]
 @pytest.mark.parametrize(
     ("config", "last", "evaluations", "scores", "wanted"),
     [
-        ({"network": "16"}, {}, [], {"random": 0.5}, "loses points to random (50%): more cycles"),
-        ({}, {}, [], {"random": 0.5}, "a higher alpha, or another key"),
+        (NETWORK, {}, [], {"random": 0.5}, "loses points to random (50%): more cycles"),
+        (TABLE, {}, [], {"random": 0.5}, "a higher alpha, or another key"),
         ({}, {"truncated": 0.6}, [], {"random": 0.95}, "60% of its games were truncated: raise max_plies"),
         ({"opening_plies": 7}, {"distinct": 0.4}, [], {"random": 0.95}, "only 40% of its positions were distinct"),
         ({}, {}, [], {"random": 0.99, "greedy": 0.98}, "name harder ones"),
         ({"target_kl": 0.03}, {"kl": 0.05}, [], {"random": 0.95}, "at a KL of 0.050: raise target_kl (0.03)"),
         ({"entropy_coef": 0.1}, {"entropy": 0.02}, [], {"random": 0.95}, "hardly explores (entropy 0.02)"),
         ({}, {}, [evaluation(3, 3, 0.7)], {"random": 0.95}, "train longer: it still scored 70% against"),
-        ({"network": "16"}, {}, FALLEN, {"random": 0.95}, "evaluation 2 of 4 found its best version"),
+        (NETWORK, {}, FALLEN, {"random": 0.95}, "evaluation 2 of 4 found its best version"),
         ({"opponents": ["1 self"]}, {}, [evaluation(3, 3, win_in_1=0.75)], {"random": 0.95, "greedy": 0.3},
          "it misses 25% of wins in one move"),
-        ({"network": "16"}, {}, STEADY, {"random": 0.95}, "it no longer gains (50% against its best): a wider network"),
-        ({"network": "16"}, {}, [], {"random": 0.95}, "a wider network than 16"),
-        ({"network": "16"}, {"seconds": {"total": 58.7}}, STEADY, {"random": 0.95, "greedy": 0.26},
+        (NETWORK, {}, STEADY, {"random": 0.95}, "it no longer gains (50% against its best): a wider network"),
+        (NETWORK, {}, [], {"random": 0.95}, "a wider network than 16"),
+        (NETWORK, {"seconds": {"total": 58.7}}, STEADY, {"random": 0.95, "greedy": 0.26},
          "train longer: it has 26% against greedy after only 59 s"),
-        ({"network": "16"}, {"seconds": {"total": 7200.0}}, STEADY, {"random": 0.95}, "it no longer gains"),
+        (NETWORK, {"seconds": {"total": 7200.0}}, STEADY, {"random": 0.95}, "it no longer gains"),
     ],
 )  # fmt: skip
 def test_each_number_that_stands_out_is_named(
@@ -95,4 +98,4 @@ def test_a_score_that_still_rises_is_named(scores: list[float], wanted: str) -> 
 
 
 def test_a_run_without_cycles_is_advised_too() -> None:
-    assert advice({"network": "16"}, measured(), {}) == ["a wider network than 16, or more cycles"]
+    assert advice(NETWORK, measured(), {}) == ["a wider network than 16, or more cycles"]

@@ -12,19 +12,18 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents import network, tabular
 from plyground.agents.agent import load_run
 from plyground.backend.view import View
 from plyground.errors import Error, InvalidValue
 from plyground.learners import LEARNERS
 from plyground.learners.config import resolve
-from plyground.networks import make_network
+from plyground.models.network import NetworkModel
+from plyground.models.table import of_config
 from plyground.report.publish import publish, without_folders
 from plyground.report.run import write_report
 from plyground.runs.directory import create, find_checkpoint
 from plyground.runs.files import DamagedFile
 from plyground.runs.trust import Untrusted
-from plyground.tables import Table
 
 pytestmark = pytest.mark.once
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -33,22 +32,20 @@ ROW = str(ROOT / "examples" / "three_in_a_row.py")
 def network_run(folder: Path, **more: Any) -> Path:
     """A run with random weights on a game that is a file."""
     torch.manual_seed(0)
-    view = View(pg.load(ROW), "planes-v1")
-    weights = make_network("8", view.shape, view.outputs).state_dict()
+    model = NetworkModel.make(View(pg.load(ROW), "planes-v1"), "8")
     config = {"learner": "dqn", "game": ROW, "encoder": "planes-v1", "network": "8", "outputs": 9, "seed": 3, **more}
     with create(folder, config) as run:
-        arrays = {name: values.numpy() for name, values in weights.items()}
-        run.save(7, network.identity(view, "8"), {"network": arrays}, {})
+        run.save(7, model.identity, {"network": model.state()}, {})
     return folder
 
 
 def table_run(folder: Path) -> Path:
     """A run with an empty table."""
     config = resolve(LEARNERS["tabular"].config(game=ROW))
-    table = Table(pg.load(ROW), config.key)
+    table = of_config(vars(config), pg.load(ROW))
     settings = {"learner": "tabular", **vars(config), "eval_opponents": ["random"]}
     with create(folder, settings) as run:
-        run.save(2, tabular.identity(table), {"table": table.state()}, {})
+        run.save(2, table.identity, {"table": table.state()}, {})
     return folder
 
 

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import load_run
 from plyground.learners.evaluation import evaluate
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report import run as report
 from plyground.report import table
+from plyground.runs.metrics import read_metrics
 from plyground.runs.settings import to_toml
 from resumed import begin, silent
 
@@ -103,16 +103,17 @@ def test_a_run_with_a_table_has_six_pictures(tmp_path: Path, drawn: list[Figure]
     assert len(drawn[1].axes) == 2, "two runs are compared by their curves"
 
 
-def test_a_report_says_that_the_best_table_is_the_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_says_that_nothing_later_was_better_than_the_beginning(tmp_path: Path) -> None:
     game = pg.load(str(ROOT / "examples" / "three_in_a_row.py"))
     config = Tabular(game=str(game.full), cycles=1, games_per_cycle=20, num_envs=4, eval_games=2)
     learner, run = begin(tmp_path / "run", config)
     with run:
         train(learner, run, silent)
-    assert report._empty_table(run.path, load_run(str(run.path), None, "last")) == []
-    (text,) = report._empty_table(run.path, load_run(str(run.path), None, "0"))
-    assert "The best checkpoint is the empty table" in text
-    assert f"has {len(learner.table):,} entries and plays as `run:{run.path},checkpoint=last`" in text
+    metrics = read_metrics(run.path)
+    assert report._no_better_than_the_first(run.path, metrics, {"step": 5}) == []
+    (text,) = report._no_better_than_the_first(run.path, metrics, {"step": 0})
+    assert "from before the first update" in text
+    assert f"plays as `run:{run.path},checkpoint=last`" in text
 
 
 def test_a_report_says_how_many_draws_are_truncated_games() -> None:

@@ -11,10 +11,11 @@ import pytest
 import torch
 
 import plyground as pg
-from plyground.agents.network import NetworkAgent, identity
+from plyground.agents.network import NetworkAgent
 from plyground.arena.match import Match
 from plyground.backend.view import View
 from plyground.errors import Error
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.report.verify import AFTER, BEFORE, TUNED, Stage, on_held_out, page, save_picture, stages_of, verify
 from plyground.runs.directory import create
@@ -29,7 +30,7 @@ FOUR = Collect(game="connect_four", games=6, opening_plies=4, threads=1)
 def agent_of(game: pg.Game, seed: int) -> NetworkAgent:
     torch.manual_seed(seed)
     view = View(game, "planes-v1")
-    return NetworkAgent(view, make_network("8", view.shape, view.outputs))
+    return NetworkAgent(NetworkModel(view, make_network("8", view.shape, view.outputs)))
 
 
 def run_of(path: Path, agents: dict[int, NetworkAgent], best: int, **config: str) -> Path:
@@ -38,7 +39,7 @@ def run_of(path: Path, agents: dict[int, NetworkAgent], best: int, **config: str
     with create(path, own) as run:
         for step, agent in agents.items():
             tensors = {name: values.numpy() for name, values in agent.network.state_dict().items()}
-            run.save(step, identity(agent.view, "8"), {"network": tensors}, {})
+            run.save(step, NetworkModel(agent.view, agent.network, "8").identity, {"network": tensors}, {})
         run.write("best.json", json.dumps({"step": best}))
     return path
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,11 @@ import plyground as pg
 from conftest import ROOT
 from forged import rewrite
 from plyground.errors import Error
-from plyground.games.table_key import pick_key
+from plyground.learners import LEARNERS
+from plyground.models.table import of_config
 from plyground.runs import directory, files
 from plyground.runs.directory import create, find_checkpoint, newest_whole, open_run, steps_of
-from plyground.runs.fingerprints import of_table
+from plyground.runs.fingerprints import of_model
 from runs_groups import IDENTITY, groups
 from runs_on_disk import read_records
 
@@ -236,9 +238,10 @@ def test_a_run_stamps_its_checkpoints_with_the_code_of_its_start(tmp_path: Path)
     path = tmp_path / "game.py"
     path.write_text(EXAMPLE.read_text())
     game = pg.load(path)
-    with create(tmp_path / "run", {"game": game.full, "key": "exact-v1"}) as run:
+    table = {**asdict(LEARNERS["tabular"].config()), "game": game.full, "key": "exact-v1"}
+    with create(tmp_path / "run", table) as run:
         first = run.save(1, IDENTITY, groups(), {})
-        assert first.fingerprints == of_table(game, pick_key(game.rules, "exact-v1"))
+        assert first.fingerprints == of_model(of_config(table, game))
         path.write_text(EXAMPLE.read_text().replace('["outcome"] = DRAW', '["outcome"] = FIRST_WINS'))
         assert run.save(2, IDENTITY, groups(), {}).fingerprints == first.fingerprints, "this process runs the old rules"
     with open_run(run.path) as again, pytest.raises(Error, match="the rules of connect_four have changed"):

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 import plyground as pg
-from plyground.games.table_key import pick_key
+from plyground.backend.view import View
+from plyground.games.encoder import Encoder
+from plyground.games.table_key import TableKey, pick_key
+from plyground.learners import LEARNERS
+from plyground.models.network import NetworkModel
+from plyground.models.table import of_config
 from plyground.networks import make_network
 from plyground.runs import fingerprints
 from plyground.runs.directory import Run, create, find_checkpoint
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_in_a_row.py"
+TABLE = asdict(LEARNERS["tabular"].config())
 TRAINED = Path(pg.__file__).parent / "trained"
+
+
+def of_network(game: pg.Game, encoder: Encoder, network: Any) -> dict[str, str]:
+    return fingerprints.of_model(NetworkModel(View(game, str(encoder)), network))
+
+
+def of_table(game: pg.Game, key: TableKey) -> dict[str, str]:
+    return fingerprints.of_model(of_config({**TABLE, "key": str(key)}, game))
 
 
 def run_of(path: Path, game: pg.Game, config: dict[str, object], found: dict[str, str]) -> Run:
     """A run directory with one checkpoint."""
-    with create(path, {"game": game.full, **config}) as run:
+    with create(path, {**config, "game": game.full}) as run:
         identity = {"game": str(game), "encoder": "planes-v1", "network": "8"}
         run.save(1, identity, {"network": {"w": np.zeros(1, np.float32)}}, {}, found)
         return run
@@ -44,7 +60,7 @@ def test_an_edited_game_is_noticed_by_its_runs(tmp_path: Path, old: str, new: st
     encoder = game.encoder()
     network = make_network("8", encoder.shape, game.num_actions)
     config = {"encoder": str(encoder), "network": "8", "outputs": game.num_actions}
-    run = run_of(tmp_path / "run", game, config, fingerprints.of_network(game, encoder, network))
+    run = run_of(tmp_path / "run", game, config, of_network(game, encoder, network))
     assert fingerprints.notice(run.path) == ""
     path.write_text(source.replace(old, new))
     found = find_checkpoint(run.path, "last").changes(fingerprints.of_run(run.path))
@@ -55,10 +71,10 @@ def test_an_edited_game_is_noticed_by_its_runs(tmp_path: Path, old: str, new: st
 
 def test_a_table_has_a_fingerprint_of_its_key(tmp_path: Path) -> None:
     game = pg.load("sequence")
-    patterns, cards = (fingerprints.of_table(game, pick_key(game.rules, name)) for name in ("patterns", "cards"))
+    patterns, cards = (of_table(game, pick_key(game.rules, name)) for name in ("patterns", "cards"))
     assert patterns["rules"] == cards["rules"] != ""
     assert patterns["key"] != cards["key"] != ""
-    run = run_of(tmp_path / "run", game, {"key": "cards-v1"}, patterns)
+    run = run_of(tmp_path / "run", game, {**TABLE, "key": "cards-v1"}, patterns)
     assert "the key" in fingerprints.notice(run.path)
 
 
@@ -68,7 +84,7 @@ def test_networks_of_other_classes_have_other_fingerprints() -> None:
     found = {}
     for word in ("8", "8-8", "b1c8", "k4c8-8", "connect_zero"):
         network = make_network(word, encoder.shape, game.num_actions)
-        found[word] = fingerprints.of_network(game, encoder, network)["network"]
+        found[word] = of_network(game, encoder, network)["network"]
     assert found["8"] == found["8-8"]  # the sizes are part of the checkpoint's identity
     assert len(set(found.values())) == 4
     assert "" not in found.values()
@@ -78,14 +94,14 @@ def test_an_edited_forward_is_another_network() -> None:
     game = pg.load("connect_four")
     encoder = game.encoder("planes-v1")
     network = make_network("b1c8", encoder.shape, game.num_actions)
-    before = fingerprints.of_network(game, encoder, network)
+    before = of_network(game, encoder, network)
 
     class Edited(type(network)):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return -super().forward(x)
 
     network.__class__ = Edited
-    after = fingerprints.of_network(game, encoder, network)
+    after = of_network(game, encoder, network)
     assert (before["rules"], before["encoder"]) == (after["rules"], after["encoder"])
     assert before["network"] != after["network"]
 
@@ -94,7 +110,7 @@ def test_an_edited_forward_is_another_network() -> None:
 def test_settings_and_encoders_of_every_game_have_fingerprints(name: str) -> None:
     game = pg.load(name)
     network = make_network("8", (4,), 4)
-    found = [fingerprints.of_network(game, each, network) for each in dict.fromkeys(game.encoders.values())]
+    found = [of_network(game, each, network) for each in dict.fromkeys(game.encoders.values())]
     assert len({each["rules"] for each in found}) == 1
     assert len({each["encoder"] for each in found}) == len(found)
     assert all(value for each in found for value in each.values())
@@ -115,7 +131,7 @@ def test_a_run_can_be_stamped_with_the_current_code(tmp_path: Path) -> None:
 def test_a_setting_is_part_of_the_rules() -> None:
     two, four = (pg.load("sequence", seats=seats) for seats in (2, 4))
     key = pick_key(two.rules, "patterns")
-    assert fingerprints.of_table(two, key)["rules"] != fingerprints.of_table(four, key)["rules"]
+    assert of_table(two, key)["rules"] != of_table(four, key)["rules"]
 
 
 @pytest.mark.parametrize("name", ["connect_four", "chess", "paco_sako"])

@@ -14,8 +14,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plyground.agents.network import load_weights
+import plyground as pg
+from plyground.backend.view import View
 from plyground.errors import Error
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network, training_mode, without_norm
 from plyground.runs.directory import best_of, create, find_checkpoint, read_config
 from plyground.runs.pack import pack, slim, unpack
@@ -172,9 +174,9 @@ def test_a_slim_run_has_its_normalisation_folded(tmp_path: Path) -> None:
         weights = {name: values.numpy() for name, values in network.state_dict().items()}
         run.save(1, identity, {"network": weights}, {})
         run.write("best.json", json.dumps({"step": 1}))
-    again = make_network("b1c4-norm-slim+value", (2, 6, 7), 7)
-    load_weights(again, find_checkpoint(tmp_path / "run", "best"))
-    assert all(torch.equal(values, network.state_dict()[name]) for name, values in again.state_dict().items())
+    again = NetworkModel(View(pg.load("connect_four"), "planes-v1"), make_network("b1c4-norm-slim+value", (2, 6, 7), 7))
+    again.load_state(find_checkpoint(tmp_path / "run", "best").tensors("network"))
+    assert all((values == network.state_dict()[name].numpy()).all() for name, values in again.state().items())
     slim(tmp_path / "run", tmp_path / "slim")
     checkpoint = find_checkpoint(tmp_path / "slim", "best")
     assert read_config(tmp_path / "slim") == {"network": "b1c4-slim+value"}

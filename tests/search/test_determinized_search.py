@@ -12,7 +12,6 @@ import torch
 import plyground as pg
 from conftest import TINY
 from plyground.agents.agent import make
-from plyground.agents.network import NetworkAgent
 from plyground.agents.search import prior_of
 from plyground.arena.match import play_match
 from plyground.backend.view import View
@@ -21,7 +20,7 @@ from plyground.games.interface import Rules
 from plyground.games.rng import seeds
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
-from plyground.networks import make_network
+from plyground.models.network import NetworkModel
 from plyground.search.determinized_search import TEMPLATE, DeterminizedSearch, Prior
 from plyground.search.tree_config import SearchConfig
 
@@ -52,9 +51,7 @@ def test_redrawing_what_is_hidden_changes_nothing_in_the_answer(word: str) -> No
 def prior_of_random_weights(game: pg.Game) -> Prior:
     view = View(game, "lines")
     torch.manual_seed(3)
-    return prior_of(
-        NetworkAgent(view, make_network("b1c8-slim-parts+value", view.shape, view.outputs, parts=view.parts))
-    )
+    return prior_of(NetworkModel.make(view, "b1c8-slim-parts+value"))
 
 
 def test_a_network_names_the_candidates_and_sees_nothing_hidden() -> None:

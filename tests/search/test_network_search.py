@@ -18,11 +18,11 @@ from conftest import ROOT, TINY
 from plyground.backend.device import SIMULATED
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
+from plyground.models.network import NetworkEvaluator
 from plyground.networks import make_network
 from plyground.search.analysis import analyse
 from plyground.search.network_search import (
     GrowingNetworkTree,
-    NetworkEvaluator,
     NetworkSearch,
     search_records,
 )

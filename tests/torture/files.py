@@ -24,7 +24,6 @@ import safetensors.numpy
 
 from forged import rewrite, sign
 from plyground.agents.agent import load_run
-from plyground.agents.tabular import TableAgent
 from plyground.arena import ladder
 from plyground.cli.resume import learner_of
 from plyground.errors import Error
@@ -244,7 +243,7 @@ def _resume(run: Path, steps: int = 0) -> None:
 
 def _words(run: Path) -> None:
     agent = load_run(str(run))
-    if isinstance(agent, TableAgent):
+    if agent.model.kind == "table":
         ranked(agent.table, 3)
 
 

@@ -10,6 +10,7 @@ import pytest
 import plyground as pg
 from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
+from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.web import thinking
 from plyground.web.messages import PlyReview
@@ -132,7 +133,7 @@ def test_a_network_shares_its_policy_among_the_legal_moves() -> None:
 def test_the_page_tells_what_the_network_tells(network: str) -> None:
     """Small outputs of a fresh policy are logits, not values: its head decides, not their size."""
     view = View(FOUR, "planes")
-    agent = NetworkAgent(view, make_network(network, view.shape, view.outputs))
+    agent = NetworkAgent(NetworkModel(view, make_network(network, view.shape, view.outputs)))
     position = FOUR.start()
     found, own = thinking.policy_of(agent, position), agent.analyse(position, np.zeros(1, np.uint64))
     assert found.value == own.value

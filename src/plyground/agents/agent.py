@@ -10,6 +10,7 @@ at once, or else the one with the best `evaluate`.
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import sys
 import time
@@ -24,16 +25,18 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents import from_file, search, uci
 from plyground.agents.turns import Turns, act_in_turns
-from plyground.errors import InvalidValue, command, counted, naming_extras, shorten, unknown
+from plyground.batch import Batch
+from plyground.errors import InvalidValue, command, counted, shorten, unknown
 from plyground.game import Game, agent_repr, load
 from plyground.games.interface import Function
 from plyground.games.rng import scatter
 from plyground.kernels.threads import available, over_slices
-from plyground.models.compiled import CompiledModel, handwritten
-from plyground.models.files import load_model
+from plyground.models.compiled import handwritten
+from plyground.models.files import load_model as model_of_file
+from plyground.models.model import kind_of
 from plyground.position import Position
-from plyground.runs import fingerprints
 from plyground.runs.directory import read_config
+from plyground.runs.learned import load_model
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.minimax import Minimax
 from plyground.search.timed import TimedMinimax
@@ -68,6 +71,20 @@ class Learning(Agent, Protocol):
     ) -> NDArray[np.int32]: ...
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None: ...
+
+
+@runtime_checkable
+class OnDevice(Agent, Protocol):
+    """An agent that also acts on the device of the games that a learner plays, where tensors hold them."""
+
+    def to(self, device: str) -> OnDevice:
+        """The same agent there."""
+        ...
+
+    def act_on(self, batch: Batch, turn: Any, rngs: Any, generator: Any, actions: Any) -> None:
+        """Fill in actions [N] where `turn` [N] is set. Chance comes from `rngs` [N], or from torch's `generator`. On a
+        GPU it acts in all rows, because counting the rows would synchronise."""
+        ...
 
 
 def ask(
@@ -214,6 +231,17 @@ class Random:
         self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
         return actions
 
+    def to(self, device: str) -> Random:
+        return self
+
+    def act_on(self, batch: Batch, turn: Any, rngs: Any, generator: Any, actions: Any) -> None:
+        from plyground.backend.device import is_gpu  # the games are torch's: it is there
+
+        if is_gpu(batch.on.name):
+            actions.copy_(batch.random_actions().where(turn, actions))
+        else:
+            batch.ask(self.act, rngs, turn, actions)
+
     def compile_kernels(self) -> None:
         self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
 
@@ -240,6 +268,12 @@ class ScriptedAgent:
 
         over_slices(run, len(states), available())
         return actions
+
+    def to(self, device: str) -> ScriptedAgent:
+        return self
+
+    def act_on(self, batch: Batch, turn: Any, rngs: Any, generator: Any, actions: Any) -> None:
+        batch.on.choose(self.function, self.name, batch.states, turn, rngs, actions)
 
     def compile_kernels(self) -> None:
         self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
@@ -298,9 +332,9 @@ def _minimax(game: Game, path: str, options: Options) -> Agent:
             )
     word = options.get("model", "evaluate")
     model = None if word == "evaluate" else find_model(game, word)  # None: a search by time has a finer `evaluate`
-    if not isinstance(model, CompiledModel | None):
-        how = f"search:model={word}"
-        raise InvalidValue(f"minimax judges by compiled models, and {word} is a network: a tree search uses it, {how}")
+    if model is not None and not model.compiled:
+        how = f"; a tree search uses it, search:model={word}" if model.kind == "network" else ""
+        raise InvalidValue(f"minimax judges by compiled models, and {word} is a {model.kind}{how}")
     if "time" in options:
         return TimedMinimax(game, _number("minimax", "time", options["time"]), model=model)
     if "nodes" in options:
@@ -313,23 +347,24 @@ def _search(game: Game, path: str, options: Options) -> Agent:
     """tree search, without a network or with one; where something is hidden, search over determinizations"""
     search.check_options(game, options)
     model = find_model(game, word) if (word := options.get("model", "")) else None
-    if isinstance(model, CompiledModel | None):
-        return search.make_search(game, options, model)
-    return search.make_search(game, options, model, search.as_learned(read_config(model.folder)))
+    how = search.as_learned(read_config(model.folder)) if model and model.folder else {}
+    return search.make_search(game, options, model, how)
 
 
 def find_model(game: Game, word: str) -> Any:
     """The model that an option `model=...` names: the game's own evaluation, the pretrained network, the model of a
-    file of one's own, or what a run has learned. A network comes as the agent that plays by it."""
+    file of one's own, or what a run has learned."""
     if word == "evaluate":
         if "evaluate" not in game.rules.compiled:
             raise InvalidValue(f"{game} defines no `evaluate`: leave model=evaluate out")
         return handwritten(game)
     if word.endswith(".py"):
-        return load_model(word, game, trained=True)
+        return model_of_file(word, game, trained=True)
     if word == "trained" and not _pretrained(game).is_dir():
         raise InvalidValue(f"{game} has no pretrained network: leave model=trained out, or name a run by model=DIR")
-    return load_run(str(_pretrained(game)) if word == "trained" else word, game)
+    model = load_model(_pretrained(game) if word == "trained" else Path(word), game)
+    model.spec = word
+    return model
 
 
 def current(options: Options) -> Options:
@@ -366,7 +401,7 @@ def _run(game: Game, path: str, options: Options) -> Agent:
         raise InvalidValue(f"learn of the agent run is true or false, not {shorten(learn)!r}")
     if learn == "false":
         return load_run(path, game, which or "best")
-    if read_config(Path(path)).get("learner") != "tabular":
+    if kind_of(read_config(Path(path))) != "table":
         how = command("resume", path)
         raise InvalidValue(f"{path} cannot learn while it plays: only tables do; use {how}")
     if which not in ("", "last"):
@@ -500,15 +535,21 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 
     A notice says what has changed in the code since the checkpoint was made.
     """
-    with naming_extras():
-        if read_config(Path(path)).get("learner") == "tabular":
-            from plyground.agents.tabular import load_run as load
-        else:
-            from plyground.agents.network import load_run as load  # imports torch
-    agent = load(path, game, which)
-    agent.folder, agent.spec = Path(path), f"run:{path}" + (f",checkpoint={which}" if which != "best" else "")
-    fingerprints.warn(fingerprints.notice(Path(path), which, game))
+    agent = agent_of(load_model(Path(path), game, which))
+    agent.spec = f"run:{path}" + (f",checkpoint={which}" if which != "best" else "")
     return agent
+
+
+PLAYERS = {"network": "plyground.agents.network.NetworkAgent", "table": "plyground.agents.tabular.TableAgent"}
+"""the agents that play by a model alone; by all other models a search of one ply plays"""
+
+
+def agent_of(model: Any) -> Any:
+    """The agent that plays by a model alone."""
+    if model.compiled:
+        return Minimax(model.game, depth=1, model=model)
+    module, _, name = PLAYERS[model.kind].rpartition(".")
+    return getattr(importlib.import_module(module), name)(model)
 
 
 def _whole_number(agent: str, option: str, value: str) -> int:

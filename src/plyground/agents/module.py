@@ -17,6 +17,7 @@ from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game, agent_repr
 from plyground.games.rng import draw
+from plyground.models.network import NetworkModel
 from plyground.networks import log_probabilities, sample_actions
 
 FINE = 2**31
@@ -27,7 +28,7 @@ class ModuleAgent(NetworkAgent):
 
     def __init__(self, game: Game, encoder: str, module: nn.Module, name: str, sample: bool = False) -> None:
         view = View(game, encoder)
-        super().__init__(view, Checked(module, view, name))
+        super().__init__(NetworkModel(view, Checked(module, view, name)))
         self.name, self.sample = name, sample
 
     __repr__ = agent_repr

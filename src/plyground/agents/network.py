@@ -1,30 +1,27 @@
-"""Networks that play: the agent that plays the legal action with the highest value, and its checkpoints."""
+"""`NetworkAgent`: plays the legal action that a network values most."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
+from plyground.backend.device import fill_selected
 from plyground.backend.view import View
-from plyground.errors import InvalidValue, command, shorten
+from plyground.batch import Batch
 from plyground.game import Game
-from plyground.networks import Valued, describe, make_network
+from plyground.models.network import Q_TEMPERATURE, NetworkModel
+from plyground.networks import Valued
 from plyground.position import Position
-from plyground.runs.directory import Checkpoint, find_checkpoint, game_of, read_config, told
-from plyground.runs.files import is_file
-from plyground.runs.fingerprints import rules_fingerprint
+from plyground.runs.directory import told
 from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.network_search import Q_TEMPERATURE, NetworkEvaluator
 
 Records = NDArray[np.void]
 
@@ -33,18 +30,25 @@ class NetworkAgent:
     """Plays the legal action that its network values most."""
 
     leaves_circles = True
-    folder: Path | None = None  # the run that has learned it
     spec = ""  # by which `make` makes it again, where there is one
 
-    def __init__(self, view: View, network: Any) -> None:
-        self.view, self.network = view, network
+    def __init__(self, model: NetworkModel) -> None:
+        self.model = model
 
     def __repr__(self) -> str:
-        return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a network'}>"
+        return f"<agent for {self.game}: {told(self.model.folder) if self.model.folder else 'a network'}>"
 
     @property
     def game(self) -> Game:
-        return self.view.game
+        return self.model.game
+
+    @property
+    def view(self) -> View:
+        return self.model.view
+
+    @property
+    def network(self) -> Any:
+        return self.model.network
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         rows = self.view.rows(states)
@@ -62,6 +66,11 @@ class NetworkAgent:
         outputs = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
         return self.view.action_of(states, outputs)
 
+    def act_on(self, batch: Batch, turn: Tensor, rngs: Tensor, generator: torch.Generator, actions: Tensor) -> None:
+        """Fill in actions [N] where `turn` [N] is set, on the device of the games."""
+        numbers = torch.rand(len(turn), generator=generator, device=turn.device)
+        fill_selected(turn, actions, lambda rows: self.choose(batch.states[rows], numbers[rows]))
+
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
         """The network's policy; the values of actions, where its outputs are such; the value of the position."""
         check_running(position)
@@ -78,62 +87,11 @@ class NetworkAgent:
 
     def _evaluate(self, rows: Tensor) -> tuple[Tensor, float, bool]:
         """Logits [1, outputs] and value of a position, and whether the logits are action values / Q_TEMPERATURE."""
-        logits, values = NetworkEvaluator(self.view, self.network)(rows)
+        logits, values = self.model.evaluator()(rows)
         return logits, float(values[0]), not isinstance(self.network.head, Valued)
 
     def to(self, device: str) -> NetworkAgent:
         """The same agent on a device."""
-        view = View(self.game, str(self.view.encoder), self.view.outputs, device)
-        return type(self)(view, self.network.to(view.device))
-
-
-def load_weights(network: nn.Module, checkpoint: Checkpoint) -> None:
-    """Fill a network from a checkpoint, if every shape fits."""
-    found = _fitting_weights(network, checkpoint)
-    network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
-
-
-def _fitting_weights(network: nn.Module, checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
-    """The weights of a checkpoint; an error where their names or shapes are not those of the network."""
-    found = checkpoint.tensors("network")
-    wanted = {name: tuple(values.shape) for name, values in network.state_dict().items()}
-    there = {name: tuple(values.shape) for name, values in found.items()}
-    if wanted != there:
-        odd = [f"{name} {there.get(name)}" for name in there if there[name] != wanted.get(name)]
-        raise InvalidValue(f"{checkpoint.path} holds another network: {', '.join(odd) or 'some tensors are missing'}")
-    if odd := [f"{name} {values.dtype}" for name, values in found.items() if values.dtype.kind != "f"]:
-        raise InvalidValue(f"{checkpoint.path} holds weights that are no numbers with fractions: {', '.join(odd)}")
-    return found
-
-
-def begin_with(network: nn.Module, path: str, view: View, identity: Mapping[str, str]) -> None:
-    """Fill a network from the best checkpoint of a run that has learned the same: game, encoder and sizes."""
-    if not is_file(Path(path) / "config.toml"):
-        name, how = shorten(path), command("train", "imitation", "--data", "FILE", "--out", shorten(path))
-        raise InvalidValue(f"{name!r} is no run to begin with: make one with `{how}`, or name another with --init")
-    checkpoint = find_checkpoint(Path(path), "best")
-    checkpoint.check(identity, rules_fingerprint(view.game))
-    load_weights(network, checkpoint)
-
-
-def load_run(path: str, game: Game | None = None, which: str = "best") -> NetworkAgent:
-    """The agent that a run has learned: `best`, `last`, or the one of a step."""
-    config, checkpoint = read_config(Path(path)), find_checkpoint(Path(path), which)
-    own = game_of(Path(path), game)
-    try:
-        view = View(own, config["encoder"], config["outputs"])
-        word, dueling = config["network"], config.get("dueling", False)
-    except KeyError as error:
-        raise InvalidValue(f"{path}/config.toml does not say {error}") from None
-    checkpoint.check(identity(view, word, dueling), rules_fingerprint(own))
-    with torch.device("meta"):  # shapes alone: config.toml may name a network that no memory holds
-        _fitting_weights(make_network(word, view.shape, view.outputs, dueling, view.parts), checkpoint)
-    network = make_network(word, view.shape, view.outputs, dueling, view.parts)
-    load_weights(network, checkpoint)
-    return NetworkAgent(view, network)
-
-
-def identity(view: View, word: str, dueling: bool = False) -> dict[str, str]:
-    """What a checkpoint of a network belongs to."""
-    sizes = describe(word, view.shape, view.outputs, dueling)
-    return {"game": str(view.game), "encoder": str(view.encoder), "network": sizes}
+        found = type(self)(self.model.to(device))
+        found.spec = self.spec
+        return found

@@ -120,11 +120,8 @@ class NetworkSearchAgent:
     leaves_circles = True
     stoppable = True
 
-    def __init__(self, network: Any, config: SearchConfig) -> None:
-        from plyground.search.network_search import NetworkEvaluator
-
-        self.game, self.config, self.view = network.game, config, network.view
-        self.evaluator = NetworkEvaluator(network.view, network.network)
+    def __init__(self, model: Any, config: SearchConfig) -> None:
+        self.game, self.config, self.view, self.evaluator = model.game, config, model.view, model.evaluator()
         self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
 
     __repr__ = agent_repr
@@ -177,10 +174,10 @@ class ReusingNetworkSearchAgent(NetworkSearchAgent):
     Games that no longer run are searched along with the others until none is left.
     """
 
-    def __init__(self, network: Any, config: SearchConfig) -> None:
-        super().__init__(network, config)
+    def __init__(self, model: Any, config: SearchConfig) -> None:
+        super().__init__(model, config)
         self._games = dict[int, int]()  # the row of each game
-        self._states: NDArray[np.void] = np.zeros(0, network.game.rules.STATE)  # [rows] their last positions
+        self._states: NDArray[np.void] = np.zeros(0, model.game.rules.STATE)  # [rows] their last positions
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         if any(int(game) not in self._games for game in games):
@@ -277,19 +274,18 @@ def as_learned(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_search(game: Game, options: Mapping[str, str], model: Any = None, how: Mapping[str, Any] | None = None) -> Any:
-    """The agent of a spec's options. `model` evaluates leaves, if there is one: a compiled one, or the agent of a
-    network, with the settings `as_learned` of its run, `how`."""
-    network = None if isinstance(model, CompiledModel) else model
-    in_trees = network is not None and can_search_trees(game)
-    config = read_config(game, options, in_trees)
+    """The agent of a spec's options. `model` evaluates leaves, if there is one: a compiled one, or a network with the
+    settings `as_learned` of its run, `how`."""
+    network: Any = None if model is None or model.compiled else model
+    config = read_config(game, options, network is not None and can_search_trees(game))
     if network is not None:
-        if not hasattr(network, "network"):
+        if network.kind == "table":
             raise InvalidValue(f"a search needs a run with a network; {options.get('model')} has a table")
         if "device" in options:
             from plyground.backend.device import choose
 
             network = network.to(choose(options["device"])[0])
-        if not in_trees:
+        if not can_search_trees(game):
             return SearchAgent(game, config, prior=prior_of(network))
         config = dataclasses.replace(config, **(how or {}))
         return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
@@ -301,7 +297,7 @@ def make_search(game: Game, options: Mapping[str, str], model: Any = None, how: 
 
 
 def prior_of(network: Any) -> Prior:
-    """The policy of a network's agent, for searches that consider its likeliest actions."""
+    """The policy of a network, for searches that consider its likeliest actions."""
     import torch
 
     from plyground.networks import log_probabilities

@@ -2,117 +2,54 @@
 
 from __future__ import annotations
 
-import math
 import weakref
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue, counted
+from plyground.errors import counted
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.games.table_key import TableKey
-from plyground.kernels.table import Entries, Pending, Rule
+from plyground.kernels.table import Pending
 from plyground.kernels.threads import available, over_slices
-from plyground.runs.directory import (
-    Checkpoint,
-    best_of,
-    find_checkpoint,
-    game_of,
-    newest_whole,
-    open_run,
-    read_config,
-    told,
-)
-from plyground.runs.fingerprints import of_table, rules_fingerprint
-from plyground.tables import Table
+from plyground.models.model import of_config
+from plyground.models.table import TableModel
+from plyground.runs.directory import best_of, game_of, newest_whole, open_run, read_config, told
+from plyground.runs.fingerprints import of_model
+from plyground.runs.learned import fill
 
 Records = NDArray[np.void]
 ROWS_FOR_A_THREAD = 256
-MOST_REWARD = 1.25  # no action's reward is higher (Sequence: four sequences at once that block four others, 1.21)
-
-
-def rule_of(config: Mapping[str, Any], key: TableKey, progress: float = 1.0, explore: bool = False) -> Rule:
-    """How a run with these settings and this key chooses and learns, after a share of it is done."""
-
-    def now(name: str) -> float:
-        return config[name] + progress * (config[f"{name}_final"] - config[name])
-
-    raw = config["score_scale"] == "raw"
-    most = (1.0 + key.full) ** MOST_REWARD if raw and key.full else MOST_REWARD
-    gamma, rewards = now("gamma"), most * config["reward_weight"]
-    turns = 1000.0 if gamma > 0.999 else 1.0 / (1.0 - gamma)
-    return Rule(
-        sarsa=config["method"] == "sarsa",
-        learning_rate=now("alpha"),
-        gamma=gamma,
-        epsilon=now("epsilon") if explore else 0.0,
-        score_weight=float(config["score_weight"]),
-        value_weight=float(config["value_weight"] * config["value_scale"]),
-        draw_weight=float(config["draw_weight"]),
-        reward_weight=float(config["reward_weight"]),
-        prior=float(config["prior"]),
-        full=0.0 if raw else math.log1p(key.full),
-        limit=1.0 + 2.0 * rewards * turns,  # in a turn there may be two actions: a trade, and the move
-    )
-
-
-def identity(table: Table) -> dict[str, str]:
-    """What a checkpoint of a table belongs to."""
-    return {"game": str(table.game), "key": str(table.key)}
 
 
 class TableAgent:
     """Plays the action that looks best: what it does at once, and what the table says."""
 
     independent = True
-    folder: Path | None = None  # the run that has learned it
     spec = ""  # by which `make` makes it again, where there is one
 
-    def __init__(self, table: Table, rule: Rule, entries: Entries | None = None) -> None:
-        self.table, self.rule, self.entries = table, rule, entries
+    def __init__(self, model: TableModel) -> None:
+        self.model, self.table, self.rule = model, model.table, model.rule
 
     def __repr__(self) -> str:
-        return f"<agent for {self.game}: {told(self.folder) if self.folder else 'a table'}>"
+        return f"<agent for {self.game}: {told(self.model.folder) if self.model.folder else 'a table'}>"
 
     @property
     def game(self) -> Game:
-        return self.table.game
+        return self.model.game
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        table, entries, actions = self.table, self.entries or self.table.entries, np.empty(len(states), np.int32)
+        actions = np.empty(len(states), np.int32)
 
         def run(rows: slice) -> None:
-            actions[rows] = table.choose(states[rows], rngs[rows], self.rule, entries, table.scratch())
+            actions[rows], _ = self.model.choose(states[rows], rngs[rows])
 
         over_slices(run, len(states), available(), ROWS_FOR_A_THREAD)
         return actions
 
     def compile_kernels(self) -> None:
         self.act(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
-
-
-def load_table(path: Path, game: Game | None, checkpoint: Checkpoint) -> tuple[Table, Rule]:
-    """The table of a run's checkpoint, and how the run plays with it."""
-    config, own = read_config(path), game_of(path, game)
-    try:
-        table = Table(own, config["key"])
-        rule = rule_of({"score_scale": "log", **config}, table.key)  # runs made before the setting have the logarithm
-    except KeyError as error:
-        raise InvalidValue(f"{path}/config.toml does not say {error}") from None
-    checkpoint.check(identity(table), rules_fingerprint(own))
-    table.load_state(checkpoint.tensors("table"))
-    return table, rule
-
-
-def load_run(path: str, game: Game | None = None, which: str = "best") -> TableAgent:
-    """The agent that a run has learned: `best`, `last`, or the one of a step."""
-    run = Path(path)
-    read_config(run)  # what is no run is refused before its checkpoints are looked for
-    return TableAgent(*load_table(run, game, find_checkpoint(run, which)))
 
 
 class LearningAgent(TableAgent):
@@ -130,10 +67,12 @@ class LearningAgent(TableAgent):
         weakref.finalize(self, self.run.close)
         self.checkpoint = newest_whole(self.path)
         self.checkpoint.check_trusted()  # its positions go into the checkpoints that this agent writes
-        table, rule = load_table(self.path, game, self.checkpoint)
+        model = of_config(self.config, game_of(self.path, game))
+        fill(model, self.checkpoint)
+        model.folder = self.path
         self.run.rewind(self.checkpoint)
-        super().__init__(table, rule)
-        self.updates, self.scratch = table.updates(1), table.scratch()
+        super().__init__(model)
+        self.updates, self.scratch = self.table.updates(1), self.table.scratch()
 
     def act_in(self, games: NDArray[np.int64], states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[R] actions in the games of these numbers, having learned from where the last ones led."""
@@ -172,7 +111,7 @@ class LearningAgent(TableAgent):
         learned = f"{counted(corrections, 'correction')}, {len(self.table):,} entries"
         text = f"learned from {counted(games, 'game')} of a match: {learned}"
         self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
-        current = of_table(self.game, self.table.key)
+        current = of_model(self.model)
         self.checkpoint = self.run.save(step, before.identity, groups, state, current)
         self.run.prune(self.config["keep_last"], self.config["keep_every"], best_of(self.path).get("step", step))
         self.updates.sums[:] = 0

@@ -33,10 +33,8 @@ class Encoder:
     slot: Function | None = field(default=None, repr=False)
     """a compiled function `slot(action, seat) -> number of the network's output for it`, a permutation of the actions,
     where an encoder turns the board for a seat; otherwise the action itself"""
-    expand: Function | None = field(default=None, repr=False)
-    """from an array [N, *shape] of a sparse encoder to the dense one it stands for"""
     dense: str = ""
-    """the name of that one"""
+    """the name of the dense encoder that a sparse one stands for"""
     spread: Function | None = field(default=None, repr=False)
     """a compiled function `spread(place, token, tokens) -> (first, cells, hundredths)`: what the token in a place fills
     in the dense observation, from which cell on, and with what; all else is 0, and no two tokens disagree"""

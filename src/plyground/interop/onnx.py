@@ -37,6 +37,7 @@ from plyground.batch import Batch
 from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten
 from plyground.game import Game, load
 from plyground.games import GAMES
+from plyground.models.network import NetworkModel
 from plyground.networks import Network, Valued
 from plyground.runs.directory import find_checkpoint, read_config
 from plyground.runs.files import check_writable, write_whole
@@ -86,8 +87,8 @@ def export(run: Path, target: Path, which: str = "best", int8: bool = False) -> 
     """Write the network of a run's checkpoint, after comparing it with torch on 1,000 positions of random games."""
     check_writable(target)
     agent = load_run(str(run), None, which)
-    if not isinstance(agent, NetworkAgent):
-        raise InvalidValue(f"{run} has learned a table: ONNX files hold networks")
+    if agent.model.kind != "network":
+        raise InvalidValue(f"{run} has learned a {agent.model.kind}: ONNX files hold networks")
     model = _model_of(agent)
     if int8:
         model = _quantized(model, _observations(agent.view, CALIBRATION_SEED))
@@ -115,7 +116,7 @@ def load_agent(source: Path | bytes, game: Game | None = None) -> NetworkAgent:
         raise InvalidValue(f"{name} has no metadata {error}: it was not exported by Plyground") from None
     if view.shape != session.shape:
         raise InvalidValue(f"{name} takes {session.shape}, but {view.encoder} of {view.game} gives {view.shape}")
-    return NetworkAgent(view, session)
+    return NetworkAgent(NetworkModel(view, session))
 
 
 def _built_in(word: str) -> Game:
@@ -250,5 +251,5 @@ def _compared(agent: NetworkAgent, content: bytes) -> Exported:
         scores = agent.network(observations)
         difference, largest = (scores - other(observations)).abs().max(), scores.abs().max()
     rngs = np.zeros(len(states), np.uint64)
-    same = agent.act(states, rngs) == NetworkAgent(agent.view, other).act(states, rngs)
+    same = agent.act(states, rngs) == NetworkAgent(NetworkModel(agent.view, other)).act(states, rngs)
     return Exported(len(content), len(states), float(difference), float(same.mean()), float(largest))

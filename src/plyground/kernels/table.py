@@ -60,6 +60,7 @@ class Games(NamedTuple):
     rows: NDArray[np.int64]  # [R] the games to act in
     rngs: Words  # [N]
     actions: Ints  # [N] out: the chosen actions, in `rows`
+    values: Doubles  # [N] out: the highest value of any action there
 
 
 class Pending(NamedTuple):

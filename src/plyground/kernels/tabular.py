@@ -102,7 +102,7 @@ def choose(
 def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: Updates, scratch: Scratch) -> None:
     """Choose an action in each of the games; if `learns`, also update the value of the seat's action before it.
 
-    `entries` has room for 3 R more. Without `learns` nothing but the actions is written: one kernel serves agents and
+    `entries` has room for 3 R more. Without `learns` only actions and values are written: one kernel serves agents and
     learners, since it takes seconds to compile.
     """
     rows, states, records, rngs, actions = games.rows, games.states, games.records, games.rngs, games.actions
@@ -110,7 +110,7 @@ def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: U
         row = int(rows[k])
         state, rng = states[row], rngs[row : row + 1]
         action, highest = choose(state, records[row], entries, rule, rng, scratch)
-        actions[row] = action
+        actions[row], games.values[row] = action, highest
         if learns:
             who, pending = seat(state), updates.pending
             if pending.waiting[row, who]:

@@ -37,14 +37,14 @@ from plyground.backend.view import View
 from plyground.errors import InvalidValue, shorten
 from plyground.kernels.replay import RUNS_ON
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
-from plyground.learners.evaluation import SelfPlayCycle
-from plyground.learners.model import Model, to_floats
+from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
+from plyground.models.network import NetworkEvaluator
 from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, training_mode
-from plyground.search.network_search import NetworkEvaluator, NetworkSearch
+from plyground.search.network_search import NetworkSearch
 from plyground.search.tree_arrays import OPEN, Result
 from plyground.search.tree_config import SearchConfig
 
@@ -205,7 +205,7 @@ class AlphaZeroLearner:
     def __init__(self, config: AlphaZero, plays: bool = True) -> None:
         """Without `plays` the search is not prepared: somebody else plays, and this learner only learns."""
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, agent=SamplingAgent, weight_decay=config.weight_decay)
+        self.model = LearningNetwork(config, agent=SamplingAgent, weight_decay=config.weight_decay)
         self.view, self.game = self.model.view, self.model.view.game
         if not can_search_trees(self.game):
             needed = "a game without chance in which nothing is hidden"
@@ -215,7 +215,7 @@ class AlphaZeroLearner:
         size = config.buffer_size
         self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed)
         self.found = SearchResults(self.replay)
-        self.player = self.model.best if config.gate else self.model.network
+        self.player = self.model.best.network if config.gate else self.model.network
         self.evaluator = NetworkEvaluator(self.view, self.player)
         self.search = self_play_search(config, self.view, self.evaluator)
         if plays:
@@ -227,7 +227,7 @@ class AlphaZeroLearner:
         self.backward = self.compute_gradients  # several processes may share it
         self.play_chosen.captures &= self.games.on_device
         self.games.check_every_ply(self.view)
-        self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
+        self.cycle = network_cycle(config, self.state, self.model, self.games.results, self.replay)
 
     def iterate(self) -> Metrics:
         """One ply in every environment, then the updates that these plies allow."""

@@ -26,8 +26,7 @@ from plyground.agents.teacher import make_teacher
 from plyground.backend.graph import Repeated
 from plyground.errors import InvalidValue
 from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
-from plyground.learners.evaluation import SelfPlayCycle
-from plyground.learners.model import Model, to_floats
+from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer, Sample
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.shaping import shaping_rewards
@@ -161,7 +160,7 @@ class DQNLearner:
 
     def __init__(self, config: DQN) -> None:
         self.config, self.state = config, TrainingState()
-        self.model = Model(config, config.dueling)
+        self.model = LearningNetwork(config, config.dueling)
         self.view, self.game = self.model.view, self.model.view.game
         self.q_network, self.target_network = self.model.network, copy.deepcopy(self.model.network)
         self.rng = torch.Generator(self.view.device).manual_seed(config.seed)
@@ -169,7 +168,7 @@ class DQNLearner:
         size, prioritized = config.buffer_size, config.prioritized_replay
         self.replay = ReplayBuffer(self.game, self.view.device_name, size, config.num_envs, config.seed, prioritized)
         self.teacher = make_teacher(self.game, depth=config.imitation_depth) if config.imitation_coef else None
-        self.cycle = SelfPlayCycle(config, self.state, self.model, self.games.results, self.replay)
+        self.cycle = network_cycle(config, self.state, self.model, self.games.results, self.replay)
         spread = torch.linspace(1.0, config.exploration_spread, config.num_envs, dtype=torch.float64)
         self.exponents = spread.to(self.view.device)  # [N]
         self.epsilons = torch.zeros_like(self.exponents)  # [N] of this ply

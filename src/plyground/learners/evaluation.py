@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,11 +12,9 @@ from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
 from plyground.games.rng import agent_seeds
-from plyground.learners.model import Model
-from plyground.learners.play_statistics import cycle_statistics
-from plyground.learners.replay import ReplayBuffer
-from plyground.learners.selfplay import SNAPSHOT, GameResults, opponent_shares
+from plyground.learners.selfplay import GameResults
 from plyground.learners.state import TrainingState
+from plyground.learners.versions import Versions
 from plyground.position import Position
 
 Event = dict[str, Any]
@@ -24,22 +22,7 @@ OPENINGS_SEED = 1_000_003  # the same openings in every evaluation of every run
 GAMES_PER_CYCLE = 2000  # where a config names neither games nor seconds
 
 
-class Versions(Protocol):
-    """The present and the best version of what a learner has learned: a `Model`, or tables."""
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """What its checkpoints belong to: game, encoder, network."""
-        ...
-
-    def agent(self) -> Agent: ...
-
-    def best_agent(self) -> Agent: ...
-
-    def keep_best(self) -> None: ...
-
-
-def evaluate_in_matches(game: Game, config: Any, state: TrainingState, versions: Versions) -> dict[str, Any]:
+def evaluate_in_matches(game: Game, config: Any, state: TrainingState, versions: Versions[Any]) -> dict[str, Any]:
     """Scores against the evaluation opponents, and against the best version so far, which a score of at least 1/2
     replaces."""
     agent, limit, games = versions.agent(), config.max_plies or None, config.eval_games
@@ -112,48 +95,37 @@ class Cycle(Protocol):
 
 @dataclass
 class SelfPlayCycle:
-    """A cycle of games, or seconds, of play with a network."""
+    """A cycle of games, or seconds, of play."""
 
     config: Any
     state: TrainingState
-    model: Model
+    versions: Versions[Any]
     results: GameResults
-    replay: ReplayBuffer
+    metrics: Callable[[], Mapping[str, Any]]
+    """what the learner records of a cycle, before its games are forgotten"""
+    summary: Callable[[], str]
 
     def begin(self) -> list[Event]:
         return []
 
     def progress(self) -> float:
-        return cycle_progress(self.config, self.state, self.results.games)
+        """By games, or by the run's seconds."""
+        config, state = self.config, self.state
+        if config.seconds_per_cycle and not config.games_per_cycle:
+            return state.seconds / config.seconds_per_cycle - state.cycle
+        return self.results.games / (config.games_per_cycle or GAMES_PER_CYCLE)
 
     def end(self) -> list[Event]:
-        state, model = self.state, self.model
-        if SNAPSHOT in opponent_shares(self.config.opponents):
-            model.take_snapshot(state.cycle)
-        metrics = cycle_statistics(self.results, self.replay, state.step - state.cycle_start)
+        """The record of the cycle and, if it is due, an evaluation."""
+        config, state = self.config, self.state
+        self.versions.end_cycle(state.cycle)
+        metrics = self.metrics()
         self.results.clear()
-        metrics["learning_rate"] = model.learning_rate
-        return cycle_events(model.view.game, self.config, state, model, metrics)
-
-    def summary(self) -> str:
-        return f"replay buffer {len(self.replay):,}"
-
-
-def cycle_progress(config: Any, state: TrainingState, games: int) -> float:
-    """The share of the present cycle that is done, after `games` finished games: by games, or by the run's seconds."""
-    if config.seconds_per_cycle and not config.games_per_cycle:
-        return state.seconds / config.seconds_per_cycle - state.cycle
-    return games / (config.games_per_cycle or GAMES_PER_CYCLE)
-
-
-def cycle_events(
-    game: Game, config: Any, state: TrainingState, versions: Versions, metrics: Mapping[str, Any]
-) -> list[Event]:
-    """The record of a cycle of self-play and, if it is due, an evaluation."""
-    place = {"step": state.step, "cycle": state.cycle, "cycles": config.cycles}
-    counts = {"updates": state.updates, "plies": state.plies, "illegal_moves": state.illegal_moves}
-    seconds = {"seconds": {"total": state.seconds, **state.time_by_part}}
-    events: list[Event] = [{"event": "cycle", **place, **counts, **metrics, **state.averages, **seconds}]
-    if state.checkpoint_due(config):
-        events.append({"event": "evaluation", **place, **evaluate_in_matches(game, config, state, versions)})
-    return events
+        place = {"step": state.step, "cycle": state.cycle, "cycles": config.cycles}
+        counts = {"updates": state.updates, "plies": state.plies, "illegal_moves": state.illegal_moves}
+        seconds = {"seconds": {"total": state.seconds, **state.time_by_part}}
+        events: list[Event] = [{"event": "cycle", **place, **counts, **metrics, **state.averages, **seconds}]
+        if state.checkpoint_due(config):
+            found = evaluate_in_matches(self.versions.present.game, config, state, self.versions)
+            events.append({"event": "evaluation", **place, **found})
+        return events

@@ -50,7 +50,7 @@ from plyground.learners.imitation_batches import (
     sharpened,
     split,
 )
-from plyground.learners.model import Model
+from plyground.learners.network import LearningNetwork
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs, training_mode
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
@@ -146,7 +146,7 @@ class ImitationLearner:
     def __init__(self, config: Imitation, folder: Path | None = None, processes: int | None = None) -> None:
         """`folder` is the run's directory, in which the examples are packed."""
         self.config, self.state, self.folder = config, TrainingState(), folder or Path()
-        self.model = Model(config, config.dueling, weight_decay=config.weight_decay)
+        self.model = LearningNetwork(config, config.dueling, weight_decay=config.weight_decay)
         self.network, self.view, self.game = self.model.network, self.model.view, self.model.view.game
         self.unit = 1.0 if isinstance(self.network.head, Valued) else UNIT  # saved outputs for a logit of 1
         if config.init:

@@ -30,8 +30,7 @@ from plyground.errors import InvalidValue, shorten
 from plyground.games import rng as generators
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.config import Bounds, Share
-from plyground.learners.evaluation import SelfPlayCycle
-from plyground.learners.model import Model, to_floats
+from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import TrainingState
@@ -99,7 +98,7 @@ class Rollout:
 
     def __init__(self, config: Any, state: TrainingState, kept: int = 1) -> None:
         """`kept` rollouts stay in the buffer: a learner from whole games needs the one before, too."""
-        self.config, self.state, self.model = config, state, Model(config, agent=SamplingAgent)
+        self.config, self.state, self.model = config, state, LearningNetwork(config, agent=SamplingAgent)
         self.view = view = self.model.view
         self.rng = torch.Generator(view.device).manual_seed(config.seed)
         self.games = SelfPlay(view.game, view.device_name, config, self.rng)
@@ -110,7 +109,7 @@ class Rollout:
         images = view.game.images  # [SYMMETRIES, A] actions under each symmetry
         self.images = torch.from_numpy(images).to(view.device)
         self.inverse = torch.from_numpy(np.argsort(images, axis=1).astype(np.int32)).to(view.device)
-        self.cycle = SelfPlayCycle(config, state, self.model, self.games.results, self.replay)
+        self.cycle = network_cycle(config, state, self.model, self.games.results, self.replay)
         self.entropy_coef = torch.zeros((), device=view.device)  # of this update
         self.backward = self.add_gradients  # several processes may share it
         self.play_ply = Repeated(view.device_name, self._play, [self.rng], state.note)

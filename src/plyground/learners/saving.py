@@ -14,13 +14,14 @@ from typing import Any, Protocol, get_type_hints
 from plyground.backend.parts import Arrays, Parts, Stateful, dump, restore
 from plyground.errors import InvalidValue, shorten
 from plyground.learners.state import TrainingState
+from plyground.models.model import KINDS
 from plyground.runs.directory import Checkpoint, Run
 from plyground.runs.files import DamagedFile
 from plyground.runs.records import fit
 from plyground.runs.settings import differences
 
 PLAYED = ("replay", "games", "rollout", "search_results")  # parts that grow with what was played
-GROUPS = {"network": "network", "table": "table", **dict.fromkeys(PLAYED, "replay")}
+GROUPS = {**{kind: kind for kind in KINDS}, **dict.fromkeys(PLAYED, "replay")}
 OTHER_PARTS = "training"  # the group of all other parts
 MOST_SHOWN = 1000  # characters of differences
 NOT_SAVED_SO = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError)
@@ -49,7 +50,7 @@ def save(learner: Saved, run: Run, step: int) -> Checkpoint:
         group = groups.setdefault(GROUPS.get(name, OTHER_PARTS), {})
         found: Arrays = {}
         dump(name, part, found, plain)
-        group |= {key.removeprefix(f"{name}.") if name in ("network", "table") else key: v for key, v in found.items()}
+        group |= {key.removeprefix(f"{name}.") if name in KINDS else key: v for key, v in found.items()}
     state = {"config": asdict(learner.config), "parts": plain}
     return run.save(step, learner.model.identity, {name: arrays for name, arrays in groups.items() if arrays}, state)
 
@@ -64,7 +65,7 @@ def load(learner: Saved, checkpoint: Checkpoint) -> list[str]:
     for file in checkpoint.manifest["files"]:
         group = file.removesuffix(".safetensors")
         if group != file:
-            prefix = f"{group}." if group in ("network", "table") else ""
+            prefix = f"{group}." if group in KINDS else ""
             arrays |= {f"{prefix}{key}": values for key, values in checkpoint.tensors(group).items()}
     for name, part in learner.parts().items():
         try:

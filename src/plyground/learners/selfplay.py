@@ -16,11 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.agents.agent import Agent, Random, ScriptedAgent, ask, make
-from plyground.agents.network import NetworkAgent
+from plyground.agents.agent import Agent, OnDevice, ask, make
 from plyground.agents.turns import Turns, packed, unpacked
 from plyground.arena.openings import read_openings
-from plyground.backend.device import SIMULATED, fill_selected, is_gpu
+from plyground.backend.device import SIMULATED, is_gpu
 from plyground.backend.games import DeviceGame
 from plyground.backend.parts import restore
 from plyground.backend.runner import get
@@ -88,7 +87,7 @@ class SelfPlay:
         self.seed_agents(config.seed)
         self.device, self.results = self.batch.on.device, GameResults(game, device, n)
         self.agents = {
-            spec: agent.to(device) if isinstance(agent, NetworkAgent) else agent
+            spec: agent.to(device) if isinstance(agent, OnDevice) else agent
             for spec, agent in make_opponents(config.opponents, game).items()
         }
         self.book = self._read_book()
@@ -110,7 +109,7 @@ class SelfPlay:
 
     def _packed_turns(self) -> Tensor:
         """[N, 1 + LONGEST] int64, or no rows where no opponent needs its unfinished turns."""
-        searches = (agent for agent in self.agents.values() if not isinstance(agent, NetworkAgent))
+        searches = (agent for agent in self.agents.values() if not isinstance(agent, OnDevice))
         needed = any(getattr(agent, "leaves_circles", False) for agent in searches)
         return torch.from_numpy(packed(self.turns, len(self.batch) if needed else 0).view(np.int64))
 
@@ -164,14 +163,14 @@ class SelfPlay:
 
     # ---- a ply ----
 
-    def step(self, actions: Tensor, snapshots: Sequence[NetworkAgent] = ()) -> Transition:
+    def step(self, actions: Tensor, snapshots: Sequence[OnDevice] = ()) -> Transition:
         """One ply in every environment: the learner's `actions` [N], or its opponent's where it is that one's turn.
         Finished games are counted and replaced by new ones."""
         ply = self.advance(actions, snapshots)
         self.results.count(self.batch.on, ply)
         return ply
 
-    def advance(self, actions: Tensor, snapshots: Sequence[NetworkAgent] = ()) -> Transition:
+    def advance(self, actions: Tensor, snapshots: Sequence[OnDevice] = ()) -> Transition:
         """`step` on the device alone, for graphs: whoever runs one calls `results.count` each time."""
         games, batch = self.batch.on, self.batch
         own = self._answer(actions, snapshots)
@@ -193,9 +192,9 @@ class SelfPlay:
     @property
     def on_device(self) -> bool:
         """Whether all opponents act on the device of the games, so that a ply can be captured in a graph."""
-        return all(isinstance(agent, NetworkAgent | ScriptedAgent | Random) for agent in self.agents.values())
+        return all(isinstance(agent, OnDevice) for agent in self.agents.values())
 
-    def _answer(self, actions: Tensor, snapshots: Sequence[NetworkAgent]) -> Tensor:
+    def _answer(self, actions: Tensor, snapshots: Sequence[OnDevice]) -> Tensor:
         """Fill in the opponents' actions where it is their turn; returns where the learner acts itself [N]."""
         own = self.own_turns()
         for place, spec in enumerate(self.specs):
@@ -213,19 +212,12 @@ class SelfPlay:
         return (self.side == self.batch.to_move) | ~self.is_other[self.opponent]
 
     def _ask(self, agent: Agent, turn: Tensor, actions: Tensor) -> None:
-        """Let an agent act where `turn` [N] is set. On a GPU networks, scripted agents and `random` act in all rows,
-        because counting the rows would synchronise; other agents act on the CPU, which costs a copy of their states."""
-        batch = self.batch
-        if isinstance(agent, NetworkAgent):
-            numbers = torch.rand(len(turn), generator=self.rng, device=self.device)
-            fill_selected(turn, actions, lambda rows: agent.choose(batch.states[rows], numbers[rows]))
-        elif isinstance(agent, ScriptedAgent):
-            batch.on.choose(agent.function, str(agent), batch.states, turn, self.agent_rngs, actions)
-        elif isinstance(agent, Random) and is_gpu(batch.on.name):
-            actions.copy_(torch.where(turn, batch.random_actions(), actions))
-        else:
-            numbers = turn.nonzero()[:, 0].cpu().numpy()
-            batch.ask(partial(ask, agent, self.game, games=numbers, turns=self.turns), self.agent_rngs, turn, actions)
+        """Let an agent act where `turn` [N] is set; on the CPU, if it must, which costs a copy of the states."""
+        if isinstance(agent, OnDevice):
+            agent.act_on(self.batch, turn, self.agent_rngs, self.rng, actions)
+            return
+        act = partial(ask, agent, self.game, games=turn.nonzero()[:, 0].cpu().numpy(), turns=self.turns)
+        self.batch.ask(act, self.agent_rngs, turn, actions)
 
 
 class GameResults:

@@ -20,15 +20,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from plyground.agents.tabular import TableAgent, identity, load_run, rule_of
 from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
 from plyground.learners.config import Count, NetworkConfig, OpeningPlies, RunConfig, Share
-from plyground.learners.evaluation import Event, cycle_events, cycle_progress
+from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
 from plyground.learners.state import Metrics, TrainingState
-from plyground.tables import Table
+from plyground.learners.versions import Versions
+from plyground.models.table import of_config, rule_of
+from plyground.runs.learned import begin_with
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
 
@@ -92,18 +93,17 @@ class TabularLearner:
         self.config, self.state, self.game = config, TrainingState(), load(config.game)
         self.settings = asdict(config)
         self.rng = torch.Generator().manual_seed(config.seed)
-        self.table = Table(self.game, config.key)
+        present = of_config(self.settings, self.game)
         if config.init:
-            given = load_run(config.init, self.game).table
-            if identity(given) != identity(self.table):
-                raise InvalidValue(f"{config.init} has a table of {given.key}, not of {self.table.key}")
-            self.table.load_state(given.state())
-        self.model = TableVersions(self.table, self.settings)
+            begin_with(present, config.init)
+        self.table, self.model = present.table, Versions(present)
         self.games = SelfPlay(self.game, config.device, config, self.rng)
         self.pending, self.scratch = self.table.pending(config.num_envs), self.table.scratch()
         self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
-        self.cycle = TableCycle(self)
+        self.cycle = SelfPlayCycle(
+            config, self.state, self.model, self.games.results, self.metrics_of_cycle, self.size_of_table
+        )
         nothing, rule = np.zeros(0, np.int64), rule_of(self.settings, self.table.key)
         self._act(nothing, rule, np.zeros(3))  # compile now, so that the compiler's time is not the run's
         self._end_games(nothing, np.zeros(0, np.int8), rule, np.zeros(3))
@@ -136,60 +136,13 @@ class TabularLearner:
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        own = {"state": self.state, "rng": self.rng, "table": self.table, "best": self.model}
+        own = {"state": self.state, "rng": self.rng, **self.model.parts()}
         return {**own, **self.games.parts(), "pending": self.pending._asdict(), "played": self.played}
 
+    # ---- for the records ----
 
-class TableVersions:
-    """The table as it is, and as it was when it played best."""
-
-    def __init__(self, table: Table, settings: dict[str, Any]) -> None:
-        self.table, self.rule, self.best = table, rule_of(settings, table.key), table.snapshot()
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return identity(self.table)
-
-    def agent(self) -> TableAgent:
-        return TableAgent(self.table, self.rule)
-
-    def best_agent(self) -> TableAgent:
-        return TableAgent(self.table, self.rule, self.table.with_values(self.best))
-
-    def keep_best(self) -> None:
-        self.best = self.table.snapshot()
-
-    def state(self) -> dict[str, Any]:
-        return self.best
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        now, sizes = self.table.state(), {len(array) for array in state.values()}
-        types = {name: (array.dtype, array.ndim) for name, array in state.items()}
-        if types != {name: (now[name].dtype, 1) for name in ("values", "visits")} or len(sizes) > 1:
-            raise InvalidValue(f"the best table has arrays {types} of {sizes} entries, not values and visits")
-        self.best = {name: array.copy() for name, array in state.items()}
-
-
-class TableCycle:
-    """A cycle of games, or seconds, of play with a table."""
-
-    def __init__(self, learner: TabularLearner) -> None:
-        self.learner = learner
-
-    def begin(self) -> list[Event]:
-        return []
-
-    def progress(self) -> float:
-        return cycle_progress(self.learner.config, self.learner.state, self.learner.games.results.games)
-
-    def end(self) -> list[Event]:
-        learner, results = self.learner, self.learner.games.results
-        metrics = {**results.record(), **self._table_metrics()}
-        results.clear()
-        return cycle_events(learner.game, learner.config, learner.state, learner.model, metrics)
-
-    def _table_metrics(self) -> dict[str, Any]:
-        table, played = self.learner.table, self.learner.played
+    def metrics_of_cycle(self) -> dict[str, Any]:
+        table, played = self.table, self.played
         plain, arrays, key = table.plain(), table.state(), table.key
         values, visits = arrays["values"][plain], arrays["visits"][plain]
         edges = np.linspace(float(values.min(initial=0.0)), float(values.max(initial=0.0)) + 1e-6, VALUE_BINS + 1)
@@ -197,6 +150,7 @@ class TableCycle:
         np.add.at(squares, [key.square(effect) for effect in range(len(played))], played)
         played[:] = 0
         return {
+            **self.games.results.record(),
             "entries": len(values),
             "guesses": len(table) - len(values),
             "table_bytes": table.bytes,
@@ -206,6 +160,5 @@ class TableCycle:
             "squares": squares[:-1].reshape(key.board).tolist(),
         }
 
-    def summary(self) -> str:
-        table = self.learner.table
-        return f"{len(table):,} entries in {table.bytes / 2**20:.0f} MB"
+    def size_of_table(self) -> str:
+        return f"{len(self.table):,} entries in {self.table.bytes / 2**20:.0f} MB"

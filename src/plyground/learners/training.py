@@ -15,9 +15,10 @@ from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
 from plyground.learners import evaluation, saving
-from plyground.learners.evaluation import Cycle, Event, Versions
+from plyground.learners.evaluation import Cycle, Event
 from plyground.learners.selfplay import LEARNER, SelfPlay
 from plyground.learners.state import Diverged, Metrics, TrainingState
+from plyground.learners.versions import Versions
 from plyground.runs.directory import Run, newest_whole
 
 Emit = Callable[[Event], None]
@@ -39,7 +40,7 @@ class Learner(Protocol):
         ...
 
     @property
-    def model(self) -> Versions: ...
+    def model(self) -> Versions[Any]: ...
 
     @property
     def cycle(self) -> Cycle: ...

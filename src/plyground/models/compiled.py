@@ -19,6 +19,7 @@ whatever the weights are: training recompiles nothing.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Mapping
@@ -46,14 +47,16 @@ SLOTS = {"value": "model_value", "refresh": "refresh", "update": "update", "lear
 class CompiledModel:
     """A model of one kind for one game. Models of equal kind, game and sizes share their compiled code."""
 
-    spec = "evaluate"
-    """by which an agent's spec names it"""
+    compiled = True
+    spec, folder = "evaluate", None
 
     def __init__(self, game: Game, module: ModuleType, own: Mapping[str, Function] | None = None) -> None:
         """`own`: functions in place of some of the game's. All weights are zero at first."""
         self.game, self.module, self.kind = game, module, Path(module.__file__ or "").stem
         self.weights: Records = np.zeros(1, _record(module, "weights", game))
         self.scratch_type = _record(module, "scratch", game)
+        self.folder: Path | None = None
+        self.version = 0  # of the weights: how often they were replaced
         self._loaded: dict[tuple[str, str], Any] = {}
         slots = {**slots_of(game.rules), **(own or {})}
         made = vars(load_kernels(module.__name__, slots, f"{game.label} {self.kind}"))
@@ -77,6 +80,17 @@ class CompiledModel:
         return self.module.__file__ or self.module.__name__
 
     @property
+    def identity(self) -> dict[str, str]:
+        return {"game": str(self.game), self.kind: str(self.weights.dtype.descr)}
+
+    @property
+    def words(self) -> str:
+        return f"Model {self.kind} of {self.weights.itemsize:,} bytes"
+
+    def code(self) -> dict[str, tuple[Any, ...]]:
+        return {self.kind: tuple(self.functions[name] for name in sorted(self.functions))}
+
+    @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The weights by name: views of the one block, which may be written to."""
         return {name: self.weights[name][0, ...] for name in self.weights.dtype.names or ()}
@@ -96,11 +110,40 @@ class CompiledModel:
         """The model for kernels that judge positions one by one: scratch memory for one thread."""
         return Judge(self.weights, self.scratch())
 
+    def state(self) -> Mapping[str, NDArray[Any]]:
+        return self.arrays
+
+    def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        check_fitting(state, self.arrays)
+        for name, values in state.items():
+            self.weights[name][0] = values
+
+    def copy(self) -> CompiledModel:
+        found = copy.copy(self)
+        found.weights = self.weights.copy()
+        return found
+
+    def take(self, other: CompiledModel) -> None:
+        self.swap(other.weights.copy())
+
+    def swap(self, weights: Records) -> None:
+        """Have other weights [1], whole: a search that runs ends with those it began with, the next one has these."""
+        if weights.shape != (1,) or weights.dtype != self.weights.dtype:
+            raise InvalidValue(f"the weights of another model: {weights.dtype} of shape {weights.shape}")
+        self.weights, self.version = weights, self.version + 1
+
     def judge(self, states: Records) -> NDArray[np.float64]:
         """[N] the values of states [N], for the sides to move."""
         values = np.empty(len(states))
         self.kernels(JUDGE).judge_all(states, self.as_judge(), values)
         return values
+
+
+def check_fitting(found: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays whose names, shapes or types are not those of `wanted`."""
+    sizes = [{name: (values.shape, values.dtype) for name, values in each.items()} for each in (found, wanted)]
+    if odd := [name for name in {**wanted, **found} if sizes[0].get(name) != sizes[1].get(name)]:
+        raise InvalidValue(f"the weights of another model: {', '.join(sorted(odd))} do not fit")
 
 
 def _record(module: ModuleType, name: str, game: Game) -> np.dtype[np.void]:

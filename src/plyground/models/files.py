@@ -47,12 +47,15 @@ class FileModel(CompiledModel):
         path = self.weights_file
         if not path.is_file():
             raise InvalidValue(f"{self.spec} has no weights yet: {path} is not there; train the model and save it")
-        for name, values in fitting(path, self.arrays).items():
-            self.weights[name][0] = values
+        found = _read(path)
+        try:
+            self.load_state(found)
+        except InvalidValue as error:
+            raise InvalidValue(f"{path} holds {error}") from None
 
 
-def fitting(path: Path, wanted: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a safetensors file, if their names, shapes and types are those of `wanted` and all are finite."""
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file, if all numbers are finite."""
     with naming_extras():
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -60,17 +63,9 @@ def fitting(path: Path, wanted: dict[str, NDArray[Any]]) -> dict[str, NDArray[An
         found: dict[str, NDArray[Any]] = load_file(path)
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise InvalidValue(f"cannot read the weights {path}: {shorten(str(error))}") from None
-    sizes = {name: (values.shape, values.dtype) for name, values in found.items()}
-    odd = [name for name in {**wanted, **found} if name not in wanted or sizes.get(name) != _size(wanted[name])]
-    if odd:
-        raise InvalidValue(f"{path} holds the weights of another model: {', '.join(sorted(odd))} do not fit")
     if bad := [name for name, values in found.items() if values.dtype.kind == "f" and not np.isfinite(values).all()]:
         raise InvalidValue(f"{path} is damaged: {', '.join(bad)} hold numbers that are not finite")
     return found
-
-
-def _size(values: NDArray[Any]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    return values.shape, values.dtype
 
 
 def load_model(path: str, game: Game | str, trained: bool = False) -> FileModel:

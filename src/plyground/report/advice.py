@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plyground.learners.selfplay import opponent_shares
+from plyground.models.model import kind_of
 from plyground.runs.metrics import RunMetrics
 
 Numbers = Mapping[str, Any]
@@ -13,6 +14,9 @@ LOWEST_ENTROPY = 0.1  # nats of a policy that still explores
 LEAST_RISE = 0.03  # points, of means over several evaluations
 ENOUGH = 4  # evaluations from which a fall can be told from chance
 SHORT = 600.0  # seconds of a run that may be at its beginning
+FASTER = {"network": "learning_rate, or a wider network", "table": "alpha, or another key"}
+LARGER = {"network": "a wider network than {network}", "table": "another key or a prior"}
+"""kind of model: what may make it learn faster, or learn more"""
 
 
 class Facts(NamedTuple):
@@ -44,7 +48,7 @@ def _of_progress(run: Facts) -> list[str]:
     place = steps.index(last["best"]) + 1 if last.get("best") in steps else count
     if count >= ENOUGH and place <= count / 2:
         best = f"evaluation {place} of {count} found its best version, and none since scored half against it"
-        return [f"{best}: a lower learning_rate, or a shorter run" if "network" in run.config else best]
+        return [f"{best}: a lower learning_rate, or a shorter run" if kind_of(run.config) == "network" else best]
     return []
 
 
@@ -94,7 +98,7 @@ def _of_scores(run: Facts) -> list[str]:
     if scores and all(score > 0.97 for score in scores.values()):
         found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
     if (score := scores.get("random", 1)) < 0.9:
-        other = "learning_rate, or a wider network" if "network" in run.config else "alpha, or another key"
+        other = FASTER.get(kind_of(run.config), "learning rate")
         found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
     puzzles: Numbers = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
     missed = 1 - puzzles.get("win_in_1", 1)
@@ -105,7 +109,7 @@ def _of_scores(run: Facts) -> list[str]:
 
 
 def _of_nothing(run: Facts) -> str:
-    more = f"a wider network than {run.config['network']}" if "network" in run.config else "another key or a prior"
+    more = LARGER.get(kind_of(run.config), "a larger model").format(**run.config)
     if not run.evaluations:
         return f"{more}, or more cycles"
     seconds = run.last.get("seconds", {}).get("total", SHORT)

@@ -27,7 +27,7 @@ from plyground.game import Game
 from plyground.learners.evaluation import evaluate
 from plyground.report.figures import new_figure, save_figure
 from plyground.report.pictures import draw_board
-from plyground.report.run import agent_words, graded, has_curves, puzzles_solved, save_curves, totals
+from plyground.report.run import graded, has_curves, puzzles_solved, save_curves, totals
 from plyground.runs.directory import (
     FORMAT,
     PUBLISHED,
@@ -59,7 +59,7 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
     metrics = read_metrics(run)
     game, limit = agent.game, config.get("max_plies") or None
     scores = evaluate(game, agent, config.get("eval_opponents") or usual(game), games, limit)
-    weights = safetensors.numpy.save(checkpoint.tensors("table" if "key" in config else "network"))
+    weights = safetensors.numpy.save(checkpoint.tensors(agent.model.kind))
     contents = {
         WEIGHTS: weights,
         PUBLISHED: json.dumps(_description(checkpoint, weights), indent=1).encode() + b"\n",
@@ -127,7 +127,7 @@ def model_card(
     paragraphs = [
         _head(name, game, config.get("learner", "unknown"), scores, licence),
         f"# {name}: {game.label} by {config.get('learner', 'an unknown learner')}",
-        f"{agent_words(agent, config)}. It plays {_shown(game)} with Plyground, which has the rules.",
+        f"{agent.model.words}. It plays {_shown(game)} with Plyground, which has the rules.",
         *(f"![{picture.partition('.')[0]}]({picture})" for picture in pictures),
         *_use(game),
         *_training(config, trained),

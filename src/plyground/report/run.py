@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from plyground.agents.agent import load_run, usual
-from plyground.agents.tabular import TableAgent
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
 from plyground.errors import Error, counted, plain_os_errors
 from plyground.learners.evaluation import evaluate
 from plyground.learners.selfplay import opponent_shares
+from plyground.models.model import kind_of
 from plyground.report import table
 from plyground.report.advice import advice
 from plyground.report.figures import draw_curves, new_figure, save_figure
@@ -45,8 +45,8 @@ def write_report(path: Path, games: int = GAMES) -> str:
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
-        f"{agent_words(agent, config)}, seed {config.get('seed', '?')}. {totals(metrics)} {best_step}",
-        *_empty_table(path, agent),
+        f"{agent.model.words}, seed {config.get('seed', '?')}. {totals(metrics)} {best_step}",
+        *_no_better_than_the_first(path, metrics, best),
         _score_table(scores, games, opponent_shares(tuple(config.get("opponents", ())))),
         *puzzles_solved(agent),
         *graded(agent),
@@ -82,22 +82,13 @@ def write_seeds_report(folder: Path, runs: Sequence[Path]) -> str:
     return text
 
 
-def agent_words(agent: Any, config: Mapping[str, Any]) -> str:
-    """What the agent consists of."""
-    if isinstance(agent, TableAgent):
-        return f"Table of {len(agent.table):,} entries with the key {agent.table.key}"
-    weights = sum(each.numel() for each in agent.network.parameters())
-    return f"Network {config['network']} ({weights:,} weights) on {agent.view.encoder}"
-
-
-def _empty_table(path: Path, agent: Any) -> list[str]:
-    """Where the best table is the first one, which knows nothing: say so, and name the last one."""
-    if not isinstance(agent, TableAgent) or len(agent.table):
+def _no_better_than_the_first(path: Path, metrics: RunMetrics, best: Mapping[str, Any]) -> list[str]:
+    """Where the best version is the one of the beginning although others came: say so, and name the last one."""
+    if best.get("step") != 0 or not metrics.of("evaluation"):
         return []
-    last = len(load_run(str(path), None, "last").table)
     return [
-        "The best checkpoint is the empty table of the beginning, which chooses by scores alone: no later one scored "
-        f"half of the points against it. The last one has {last:,} entries and plays as `run:{path},checkpoint=last`."
+        "The best checkpoint is the one from before the first update: no later one scored half of the points against "
+        f"it. The last one plays as `run:{path},checkpoint=last`."
     ]
 
 
@@ -138,7 +129,7 @@ def _time_by_part(last: Mapping[str, Any], config: Mapping[str, Any]) -> list[st
         return []
     parts = sorted((-value, name) for name, value in last["seconds"].items() if name != "total")
     total = min(sum(value for value, _ in parts), -1e-9)
-    names = {} if "network" in config else {NETWORK: "table"}
+    names = {NETWORK: kind_of(config) or NETWORK}
     shares = ", ".join(f"{names.get(name, name)} {value / total:.0%}" for value, name in parts)
     return [f"Time by part: {shares}."]
 
@@ -151,7 +142,7 @@ def save_curves(target: Path, runs: Sequence[Path], shared: bool = True) -> None
     """Scores and metrics over time: a row for each game; seeds of one experiment as their mean and a band. Of one run
     with a table, pictures of the table."""
     labels = labels_of(runs)
-    if len(runs) == 1 and read_config(runs[0]).get("learner") == "tabular":
+    if len(runs) == 1:
         metrics = read_metrics(runs[0])
         if whole := [cycle for cycle in metrics.of("cycle") if cycle.keys() >= table.PICTURED]:
             table.save_pictures(target, labels[0], list(metrics.series(labels[0], table.DRAWN)), whole, shared)

@@ -20,12 +20,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from plyground.game import Game
-from plyground.games.encoder import Encoder
-from plyground.games.table_key import TableKey, pick_key
 from plyground.kernels.fingerprint import code_fingerprint
+from plyground.models.model import Model, kind_of, of_config
 from plyground.runs.directory import find_checkpoint, game_of, read_config, steps_of
 from plyground.runs.files import write_whole
 
@@ -35,38 +32,16 @@ NOT_RULES = frozenset({"evaluate", "evaluate_fine", "loudness", "legal_loud", "m
 SIZES = ("STATE", "HEAD", "NUM_ACTIONS", "MAX_LEGAL", "MAX_PLIES", "SEATS", "SYMMETRIES", "CHANCE")
 
 
-def of_network(game: Game, encoder: Encoder, network: Any) -> dict[str, str]:
-    """The fingerprints of a checkpoint that holds a network (an `nn.Module`)."""
-    classes = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in map(type, network.modules())}
-    dense = encoder.spread or encoder.expand
-    shown = code_fingerprint(encoder.shape, np.dtype(encoder.dtype), encoder.write, encoder.slot, dense)
-    found = code_fingerprint(*(classes[name] for name in sorted(classes)))
-    return {"rules": rules_fingerprint(game), "encoder": shown, "network": found}
-
-
-def of_table(game: Game, key: TableKey) -> dict[str, str]:
-    """The fingerprints of a checkpoint that holds a table."""
-    return {"rules": rules_fingerprint(game), "key": code_fingerprint(key.words, sorted(key.functions.items()))}
+def of_model(model: Model) -> dict[str, str]:
+    """The fingerprints of a checkpoint that holds a model."""
+    code = {name: code_fingerprint(*parts) for name, parts in model.code().items()}
+    return {"rules": rules_fingerprint(model.game), **code}
 
 
 def of_run(run: Path, game: Game | None = None) -> dict[str, str]:
     """The fingerprints of the current code for the game, encoder and network (or table key) of a run's config.toml."""
     config = read_config(run)
-    if "key" not in config and not {"encoder", "network", "outputs"} <= config.keys():
-        return {}
-    game = game_of(run, game)
-    if "key" in config:
-        return of_table(game, pick_key(game.rules, config["key"]))
-    import torch
-
-    from plyground.networks import make_network
-
-    encoder = game.encoder(config["encoder"])
-    shape = game.encoder(encoder.dense).shape if encoder.dense else encoder.shape
-    with torch.device("meta"):  # no memory, no arithmetic
-        dueling, parts = config.get("dueling", False), encoder.parts() if encoder.parts else None
-        network = make_network(config["network"], shape, config["outputs"], dueling, parts)
-    return of_network(game, encoder, network)
+    return of_model(of_config(config, game_of(run, game))) if kind_of(config) else {}
 
 
 def notice(run: Path, which: str = "best", game: Game | None = None) -> str:

@@ -188,6 +188,7 @@ class GrowingTree:
     def begin(self, states: Records, rngs: Rngs) -> None:
         self.round = FIRST_ROUND if self.config.seconds else self.config.simulations
         self.trees.rngs[:] = rngs
+        self.judge = self.judge._replace(weights=self.search.model.weights)
         self.search.kernels.begin_all(self.trees, words_of(states), self.search.settings, self.judge, self.work)
 
     def simulate(self, count: int) -> None:

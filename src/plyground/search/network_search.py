@@ -8,7 +8,6 @@ GPU that is one captured CUDA graph.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +18,10 @@ from torch import Tensor
 
 from plyground.backend.device import is_gpu
 from plyground.backend.games import DeviceGame
-from plyground.backend.graph import compiled_network, repeatable
+from plyground.backend.graph import repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
-from plyground.networks import Network, Valued, copy_weights, inference_copy
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
@@ -32,7 +30,6 @@ from plyground.search.tree_search import FIRST_ROUND, KEPT, TEMPLATE
 
 Evaluator = Callable[[Tensor], tuple[Tensor, Tensor]]
 """states [N, bytes] -> logits [N, outputs] and values [N] for the side to move, float32 and contiguous"""
-Q_TEMPERATURE = 0.1  # of the softmax over action values that stands for a policy
 CLOCK_INTERVAL = 16  # simulations between two readings of the clock and of what is proven
 FEW = 64  # trees that may all be proven early; asking costs a GPU a wait
 ROOM = 4096  # nodes of a tree whose search is limited by time alone
@@ -195,40 +192,6 @@ def device_result(on: DeviceGame, n: int) -> Result:
     most = on.rules.MAX_LEGAL
     rows = {name: on.zeros((n,), dtype) for name, dtype in RESULT_ROWS.items()}
     return Result(**rows, **{name: on.zeros((n, most), dtype) for name, dtype in RESULT_LISTS.items()})
-
-
-# ---- evaluators ----
-
-
-class NetworkEvaluator:
-    """An `Evaluator` made of a network. On a GPU it is a compiled copy in bfloat16, which `refresh` updates."""
-
-    def __init__(self, view: View, network: Network) -> None:
-        self.view, self.copy = view, inference_copy(network)
-        self.dtype = next(self.copy.parameters()).dtype
-        function = self._with_value if isinstance(network.head, Valued) else self._values_of_actions
-        self.function: Callable[..., Any] = compiled_network(view.device_name, function)
-
-    def __call__(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        observed = self.view.observe(states).to(self.dtype)
-        if isinstance(self.copy.head, Valued):
-            return self.function(observed)
-        return self.function(observed, self.view.legal(states))
-
-    def _with_value(self, observed: Tensor) -> tuple[Tensor, Tensor]:
-        """A network with a value head. The conversion to float32 is compiled with it: no further pass over them."""
-        logits, values = self.copy.with_value(observed)
-        return logits.float().contiguous(), values.float().contiguous()
-
-    def _values_of_actions(self, observed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
-        """A network of action values: its softmax is the policy, its best legal action the value."""
-        q = self.copy(observed).float()
-        best = q.masked_fill(~legal, -math.inf).amax(1).clamp(-1.0, 1.0)
-        return (q / Q_TEMPERATURE).contiguous(), best.contiguous()
-
-    def refresh(self, network: Network) -> None:
-        """Evaluate with the network's present weights from now on."""
-        copy_weights(self.copy, network)
 
 
 def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result:

@@ -208,6 +208,7 @@ class TreeSearch:
         if not hasattr(self._own, "memory"):
             trees = new_trees(self.game, self.together, self.nodes)
             self._own.memory = Memory(trees, self.model.as_judge(), self.game.work(), np.zeros(self.nodes, np.int32))
+        self._own.memory.judge = self._own.memory.judge._replace(weights=self.model.weights)
         return self._own.memory
 
 

@@ -10,7 +10,7 @@ turned upside down (not left to right), and so are its actions (`slot`).
     17-18 this position has been on the board before: at least once, at least twice
     19    plies without capture or pawn move, as a share of 100
 
-`index` [40] is the same as tokens of a vocabulary, for a network with an embedding or for `expand`:
+`index` [40] is the same as tokens of a vocabulary, for a network with an embedding or for `spread`:
 
     0-831    a piece or the en-passant square: 64 * plane + square
     832-837  planes 13 to 18, all ones
@@ -111,20 +111,9 @@ def write_planes(state: State, seat: int, out: Floats) -> None:
     out[64 * CLOCK :] = np.float32(counted(state)) / np.float32(100)
 
 
-def expand(tokens: Tokens) -> Floats:
-    """[N, 40] of `index` to [N, 20, 8, 8] of `planes`."""
-    planes = np.zeros((len(tokens), PLANES, 64), np.float32)
-    rows, columns = np.nonzero(tokens < CELLS)
-    planes.reshape(len(tokens), -1)[rows, tokens[rows, columns]] = 1.0
-    rows, columns = np.nonzero((tokens >= CELLS) & (tokens < NOTHING))
-    planes[rows, tokens[rows, columns] - CELLS + CASTLING] = 1.0
-    planes[:, CLOCK] = ((tokens[:, -1:] - CLOCKS) / 100).astype(np.float32)
-    return planes.reshape(-1, PLANES, 8, 8)
-
-
 @njit
 def spread(place: int, token: int, tokens: int) -> tuple[int, int, int]:
-    """The same for one token: the cells it fills, from the first on, and with how many hundredths."""
+    """What a token fills in `planes`: so many cells from the first on, with how many hundredths."""
     if token < CELLS:
         return token, 1, 100
     if token < NOTHING:
@@ -160,9 +149,8 @@ ENCODERS = (
         write_index,
         "`planes` as 40 tokens",
         slot,
-        expand,
-        "planes-v1",
-        spread,
+        dense="planes-v1",
+        spread=spread,
         bounds=(0, 939),
     ),
     Encoder(

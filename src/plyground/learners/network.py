@@ -1,4 +1,4 @@
-"""The network of a learner with everything around it: optimizer, best version so far, earlier versions as opponents."""
+"""`LearningNetwork`: the network of a learner, its versions, its optimizer, and earlier versions as opponents."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -12,18 +12,25 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from plyground.agents.network import NetworkAgent, begin_with, identity
+from plyground.agents.network import NetworkAgent
 from plyground.backend import device as devices
 from plyground.backend.parts import set_learning_rate
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shown
 from plyground.game import load
+from plyground.learners.evaluation import SelfPlayCycle
+from plyground.learners.play_statistics import cycle_statistics
+from plyground.learners.replay import ReplayBuffer
+from plyground.learners.selfplay import SNAPSHOT, GameResults, opponent_shares
 from plyground.learners.state import TrainingState
 from plyground.learners.threads import prepare_torch
-from plyground.networks import Network, make_network
+from plyground.learners.versions import Versions
+from plyground.models.network import NetworkModel
+from plyground.networks import Network
+from plyground.runs.learned import begin_with
 
 
-class Model:
+class LearningNetwork(Versions[NetworkModel]):
     """A network that learns, its optimizer, the best version so far and the newest snapshots."""
 
     def __init__(
@@ -36,47 +43,32 @@ class Model:
         device, _ = devices.choose(config.device)  # a run that was begun on a GPU may be opened where there is none
         prepare_torch(config.threads or 1)
         torch.manual_seed(config.seed)
-        self.config, self.dueling, self.snapshot_agent = config, dueling, agent
+        self.config, self.snapshot_agent = config, agent
         self.view = view = View(load(config.game), config.encoder, config.outputs, device)
-        self.network: Network = make_network(config.network, view.shape, view.outputs, dueling, view.parts)
-        self.network.to(self.view.device)
+        present = NetworkModel.make(view, config.network, dueling)
         if config.init:
-            begin_with(self.network, config.init, view, self.identity)
-        self.best = copy.deepcopy(self.network)
+            begin_with(present, config.init)
+        super().__init__(present)
+        self.network: Network = present.network
         self.snapshots = Snapshots(self.network, config.snapshots)
         self.optimizer = devices.adam(self.network, config.learning_rate, weight_decay)
 
-    @property
-    def identity(self) -> dict[str, str]:
-        """What its checkpoints belong to: game, encoder, network."""
-        return identity(self.view, self.config.network, self.dueling)
-
     def parts(self) -> dict[str, Any]:
-        return {"network": self.network, "best": self.best, "snapshots": self.snapshots, "optimizer": self.optimizer}
+        return {**super().parts(), "snapshots": self.snapshots, "optimizer": self.optimizer}
 
-    # ---- agents ----
-
-    def agent(self) -> NetworkAgent:
-        return NetworkAgent(self.view, self.network)
-
-    def best_agent(self) -> NetworkAgent:
-        return NetworkAgent(self.view, self.best)
-
-    def keep_best(self) -> None:
-        """The present network becomes the best one."""
-        self.best.load_state_dict(self.network.state_dict())
+    # ---- opponents ----
 
     def snapshot_agents(self) -> list[NetworkAgent]:
         """Earlier versions of the network, as opponents."""
-        return [self.snapshot_agent(self.view, network) for network in self.snapshots.networks]
+        return [self.snapshot_agent(NetworkModel(self.view, network)) for network in self.snapshots.networks]
 
     def opponents_key(self, state: TrainingState) -> object:
         """Changes with the snapshots, and when a rollback gives the optimizer other tensors: see `Repeated`."""
         return state.rollbacks, *map(id, self.snapshots.networks)
 
-    def take_snapshot(self, cycle: int) -> None:
-        """Keep the present network as an opponent, if one is due after this cycle."""
-        if cycle % self.config.snapshot_interval == 0:
+    def end_cycle(self, cycle: int) -> None:
+        """Keep the present network as an opponent, if one is due."""
+        if SNAPSHOT in opponent_shares(self.config.opponents) and cycle % self.config.snapshot_interval == 0:
             self.snapshots.add(self.network)
 
     # ---- updates ----
@@ -128,6 +120,18 @@ class Snapshots:
             prefix = f"{k}."
             found = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
             network.load_state_dict({name: torch.from_numpy(values.copy()) for name, values in found.items()})
+
+
+def network_cycle(
+    config: Any, state: TrainingState, model: LearningNetwork, results: GameResults, replay: ReplayBuffer
+) -> SelfPlayCycle:
+    """A cycle of play with a network, whose plies a replay buffer holds."""
+
+    def metrics() -> dict[str, Any]:
+        found = cycle_statistics(results, replay, state.step - state.cycle_start)
+        return {**found, "learning_rate": model.learning_rate}
+
+    return SelfPlayCycle(config, state, model, results, metrics, lambda: f"replay buffer {len(replay):,}")
 
 
 def to_floats(metrics: Mapping[str, Tensor]) -> dict[str, float]:
