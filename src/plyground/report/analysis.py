@@ -8,7 +8,7 @@ solver's results count: win 1, draw 0, loss -1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
@@ -51,6 +51,8 @@ class PlyAnalysis:
     """before the move, as people write it: `5...`; empty where plies are counted"""
     result: str = ""
     """what is proven of the position after the move, for the first side: `win in 2 moves`; empty: nothing"""
+    actions: list[int] = field(default_factory=list[int])
+    """`line` as actions"""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _judge(
         position=position.text,
         number=number(position.state) if number else "",
         result=_result(after, after_found),
+        actions=best.actions if lost else played.actions,
     )
 
 

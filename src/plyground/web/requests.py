@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any
 
 import msgspec
@@ -223,20 +225,14 @@ class OpenRunGame(Asked, frozen=True, kw_only=True):
     number: Annotated[int, Meta(ge=1, le=100_000)] = 1
 
 
-Request = (
-    NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
-    | Analyse | Review | Stop | CopyGame
-    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
-)  # fmt: skip
-
-
 class Numbered(msgspec.Struct):
     """All that must be known of a message to refuse it."""
 
     request: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
 
-_decoder, _numbered = msgspec.json.Decoder(Request), msgspec.json.Decoder(Numbered)
+KINDS: tuple[type[Asked], ...] = tuple(Asked.__subclasses__())
+_decoder, _numbered = msgspec.json.Decoder(reduce(or_, KINDS)), msgspec.json.Decoder(Numbered)
 
 
 def decode(data: str | bytes) -> Any:

@@ -50,7 +50,7 @@ class Live:
         self.thinker: asyncio.Task[None] | None = None
         self.turn: Turn | None = None  # that an agent is in: any process goes on with it
         self.flag: asyncio.TimerHandle | None = None  # when the clock of the side to move runs out
-        self.review: tuple[list[int], messages.ReviewResult] | None = None  # the reviewed actions, and their review
+        self.review: tuple[list[int], messages.Reviewed] | None = None  # the reviewed actions, and their review
 
     @property
     def saved(self) -> Saved:
