@@ -1,14 +1,14 @@
 """Agents as a UCI engine uses them: they report while they think, and can be stopped.
 
-Alpha-beta and tree search tell depth, nodes, scores and lines. Any other agent tells its move.
+What they tell is an `Analysis` of the moves to choose from, the best first. That of alpha-beta and tree search has
+depth, nodes, values and lines; any other agent tells its move.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,9 +22,9 @@ from plyground.games.chess.evaluate import SCALE
 from plyground.games.rng import draw
 from plyground.interop.uci_options import ELO
 from plyground.position import Position
-from plyground.search.analysis import MoveAnalysis, analyse
+from plyground.search.analysis import Analysis, MoveAnalysis, analyse, scored
 from plyground.search.lines import LineSearch
-from plyground.search.timed import DEEPEST, MOST_NODES, Found, TimedMinimax
+from plyground.search.timed import DEEPEST, MOST_NODES, TimedMinimax
 
 FOR_EVER = 1e6  # seconds
 POLL_INTERVAL = 0.03  # seconds between two readings of a tree
@@ -32,26 +32,6 @@ NEWS = 0.5  # seconds between two thoughts of a tree whose best move stays the s
 COMPILES = 0.001  # seconds of a search that is there to compile
 SUREST = 0.95  # values beyond are shown as this one: 95 pawns
 ENTRY_BYTES = 24  # of a transposition table
-
-
-@dataclass(frozen=True)
-class Line:
-    """A principal variation and its score for the side to move: in centipawns, or mate in so many moves (0: none)."""
-
-    actions: list[int]
-    centipawns: int | None = None
-    mate: int = 0
-
-
-@dataclass(frozen=True)
-class Thought:
-    """What is known so far; the best line first."""
-
-    lines: list[Line]
-    depth: int = 1
-    nodes: int = 0
-    final: bool = False
-    """whether thinking on would change nothing"""
 
 
 @dataclass(frozen=True)
@@ -77,13 +57,20 @@ class Thinker(Protocol):
         """Searched since the search began."""
         ...
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
-        """Thoughts, each better than the last; one at least, however soon it is stopped."""
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
+        """What is known so far, each better than the last; one at least, however soon it is stopped."""
         ...
 
     def forget(self) -> None:
         """A new game begins."""
         ...
+
+
+def score(move: MoveAnalysis) -> str:
+    """The value of a move in a line for the GUI, or in how many moves it mates or is mated; empty: it has no value."""
+    if move.distance is not None:
+        return f" score mate {move.distance if move.proven == 'win' else -move.distance}"
+    return "" if move.value is None else f" score cp {centipawns(move.value)}"
 
 
 def centipawns(value: float) -> int:
@@ -107,23 +94,23 @@ class AlphaBetaThinker:
     def nodes(self) -> int:
         return self.search.nodes
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
-        nodes = min(self.most or MOST_NODES, request.nodes or MOST_NODES)
-        found = self.search.deepen(
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
+        nodes, begun = min(self.most or MOST_NODES, request.nodes or MOST_NODES), time.perf_counter()
+        search = self.search.deepen(
             position.states, request.lines, request.actions, request.depth or DEEPEST, nodes, request.stop
         )
-        for each in found:
+        for each in search:
+            values, lines = (
+                {line.action: line.value for line in each.lines},
+                {line.action: line.line for line in each.lines},
+            )
+            found = scored(position, values, time.perf_counter() - begun, lines=lines, turns=True)
+            moves = [move for move in found.moves if move.action in values]
             depth = each.depth if each.complete else each.depth - 1
-            yield Thought([_line(line) for line in each.lines], depth, each.nodes, each.final)
+            yield replace(found, moves=moves, nodes=each.nodes, depth=depth)
 
     def forget(self) -> None:
         self.search.forget()
-
-
-def _line(found: Found) -> Line:
-    if found.turns:
-        return Line(found.line, mate=(found.turns + 1) // 2 if found.turns > 0 else -(-found.turns // 2))
-    return Line(found.line, centipawns(found.value))
 
 
 # ---- tree search ----
@@ -136,39 +123,28 @@ class TreeThinker:
         """A search agent; `simulations`: the most for each move, whatever the GUI asks for; 0: no such limit."""
         self.agent, self.most, self.nodes = agent, simulations, 0
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
         self.nodes = 0
         limits = [limit for limit in (self.most, request.nodes) if limit]
         seconds = request.seconds or FOR_EVER
-        config = dataclasses.replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
-        last, reported = Thought([]), 0.0
+        config = replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
+        last, best, reported = None, -1, 0.0
         for found in analyse(self.agent.growing(config), *position.seen_by(self.agent), POLL_INTERVAL):
             self.nodes = found.simulations
-            moves = [move for move in found.moves if move.action in request.actions]
-            lines = [_tree_line(position, move) for move in moves[: request.lines]]
-            thought = Thought(lines, max(len(line.actions) for line in lines), self.nodes, final=bool(found.proven))
-            if request.stop() or (request.depth and thought.depth >= request.depth):
-                yield thought
-                return
+            moves = [move for move in found.moves if move.action in request.actions][: request.lines]
+            depth = max(len(move.actions) for move in moves)
+            last = replace(found, moves=moves, nodes=found.simulations, depth=depth)
+            if request.stop() or (request.depth and depth >= request.depth):
+                break
             now = time.perf_counter()
-            if not last.lines or last.lines[0].actions[0] != lines[0].actions[0] or now - reported > NEWS:
-                reported = now
-                yield thought
-            last = thought
-        yield last
+            if best != moves[0].action or now - reported > NEWS:
+                best, reported = moves[0].action, now
+                yield last
+        if last is not None:
+            yield last
 
     def forget(self) -> None:
         pass  # each search grows its own tree
-
-
-def _tree_line(position: Position, move: MoveAnalysis) -> Line:
-    actions = list[int]()
-    for name in move.line:
-        actions.append(position.action(name))
-        position = position.play(actions[-1])
-    if move.plies and move.proven != "draw":
-        return Line(actions, mate=(move.plies + 1) // 2 if move.proven == "win" else -(move.plies // 2))
-    return Line(actions, None if move.value is None else centipawns(move.value))
 
 
 # ---- any other agent ----
@@ -180,10 +156,11 @@ class AgentThinker:
     def __init__(self, agent: Any) -> None:
         self.agent, self.nodes, self.seed = agent, 0, time.time_ns() % 2**32  # games differ
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
         self.seed += 1
         action = position.ask(self.agent, self.seed)
-        yield Thought([Line([action if action in request.actions else request.actions[0]])], final=True)
+        found = scored(position, {}, 0.0, {action if action in request.actions else request.actions[0]: 1.0})
+        yield replace(found, moves=found.moves[:1], depth=1)
 
     def forget(self) -> None:
         pass

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import msgspec
 from msgspec import Meta
@@ -232,7 +230,8 @@ class Numbered(msgspec.Struct):
 
 
 KINDS: tuple[type[Asked], ...] = tuple(Asked.__subclasses__())
-_decoder, _numbered = msgspec.json.Decoder(reduce(or_, KINDS)), msgspec.json.Decoder(Numbered)
+_either: Any = Union
+_decoder, _numbered = msgspec.json.Decoder(_either[KINDS]), msgspec.json.Decoder(Numbered)
 
 
 def decode(data: str | bytes) -> Any:

@@ -27,7 +27,7 @@ from plyground import specs
 from plyground.checks.fault_lines import fault_of_file
 from plyground.errors import Error
 from plyground.kernels.numba_internals import NumbaError
-from plyground.web import host, thinking  # noqa: F401 (its functions are jobs)
+from plyground.web import host, thinking  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from plyground.web.host import JOBS, Place, load_game
 from plyground.web.limit import Limit
 
