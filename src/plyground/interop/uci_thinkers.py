@@ -22,7 +22,7 @@ from plyground.games.chess.evaluate import SCALE
 from plyground.games.rng import draw
 from plyground.interop.uci_options import ELO
 from plyground.position import Position
-from plyground.search.analysis import Analysis, MoveAnalysis, analyse, scored
+from plyground.search.analysis import Analysis, MoveAnalysis, analyse, move_of, scored
 from plyground.search.lines import LineSearch
 from plyground.search.timed import DEEPEST, MOST_NODES, TimedMinimax
 
@@ -96,18 +96,15 @@ class AlphaBetaThinker:
 
     def think(self, position: Position, request: Request) -> Generator[Analysis]:
         nodes, begun = min(self.most or MOST_NODES, request.nodes or MOST_NODES), time.perf_counter()
-        search = self.search.deepen(
+        answers = self.search.deepen(
             position.states, request.lines, request.actions, request.depth or DEEPEST, nodes, request.stop
         )
-        for each in search:
-            values, lines = (
-                {line.action: line.value for line in each.lines},
-                {line.action: line.line for line in each.lines},
-            )
-            found = scored(position, values, time.perf_counter() - begun, lines=lines, turns=True)
-            moves = [move for move in found.moves if move.action in values]
-            depth = each.depth if each.complete else each.depth - 1
-            yield replace(found, moves=moves, nodes=each.nodes, depth=depth)
+        text, side = position.view, position.game.rules.SIDES[position.to_move]
+        for each in answers:
+            moves = [move_of(position, line.value, line.line, 1.0, turns=True) for line in each.lines]
+            depth, seconds = each.depth if each.complete else each.depth - 1, time.perf_counter() - begun
+            value, proven = moves[0].value or 0.0, moves[0].proven
+            yield Analysis(text, side, value, proven, 0, seconds, moves, each.nodes, depth)
 
     def forget(self) -> None:
         self.search.forget()

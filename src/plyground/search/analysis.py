@@ -230,29 +230,35 @@ def scored(
     Values beyond 1 are proven: WIN for a win with the first ply, or turn (`turns`), and one less for each one later.
     """
     check_running(position)
-    moves: list[MoveAnalysis] = []
-    for action in position.legal():
-        value, line = values.get(action), (lines or {}).get(action, [action])[: longest_line(position)]
-        decided = value is not None and abs(value) > WIN / 2
-        after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
-        moves.append(
-            MoveAnalysis(
-                name=position.name(action),
-                action=action,
-                prior=1.0 / len(position.legal()) if priors is None else priors.get(action, 0.0),
-                visits=0,
-                value=value if value is None else max(-1.0, min(1.0, value)),
-                proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
-                plies=None if turns else after,
-                line=names_of(position, line),
-                actions=list(line),
-                distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
-            )
-        )
+    legal, moves = position.legal(), list[MoveAnalysis]()
+    for action in legal:
+        line = (lines or {}).get(action, [action])[: longest_line(position)]
+        prior = 1.0 / len(legal) if priors is None else priors.get(action, 0.0)
+        moves.append(move_of(position, values.get(action), line, prior, turns))
     rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
     moves.sort(key=lambda move: (-rank.get(move.action, -2.0 * WIN), -move.prior))
     best, side = moves[0], position.game.rules.SIDES[position.to_move]
     return Analysis(position.view, side, best.value or 0.0, best.proven, 0, seconds, moves)
+
+
+def move_of(
+    position: Position, value: float | None, line: Sequence[int], prior: float, turns: bool = False
+) -> MoveAnalysis:
+    """A move with its line and a value as `scored` takes it."""
+    names, decided = names_of(position, line), value is not None and abs(value) > WIN / 2
+    after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
+    return MoveAnalysis(
+        name=names[0],
+        action=line[0],
+        prior=prior,
+        visits=0,
+        value=value if value is None else max(-1.0, min(1.0, value)),
+        proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
+        plies=None if turns else after,
+        line=names,
+        actions=list(line),
+        distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
+    )
 
 
 def longest_line(position: Position) -> int:
@@ -262,10 +268,11 @@ def longest_line(position: Position) -> int:
 
 def names_of(position: Position, line: Sequence[int]) -> list[str]:
     """The names of the actions of a line."""
-    names = list[str]()
-    for action in line:
-        names.append(position.name(action))
-        position = position.play(action)
+    game, states, names = position.game, position.states.copy(), list[str]()
+    for number, action in enumerate(line, start=1):
+        names.append(game.rules.action_name(states[0], action))
+        if number < len(line):
+            game.kernels().play_all(states, np.array([action], np.int32), np.zeros(1, np.uint64), game.work())
     return names
 
 
