@@ -22,7 +22,7 @@ from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.table import Table, opened
+from plyground.web.table import GameTable, opened
 from runs_on_disk import new_run
 from secrets_of import secrets_of
 from served import Served, run_async, serving, wait_until
@@ -426,7 +426,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
         assert len(seen) > 60
         assert not [secret for secret in secrets for text in seen if secret in text]
         for table in tables:
-            again = Table(opened(Store(store.folder).read(table.id)), table.game)
+            again = GameTable(opened(Store(store.folder).read(table.id)), table.game)
             assert (again.position, again.position.rngs) == (table.position, table.position.rngs)
         page.send("resign", table=names[-1], revision=page.table["revision"])
         page.wait("table", lambda message: message["over"])

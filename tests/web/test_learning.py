@@ -263,7 +263,7 @@ def test_the_demo_learns_is_watched_stopped_and_resumed(tmp_path: Path) -> None:
         page.send("watch_policy", run=name, text="4453")
         page.wait("curves", lambda message: any(curve["points"] for curve in message["curves"]))
         policy = page.wait("policy")
-        assert sum(move["share"] for move in policy["moves"]) == pytest.approx(1.0)
+        assert sum(move["prior"] for move in policy["analysis"]["moves"]) == pytest.approx(1.0)
         page.new("connect_four", "you", f"run:{name}")
         page.play("4")
         page.until_mine()

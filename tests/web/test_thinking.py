@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
 from plyground.networks import make_network
 from plyground.report.analysis import PlyAnalysis
-from plyground.web import thinking
+from plyground.web import messages, thinking
 from plyground.web.messages import Opponent
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
@@ -125,8 +127,10 @@ def test_accuracy_is_a_hundred_where_nothing_was_lost() -> None:
 
 def test_a_network_shares_its_policy_among_the_legal_moves() -> None:
     found = thinking.policy_of(pg.agent("trained", FOUR), FOUR.position("112233"))
-    assert sum(move.share for move in found.moves) == pytest.approx(1.0)
-    assert max(found.moves, key=lambda move: move.share).name == "4"
+    assert found.analysis is not None
+    assert sum(move.prior for move in found.analysis.moves) == pytest.approx(1.0)
+    assert max(found.analysis.moves, key=lambda move: move.prior).name == "4"
+    assert found.clicks[3] == FOUR.position("112233").clicks(3)
     assert set(found.puzzles) == {"win_in_1", "block_in_1"}
 
 
@@ -138,8 +142,17 @@ def test_the_page_tells_what_the_network_tells(network: str) -> None:
     position = FOUR.start()
     found, own = thinking.policy_of(agent, position), agent.analyse(position, np.zeros(1, np.uint64))
     assert found.value == own.value
-    assert {move.action: move.share for move in found.moves} == {move.action: move.prior for move in own.moves}
-    assert all((move.value is None) == network.endswith("value") for move in found.moves)
+    sent = json.loads(messages.encode(found))["analysis"]
+    assert {**sent, "seconds": 0.0} == {**asdict(own), "seconds": 0.0}
+    assert all((move.value is None) == network.endswith("value") for move in own.moves)
+
+
+def test_what_tells_no_values_tells_its_choice_and_where_the_game_is_over_nothing() -> None:
+    found = thinking.policy_of(pg.agent("random", FOUR), FOUR.start())
+    assert found.analysis is not None
+    assert (found.value, sorted(move.prior for move in found.analysis.moves)[-2:]) == (None, [0.0, 1.0])
+    over = thinking.policy_of(pg.agent("random", FOUR), FOUR.position("1212121"))
+    assert (over.value, over.analysis, over.clicks) == (None, None, {})
 
 
 def test_a_ladder_is_shown_after_each_match() -> None:

@@ -17,10 +17,10 @@ from plyground.game import Game, load
 from plyground.play.redraw import Redraw, taken_back
 from plyground.position import Position
 from plyground.web import messages
-from plyground.web.table import Saved, Table
+from plyground.web.table import GameTable, Saved
 
 HELD = 16  # games that a process keeps loaded
-TABLES: dict[str, Table] = {}  # those of this process, the newest last
+TABLES: dict[str, GameTable] = {}  # those of this process, the newest last
 JOBS: dict[str, Callable[..., Any]] = {}  # what a worker may be asked for
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -79,11 +79,11 @@ class Seen(msgspec.Struct):
     over: bool
 
 
-def table_of(game: Game, saved: Saved) -> Table:
+def table_of(game: Game, saved: Saved) -> GameTable:
     """The table of this process, or one that plays the kept actions again."""
     table = TABLES.pop(saved.id, None)
     if table is None or (table.saved is not saved and table.saved != saved):
-        table = Table(saved, game)
+        table = GameTable(saved, game)
     TABLES[saved.id] = table
     return table
 
@@ -105,11 +105,11 @@ def prepare(game: Game) -> Place:
 
 
 @job
-def change(game: Game, saved: Saved, command: str, arguments: Sequence[Any], watched: bool) -> Now:
-    """A command of `Table`, or none; its clock runs if somebody watches."""
+def change(game: Game, saved: Saved, command: str, arguments: dict[str, Any], watched: bool) -> Now:
+    """A command of `GameTable`, or none; its clock runs if somebody watches."""
     table = table_of(game, saved)
     if command:
-        getattr(table, command)(*arguments)
+        getattr(table, command)(**arguments)
     table.run_clock(time.monotonic(), watched and not table.saved.paused)
     position, runs = table.position, table.clock_since is not None
     return Now(

@@ -50,6 +50,8 @@ class House:
 
     def _handler(self, kind: type[Any]) -> Handler:
         """The method that is named as a type of requests: of tables, of study, or here."""
+        if issubclass(kind, requests.Change):
+            return self.tables.command
         name = kind.__struct_config__.tag
         return next(getattr(part, name) for part in (self.tables, self.study, self) if hasattr(part, name))
 

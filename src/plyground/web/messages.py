@@ -376,15 +376,6 @@ class Curves(Sent, frozen=True):
     curves: list[Curve]
 
 
-class PolicyMove(msgspec.Struct, frozen=True):
-    action: int
-    name: str
-    clicks: list[str]
-    share: float
-    """the probability that it is played; for learners of values, a softmax of them"""
-    value: float | None
-
-
 class Policy(Sent, frozen=True, kw_only=True):
     """What a checkpoint thinks of a position."""
 
@@ -392,9 +383,12 @@ class Policy(Sent, frozen=True, kw_only=True):
     step: int = 0
     """of the checkpoint"""
     scene: Scene
+    analysis: Analysis | None
+    """None: the game is over there"""
     value: float | None
-    """for the side to move"""
-    moves: list[PolicyMove]
+    """for the side to move; None: the checkpoint tells none"""
+    clicks: dict[int, list[str]]
+    """action → the clicks by which it is played"""
     puzzles: dict[str, float]
     """kind of puzzle → share that the checkpoint solves; empty where the game has none"""
 

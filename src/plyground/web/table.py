@@ -127,7 +127,7 @@ class Pruning(IllegalAction):
     """A move that would remove later plies, of which the person has not been asked."""
 
 
-class Table:
+class GameTable:
     """One game in progress."""
 
     def __init__(self, saved: Saved, game: Game) -> None:

@@ -28,11 +28,11 @@ from plyground.play.line import Line
 from plyground.play.saved import game_told, read_games, read_run_game
 from plyground.position import Position
 from plyground.report.analysis import PlyAnalysis, add_scores, analyse_game, solve
-from plyground.search.analysis import Analysis
+from plyground.search.analysis import Analysis, scored
 from plyground.search.minimax import Minimax
 from plyground.web.catalogue import title_of
 from plyground.web.host import job
-from plyground.web.messages import Analysed, Hinted, Laddered, Opponent, Policy, PolicyMove, Reviewed, Rung, Threat
+from plyground.web.messages import Analysed, Hinted, Laddered, Opponent, Policy, Reviewed, Rung, Threat
 
 HELD = 16  # agents that a process keeps ready
 SOLVER_SECONDS = 5.0
@@ -254,16 +254,15 @@ def show_policy(game: Game, text: str, run: str, step: int) -> Policy:
 
 def policy_of(agent: Any, position: Position) -> Policy:
     """What a checkpoint thinks of a position, and its puzzles; a table tells its choice alone."""
-    solved, paths = puzzles.solved(position.game, agent), position.paths()
-    if hasattr(agent, "analyse") and not position.over:
-        found: Analysis = position.analyse(agent)
-        told = {move.action: (move.prior, move.value) for move in found.moves}
-        value = found.value
-    else:
-        chosen = -1 if position.over else position.ask(agent)
-        told, value = {action: (float(action == chosen), None) for action in paths}, None
-    moves = [PolicyMove(action, position.name(action), path, *told[action]) for action, path in paths.items()]
-    return Policy(scene=position.scene(), value=value, moves=moves, puzzles=solved)
+    solved, clicks, scene = puzzles.solved(position.game, agent), position.paths(), position.scene()
+    found: Analysis | None = None
+    value: float | None = None
+    if not position.over and hasattr(agent, "analyse"):
+        found = position.analyse(agent)
+        value = found and found.value
+    elif not position.over:
+        found = scored(position, {}, 0.0, {position.ask(agent): 1.0})
+    return Policy(scene=scene, analysis=found, value=value, clicks=clicks, puzzles=solved)
 
 
 @job
