@@ -253,7 +253,7 @@ async def house_in(folder: Path) -> AsyncIterator[House]:
 async def prepare(house: House, game: str, settings: dict[str, str], players: list[str], known: set[Any]) -> None:
     """Let agents compile before they are judged: a first time may take minutes."""
     loaded = await house.tables.ready(game, settings)
-    for spec in {house.catalogue.spec(game, loaded, player) for player in players if player != YOU}:
+    for spec in {house.catalogue.choice(game, loaded, player).spec() for player in players if player != YOU}:
         while (loaded.full, spec) not in known:
             job = house.workers._job(think, place_of(loaded.start(0)), spec, 0)
             with suppress(WorkerFailed):  # another game has killed it

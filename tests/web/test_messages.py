@@ -7,7 +7,7 @@ from typing import Any
 
 from plyground.web import messages, requests
 
-REQUESTS: tuple[Any, ...] = requests.KINDS
+REQUESTS = requests.KINDS
 REPLIES: list[Any] = [*messages.Sent.__subclasses__(), *messages.Stamped.__subclasses__()]
 
 

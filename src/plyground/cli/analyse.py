@@ -27,9 +27,17 @@ from plyground.game import Game
 from plyground.play import typed
 from plyground.play.saved import SavedGame
 from plyground.position import Position
-from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, name_mistake, solve
+from plyground.report.analysis import (
+    THRESHOLDS,
+    GameAnalysis,
+    PlyAnalysis,
+    add_scores,
+    name_mistake,
+    search_and_solve,
+    solve,
+)
 from plyground.report.analysis import analyse_game as analyses_of_game
-from plyground.search.analysis import EVERY, Analysis, MoveAnalysis, last_analysis
+from plyground.search.analysis import EVERY, Analysis, MoveAnalysis
 
 Answer = TypeVar("Answer")
 SHORT = 8  # plies of a principal variation in a table
@@ -106,7 +114,7 @@ class Explainer:
         self.analyst = make_analyst(game, "", None, None).analyst()
 
     def find(self, position: Position) -> Analysis:
-        return add_scores(last_analysis(self.analyst, *position.seen_by(self.analyst)), solve(position))
+        return search_and_solve(self.analyst, position)
 
     def show(self, position: Position) -> None:
         console.print(moves_table(self.find(position), position, EXPLAINED))

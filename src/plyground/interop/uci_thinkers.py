@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,22 +48,24 @@ class Request:
     """a search that allocates memory makes room for so long; `stop` ends it"""
 
 
-class Thinker(Protocol):
-    iterates: bool
+class Thinker:
+    """What plays. This one only tells that it searches nothing and remembers nothing."""
+
+    iterates = False
     """whether a search goes in iterations, of which each takes longer than the last"""
+    searched = 0
+    """nodes since the search began"""
 
     @property
     def nodes(self) -> int:
-        """Searched since the search began."""
-        ...
+        return self.searched
 
     def think(self, position: Position, request: Request) -> Generator[Analysis]:
         """What is known so far, each better than the last; one at least, however soon it is stopped."""
-        ...
+        raise NotImplementedError
 
     def forget(self) -> None:
         """A new game begins."""
-        ...
 
 
 def score(move: MoveAnalysis) -> str:
@@ -82,7 +84,7 @@ def centipawns(value: float) -> int:
 # ---- alpha-beta ----
 
 
-class AlphaBetaThinker:
+class AlphaBetaThinker(Thinker):
     iterates = True
 
     def __init__(self, game: Game, megabytes: int, threads: int, nodes: int = 0) -> None:
@@ -113,21 +115,19 @@ class AlphaBetaThinker:
 # ---- tree search ----
 
 
-class TreeThinker:
-    iterates = False
-
+class TreeThinker(Thinker):
     def __init__(self, agent: Any, simulations: int = 0) -> None:
         """A search agent; `simulations`: the most for each move, whatever the GUI asks for; 0: no such limit."""
-        self.agent, self.most, self.nodes = agent, simulations, 0
+        self.agent, self.most = agent, simulations
 
     def think(self, position: Position, request: Request) -> Generator[Analysis]:
-        self.nodes = 0
+        self.searched = 0
         limits = [limit for limit in (self.most, request.nodes) if limit]
         seconds = request.seconds or FOR_EVER
         config = replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
         last, best, reported = None, -1, 0.0
         for found in analyse(self.agent.growing(config), *position.seen_by(self.agent), POLL_INTERVAL):
-            self.nodes = found.simulations
+            self.searched = found.simulations
             moves = [move for move in found.moves if move.action in request.actions][: request.lines]
             depth = max(len(move.actions) for move in moves)
             last = replace(found, moves=moves, nodes=found.simulations, depth=depth)
@@ -140,27 +140,19 @@ class TreeThinker:
         if last is not None:
             yield last
 
-    def forget(self) -> None:
-        pass  # each search grows its own tree
-
 
 # ---- any other agent ----
 
 
-class AgentThinker:
-    iterates = False
-
+class AgentThinker(Thinker):
     def __init__(self, agent: Any) -> None:
-        self.agent, self.nodes, self.seed = agent, 0, time.time_ns() % 2**32  # games differ
+        self.agent, self.seed = agent, time.time_ns() % 2**32  # games differ
 
     def think(self, position: Position, request: Request) -> Generator[Analysis]:
         self.seed += 1
         action = position.ask(self.agent, self.seed)
         found = scored(position, {}, 0.0, {action if action in request.actions else request.actions[0]: 1.0})
         yield replace(found, moves=found.moves[:1], depth=1)
-
-    def forget(self) -> None:
-        pass
 
 
 class EloAgent:

@@ -32,8 +32,8 @@ class Sent(msgspec.Struct, frozen=True, tag=snake_case):
     """A reply."""
 
 
-class Stamped(Sent, frozen=True, kw_only=True):
-    """What a worker has found out; the server says for which request."""
+class Stamped(msgspec.Struct, frozen=True, kw_only=True, tag=snake_case):
+    """A reply that a worker has found out; the server says for which request."""
 
     request: int = 0
     table: str = ""
@@ -432,6 +432,6 @@ class SavedGames(Sent, frozen=True):
 _encoder = msgspec.json.Encoder()
 
 
-def encode(reply: Sent) -> str:
+def encode(reply: Sent | Stamped) -> str:
     """The text of a reply."""
     return _encoder.encode(reply).decode()

@@ -14,6 +14,7 @@ Text = Annotated[str, Meta(max_length=400_000)]  # a position or a whole game
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
 Action = Annotated[int, Meta(ge=0, le=1_000_000)]
 Revision = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 def snake_case(name: str) -> str:
@@ -24,18 +25,21 @@ def snake_case(name: str) -> str:
 class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
     """A request; what answers it alone (`refused`, `opened`, `record`, ...) names the same number."""
 
-    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    request: Number = 0
 
 
-class OfTable(Asked, frozen=True, kw_only=True):
+class OfTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
     """A request about a table that the page has opened (or opens)."""
 
+    request: Number = 0
     table: Name
 
 
-class Change(OfTable, frozen=True, kw_only=True):
+class Change(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
     """Changes a table by its command of that name; refused where the page has seen an older revision."""
 
+    request: Number = 0
+    table: Name
     revision: Revision
 
 
@@ -214,16 +218,12 @@ class OpenRunGame(Asked, frozen=True, kw_only=True):
 class Numbered(msgspec.Struct):
     """All that must be known of a message to refuse it."""
 
-    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    request: Number = 0
 
 
-def _kinds(base: type[Asked]) -> list[type[Asked]]:
-    return [kind for each in base.__subclasses__() for kind in _kinds(each)] or [base]
-
-
-KINDS = tuple(_kinds(Asked))
+KINDS: list[type[Any]] = [kind for base in (Asked, OfTable, Change) for kind in base.__subclasses__()]
 _either: Any = Union
-_decoder, _numbered = msgspec.json.Decoder(_either[KINDS]), msgspec.json.Decoder(Numbered)
+_decoder, _numbered = msgspec.json.Decoder(_either[tuple(KINDS)]), msgspec.json.Decoder(Numbered)
 
 
 def decode(data: str | bytes) -> Any:

@@ -22,7 +22,7 @@ from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import Workers
 
 SECONDS, WITH_NETWORK = 8.0, "search:model=trained,time=8"  # of an analysis
-Kind = TypeVar("Kind", bound=messages.Sent)
+Kind = TypeVar("Kind", bound="messages.Sent | messages.Stamped")
 
 
 class Study:
