@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -41,7 +41,7 @@ def answers(*jobs: Any) -> list[Answer]:
     it = Worker(io.BytesIO(), pipe)
     for job in jobs:
         it.waiting.put(job)
-    it.waiting.put(None)  # ends the loop with an error of ours
+    it.waiting.put(cast(Any, None))  # ends the loop with an error of ours
     with pytest.raises(AttributeError):
         it.run()
     pipe.seek(0)
