@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from plyground.web.table import Table
+from plyground.web.table import GameTable
 
 
-def secrets_of(game: Table) -> set[str]:
+def secrets_of(game: GameTable) -> set[str]:
     """Texts that tell what seat 0 may not know: decks, the secret cards of other hands, seeds and generators."""
     found = {str(game.saved.seed), *(str(each.seed) for each in game.saved.redraws)}
     for position in game.line.positions:

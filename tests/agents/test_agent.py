@@ -20,7 +20,7 @@ from plyground.learners.evaluation import notation
 from plyground.play.session import Session
 from plyground.play.watching import by_agents
 from plyground.search.minimax import Minimax
-from plyground.web import worker
+from plyground.web import thinking
 
 
 def _choices(agent: Agent, position: pg.Position, n: int = 200) -> set[str]:
@@ -413,7 +413,7 @@ def test_no_agent_is_asked_about_nothing(tmp_path: Path, connect_four: pg.Game) 
     pg.ladder(connect_four, spec, "random", games=2)
     pg.grade(connect_four, Asked(connect_four), positions=60, games=2, seed=2)
     assert Session(connect_four.start(), spec, "own", side=1, seed=0).reply()
-    assert worker.ready_agent("connect_four", spec)
+    assert thinking.ready_agent(pg.load("connect_four"), spec)
     assert notation(connect_four, make(spec, connect_four), Asked(connect_four), "own", 2, 0, None)
     assert not len(ask(make(spec, connect_four), connect_four, connect_four.blank[:0].copy(), seeds(0, 0)))
 

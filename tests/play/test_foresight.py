@@ -72,8 +72,7 @@ ASKED: dict[str, Callable[[pg.Position], object]] = {
         (move.line, move.value) for move in thoughts.think(position, pg.agent(SEARCH, position.game)).analysis.moves
     ],
     "page": lambda position: [
-        (move.name, move.line, move.value)
-        for move in list(thinking.analyse_position(pg.agent(SEARCH, position.game), position, False))[-1].moves
+        (move.name, move.line, move.value) for move in list(thinking.analyse(position, SEARCH))[-1].analysis.moves
     ],
 }
 

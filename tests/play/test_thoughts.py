@@ -26,7 +26,7 @@ def test_values_of_paco_sako_are_those_of_whole_turns(paco_sako: pg.Game, spec: 
     start = paco_sako.start()
     found = thoughts.think(start, pg.agent(spec, paco_sako))
     assert (found.rule, found.values_of) == ("", "")
-    turns = [typed.turns_of(start, typed.actions_of(start, move.line))[0] for move in found.analysis.moves]
+    turns = [typed.turns_of(start, move.actions)[0] for move in found.analysis.moves]
     assert all(turn.whole for turn in turns)
     values = [move.value for move in found.analysis.moves if move.value is not None]
     assert values == sorted(values, reverse=True)

@@ -173,13 +173,16 @@ def test_a_turn_is_written_as_people_write_it() -> None:
 
 def test_a_line_has_whole_turns_and_a_part_of_one_is_said_in_words(paco_sako: pg.Game) -> None:
     start = paco_sako.start()
-    names = ["Le2", "Pe4", "Le7", "Pe5", "Ld2"]
-    assert typed.written(start, names) == ["e2>e4", "e7>e5"], "the last turn is cut off"
-    assert typed.written(start, names[:1]) == ["lift e2 ..."]
-    assert typed.written(start.play("Le2"), names[1:]) == ["place e4", "e7>e5"]
-    (turn,) = typed.turns_of(start.play("Le2"), typed.actions_of(start.play("Le2"), ["Pe4"]))
+    here, line = start, list[int]()
+    for name in ("Le2", "Pe4", "Le7", "Pe5", "Ld2"):
+        line.append(here.action(name))
+        here = here.play(name)
+    assert [turn.text for turn in typed.turns_of(start, line)] == ["e2>e4", "e7>e5"], "the last turn is cut off"
+    assert [turn.text for turn in typed.turns_of(start, line[:1])] == ["lift e2 ..."]
+    assert [turn.text for turn in typed.turns_of(start.play("Le2"), line[1:])] == ["place e4", "e7>e5"]
+    (turn,) = typed.turns_of(start.play("Le2"), line[1:2])
     assert (turn.whole, turn.advice) == (False, "place e4")
-    (turn,) = typed.turns_of(start, typed.actions_of(start, names[:2]))
+    (turn,) = typed.turns_of(start, line[:2])
     assert (turn.whole, turn.advice) == (True, "play e2>e4")
 
 

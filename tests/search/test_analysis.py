@@ -68,8 +68,10 @@ def test_a_principal_variation_is_legal_play_that_begins_with_its_move(connect_f
     for move in analysed(position, simulations=3000)[-1].moves:
         assert move.line[0] == move.name
         assert 1 <= len(move.line) <= LONGEST_LINE
+        assert (len(move.actions), move.actions[0]) == (len(move.line), move.action)
         here = position
-        for name in move.line:
+        for name, action in zip(move.line, move.actions, strict=True):
+            assert here.action(name) == action
             here = here.play(name)
 
 

@@ -25,7 +25,7 @@ from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.worker import Think, Thought
+from plyground.web.thinking import think
 from plyground.web.workers import ANSWERING, DIED, WorkerFailed, Workers
 from served import run_async
 from torture import Deadline, Report
@@ -253,11 +253,11 @@ async def house_in(folder: Path) -> AsyncIterator[House]:
 async def prepare(house: House, game: str, settings: dict[str, str], players: list[str], known: set[Any]) -> None:
     """Let agents compile before they are judged: a first time may take minutes."""
     loaded = await house.tables.ready(game, settings)
-    for spec in {house.catalogue.spec(game, loaded, player) for player in players if player != YOU}:
+    for spec in {house.catalogue.choice(game, loaded, player).spec() for player in players if player != YOU}:
         while (loaded.full, spec) not in known:
-            job = Think(number=next(house.workers.numbers), place=place_of(loaded.start(0)), agent=spec, seed=0)
+            job = house.workers._job(think, place_of(loaded.start(0)), spec, 0)
             with suppress(WorkerFailed):  # another game has killed it
-                await house.workers._one(house.workers.of(loaded.full).slow, job, Thought, ANSWERING)
+                await house.workers._one(house.workers.of(loaded.full).slow, job, ANSWERING)
                 known.add((loaded.full, spec))
 
 

@@ -26,7 +26,7 @@ from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.requests import Clock
 from plyground.web.store import Store
-from plyground.web.worker import Thought
+from plyground.web.thinking import Thought
 from plyground.web.workers import Workers
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.files import change_value, damage

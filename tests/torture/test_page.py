@@ -13,7 +13,7 @@ import pytest
 from conftest import JIT
 from plyground.web.store import Store
 from plyground.web.tables import Tables
-from plyground.web.worker import Thought
+from plyground.web.thinking import Thought
 from plyground.web.workers import DIED, WorkerFailed, Workers
 from served import run_async
 from torture import Report, page

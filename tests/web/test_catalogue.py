@@ -36,10 +36,10 @@ def test_every_game_has_ten_levels_and_its_own_agents(catalogue: Catalogue) -> N
 
 def test_an_id_stands_for_the_spec_that_the_server_has_made(catalogue: Catalogue) -> None:
     game = catalogue.load("chess")
-    assert catalogue.spec("chess", game, "added:0") == "minimax:depth=2"
+    assert catalogue.choice("chess", game, "added:0").spec() == "minimax:depth=2"
     for not_listed in ("file:/etc/passwd:x", "uci:/bin/sh", "run:../../x", "minimax:depth=40", "added:1", ""):
         with pytest.raises(UnknownName):
-            catalogue.spec("chess", game, not_listed)
+            catalogue.choice("chess", game, not_listed)
 
 
 def test_games_and_settings_that_are_not_listed_are_refused(catalogue: Catalogue) -> None:

@@ -77,7 +77,7 @@ def test_a_fault_costs_its_own_move_alone(served: Served, name: str, words: str)
         other.new("connect_four", "you", "you")
         table = page.new(name, "you", "you")
         lane = served.house.workers.of(str(served.house.catalogue.load(name).full)).tables
-        wait_until(lambda: lane.running.qsize() == 2)  # a second process stands ready
+        wait_until(lambda: lane.running.qsize() >= 2)  # a second process stands ready; under load, a third
         number = page.send("play", table=table, revision=page.table["revision"], ply=0, action=8)
         for _ in range(5):  # another page, and the same one at another table
             other.act(other.position["choices"][0]["action"])

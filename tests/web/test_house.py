@@ -22,7 +22,7 @@ from plyground.web.house import House
 from plyground.web.learning import Runs
 from plyground.web.page import Page
 from plyground.web.store import Store
-from plyground.web.table import Table, opened
+from plyground.web.table import GameTable, opened
 from runs_on_disk import new_run
 from secrets_of import secrets_of
 from served import Served, run_async, serving, wait_until
@@ -190,15 +190,15 @@ def test_a_hint_is_a_legal_move_with_its_clicks(served: Served) -> None:
 def test_an_analysis_is_live_and_has_the_solvers_scores(served: Served) -> None:
     with served.page() as page:
         name = page.new("connect_four", "you", "you", text="213141")  # both could win at once
-        first = page.ask("analyse", "analysis", table=name, ply=6)
-        assert first["moves"][0]["name"] == "5"
+        first = page.ask("analyse", "analysed", table=name, ply=6)
+        assert first["analysis"]["moves"][0]["name"] == "5"
         assert first["value"] == 1.0
-        assert first["moves"][0]["exact"] > 0
+        assert first["analysis"]["moves"][0]["exact"] > 0
         threats = [each["clicks"] for each in first["threats"]]
         assert threats == [["column:1"]]
-        again = page.ask("analyse", "analysis", table=name, ply=5)  # replaces the former one
+        again = page.ask("analyse", "analysed", table=name, ply=5)  # replaces the former one
         assert again["ply"] == 5
-        shown = page.ask("look", "position", table=name, ply=6, line=first["moves"][0]["actions"])
+        shown = page.ask("look", "position", table=name, ply=6, line=first["analysis"]["moves"][0]["actions"])
         assert "wins" in shown["scene"]["status"]
         page.send("stop")
 
@@ -351,8 +351,8 @@ def test_what_is_not_on_the_list_is_refused(served: Served) -> None:
 def test_hidden_hands_stay_hidden_in_analyses_and_forks(served: Served) -> None:
     with served.page() as page:
         name = page.new("sequence", "you", "window")
-        page.ask("analyse", "analysis", table=name, ply=0)
-        assert all(len(each["line"]) == 1 for each in page.last["analysis"]["moves"])
+        page.ask("analyse", "analysed", table=name, ply=0)
+        assert all(len(each["line"]) == 1 for each in page.last["analysed"]["analysis"]["moves"])
         page.refusal("fork", table=name, ply=0, players=["window", "you"])
         page.refusal("look", table=name, ply=0, line=[page.position["choices"][0]["action"]])
         page.refusal("review", table=name)
@@ -426,7 +426,7 @@ def test_neither_messages_nor_files_tell_what_a_seat_may_not_know(served: Served
         assert len(seen) > 60
         assert not [secret for secret in secrets for text in seen if secret in text]
         for table in tables:
-            again = Table(opened(Store(store.folder).read(table.id)), table.game)
+            again = GameTable(opened(Store(store.folder).read(table.id)), table.game)
             assert (again.position, again.position.rngs) == (table.position, table.position.rngs)
         page.send("resign", table=names[-1], revision=page.table["revision"])
         page.wait("table", lambda message: message["over"])

@@ -14,7 +14,7 @@ import pytest
 
 from plyground.errors import Error, InvalidText
 from plyground.report.run import records_of
-from plyground.web import host
+from plyground.web import thinking
 from plyground.web.catalogue import Catalogue
 from plyground.web.learning import Runs, later_end
 from plyground.web.messages import Curves
@@ -167,16 +167,16 @@ def test_saved_games_are_listed_and_read(runs: Runs) -> None:
     assert "random" in listed[0].title
     name, head, moves = runs.game("one", "7", 1)
     game = runs.game_of("one")
-    read = host.read_kept(game, head, moves)
+    read = thinking.read_kept(game, head, moves)
     assert (name, read.players, read.actions) == ("connect_four", ["the learner", "random"], [3, 3, 2, 2, 1, 1, 0])
     assert game.position(read.text) == game.start()
-    assert host.read_kept(game, *runs.game("one", "7", 2)[1:]).players == ["greedy", "the learner"]
+    assert thinking.read_kept(game, *runs.game("one", "7", 2)[1:]).players == ["greedy", "the learner"]
     for file, number in (("7", 3), ("8", 1), ("../config", 1)):
         with pytest.raises(Error):
             runs.game("one", file, number)
     (runs.folder / "one" / "games" / "8.txt").write_text(GAMES.replace("4 4 3", "4 9 3"))
     with pytest.raises(InvalidText, match="ply 2"):
-        host.read_kept(game, *runs.game("one", "8", 1)[1:])
+        thinking.read_kept(game, *runs.game("one", "8", 1)[1:])
 
 
 def test_only_runs_of_the_list_are_read(runs: Runs) -> None:
@@ -263,7 +263,7 @@ def test_the_demo_learns_is_watched_stopped_and_resumed(tmp_path: Path) -> None:
         page.send("watch_policy", run=name, text="4453")
         page.wait("curves", lambda message: any(curve["points"] for curve in message["curves"]))
         policy = page.wait("policy")
-        assert sum(move["share"] for move in policy["moves"]) == pytest.approx(1.0)
+        assert sum(move["prior"] for move in policy["analysis"]["moves"]) == pytest.approx(1.0)
         page.new("connect_four", "you", f"run:{name}")
         page.play("4")
         page.until_mine()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import typing
 from typing import Any
 
 from plyground.web import messages, requests
 
-REQUESTS: tuple[Any, ...] = typing.get_args(requests.Request)
-REPLIES: tuple[Any, ...] = typing.get_args(messages.Reply)
+REQUESTS = requests.KINDS
+REPLIES: list[Any] = [*messages.Sent.__subclasses__(), *messages.Stamped.__subclasses__()]
 
 
 def test_every_message_has_a_type_of_its_own() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import typing
-from typing import Any
 
 import msgspec
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from plyground.web import requests
 from plyground.web.app import STATIC
 
-REQUESTS: tuple[Any, ...] = typing.get_args(requests.Request)
+REQUESTS = requests.KINDS
 
 
 def test_every_request_refuses_a_field_that_it_does_not_name() -> None:

@@ -44,7 +44,7 @@ async def at_a_table(folder: Path, workers: Any) -> tuple[House, Page]:
     page, house = Page(), House(Catalogue(), Store(folder), workers, cast(Any, None))
     saved = Saved(FORMAT, NAME, "connect_four", {}, ["you", "you"], ["You", "You"], 7, "", [])
     game = pg.load("connect_four")
-    live = Live(game, host.change(game, saved, "", [], False), [None, None])
+    live = Live(game, host.change(game, saved, "", {}, False), [None, None])
     house.tables.live[NAME] = live
     live.pages.add(page)
     page.tables.add(NAME)

@@ -19,21 +19,21 @@ from plyground.play.saved import read_games, read_moves
 from plyground.web import messages
 from plyground.web.catalogue import seats_of
 from plyground.web.requests import Clock
-from plyground.web.table import FORMAT, Pruning, Saved, Table, opened, sealed
+from plyground.web.table import FORMAT, GameTable, Pruning, Saved, opened, sealed
 from secrets_of import secrets_of
 
 RACE = str(TESTS / "tiny_games" / "race.py")
 
 
-def table(spec: str, *players: str, seed: int = 7, **fields: Any) -> Table:
+def table(spec: str, *players: str, seed: int = 7, **fields: Any) -> GameTable:
     game = pg.load(spec)
     names = ["You" if player == "you" else player.title() for player in players]
     fields = {"text": "", "actions": [], **fields}
     saved = Saved(FORMAT, "0" * 16, spec.partition(":")[0], {}, list(players), names, seed, **fields)
-    return Table(saved, game)
+    return GameTable(saved, game)
 
 
-def play(game: Table, *names: str) -> None:
+def play(game: GameTable, *names: str) -> None:
     """Moves of people and agents in turn."""
     for name in names:
         action = game.position.action(name)
@@ -194,12 +194,12 @@ def test_the_list_of_games_shows_the_result_of_a_game_that_was_pasted() -> None:
     actions = read_moves(pg.load("chess").start(), "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#")
     names = ["Ada", "You"]
     saved = Saved(FORMAT, "0" * 16, "chess", {}, ["you", "you"], names, 7, "", actions)
-    info = Table(saved, pg.load("chess")).info()
+    info = GameTable(saved, pg.load("chess")).info()
     assert (info.plies, info.status, info.over) == (7, "White wins (checkmate).", True)
     assert info.title == "Chess: Ada against ?, a study"
     assert (saved.status, saved.over) == (info.status, True), "the list is the same after a restart"
     half = msgspec.structs.replace(saved, actions=actions[:3], names=["You", "You"])
-    info = Table(half, pg.load("chess")).info()
+    info = GameTable(half, pg.load("chess")).info()
     assert (info.status, info.over, info.title) == ("Black to move", False, "Chess: a study")
 
 
@@ -207,7 +207,7 @@ def test_a_table_is_the_same_after_a_reload() -> None:
     game = table("sequence", "you", "window", revision=3)
     for _ in range(6):
         play(game, game.position.names()[0])
-    again = Table(
+    again = GameTable(
         Saved(**{name: getattr(game.saved, name) for name in game.saved.__struct_fields__}), pg.load("sequence")
     )
     assert again.position == game.position
@@ -216,7 +216,9 @@ def test_a_table_is_the_same_after_a_reload() -> None:
 
 def test_a_kept_game_of_other_rules_is_an_error_without_cards() -> None:
     with pytest.raises(Error, match=r"ply 1 is not legal: the rules of sequence have changed since$"):
-        Table(Saved(FORMAT, "0" * 16, "sequence", {}, ["x", "you"], ["X", "You"], 7, "", [2641]), pg.load("sequence"))
+        GameTable(
+            Saved(FORMAT, "0" * 16, "sequence", {}, ["x", "you"], ["X", "You"], 7, "", [2641]), pg.load("sequence")
+        )
 
 
 def test_turns_of_several_actions_have_one_number() -> None:
@@ -242,7 +244,7 @@ def test_opening_a_game_again_leaves_its_clocks_alone() -> None:
     play(game, *"445533")
     assert game.saved.clocks == [315.0, 315.0]
     for _ in range(2):
-        game = Table(msgspec.json.decode(msgspec.json.encode(game.saved), type=Saved), game.game)
+        game = GameTable(msgspec.json.decode(msgspec.json.encode(game.saved), type=Saved), game.game)
         assert game.saved.clocks == [315.0, 315.0]
     game.undo(2)
     assert game.saved.clocks == [305.0, 305.0]
@@ -315,12 +317,12 @@ CARDS = [f"sequence:rules={rules},seats={seats}" for rules in ("course", "boxed"
 DICE = str(TESTS / "tiny_games" / "dice_race.py")
 
 
-def cards_table(spec: str) -> tuple[Table, random.Random]:
+def cards_table(spec: str) -> tuple[GameTable, random.Random]:
     seats = int(pg.load(spec).settings["seats"])
     return table(spec, "you", *["window"] * (seats - 1), seed=123_456_789_012), random.Random(spec)
 
 
-def go_on(game: Table, rng: random.Random) -> None:
+def go_on(game: GameTable, rng: random.Random) -> None:
     """One turn of the person, and the answers."""
     while True:
         person = game.line.seats[-1] in game.people
@@ -434,9 +436,9 @@ def test_a_kept_game_is_sealed_while_it_runs(spec: str, monkeypatch: pytest.Monk
     assert sealed(game.saved, game.game) is game.saved, "after the end everything is in clear text"
 
 
-def kept_and_opened(game: Table) -> Table:
+def kept_and_opened(game: GameTable) -> GameTable:
     text = msgspec.json.encode(sealed(game.saved, game.game))
-    return Table(opened(msgspec.json.decode(text, type=Saved)), game.game)
+    return GameTable(opened(msgspec.json.decode(text, type=Saved)), game.game)
 
 
 def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
@@ -444,7 +446,7 @@ def test_a_game_that_was_kept_before_games_were_sealed_is_opened() -> None:
     "players":["you","window"],"names":["You","window"],"seed":7,"text":"","actions":[],"ending":"","outcome":0,"clock":null,"clocks":[],
     "clock_history":[],"paused":false,"speed":0.0,"revision":3,"changed":5.0,"status":"Red to move","over":false}"""
     saved = msgspec.json.decode(old, type=Saved)
-    game = Table(opened(saved), pg.load("sequence:rules=boxed"))
+    game = GameTable(opened(saved), pg.load("sequence:rules=boxed"))
     assert game.position == pg.load("sequence:rules=boxed").start(7)
     assert sealed(game.saved, game.game).sealed
 
@@ -455,7 +457,7 @@ def test_a_kept_game_with_a_redraw_for_a_seat_that_is_none_is_one_sentence(redra
     game.resign()
     game.saved.redraws = [Redraw(*redraw)]
     with pytest.raises(InvalidValue, match=r"damaged \(redraws\)"):
-        Table(game.saved, game.game)
+        GameTable(game.saved, game.game)
 
 
 @pytest.mark.parametrize("spec", CARDS)

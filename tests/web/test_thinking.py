@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,9 @@ from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
 from plyground.models.network import NetworkModel
 from plyground.networks import make_network
-from plyground.web import thinking
-from plyground.web.messages import PlyReview
+from plyground.report.analysis import PlyAnalysis
+from plyground.web import messages, thinking
+from plyground.web.messages import Opponent
 
 pytestmark = [pytest.mark.compiled, pytest.mark.once]
 FOUR = pg.load("connect_four")
@@ -65,32 +68,33 @@ def test_a_hint_wins_where_it_can() -> None:
 
 def test_an_analysis_names_lines_that_can_be_played() -> None:
     start = CHESS.position("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4")
-    *_, last = thinking.analyse_position(pg.agent("search:sims=300", CHESS), start, True)
-    assert last.moves[0].name == "Qxf7#"
-    assert (last.value, last.proven) == (1.0, "win")
-    for move in last.moves:
+    *_, last = thinking.analyse(start, "search:sims=300")
+    assert last.done
+    assert last.analysis.moves[0].name == "Qxf7#"
+    assert (last.value, last.analysis.proven) == (1.0, "win")
+    for move in last.analysis.moves:
         position = start
         for action in move.actions:
             position = position.play(action)
-    assert [move.clicks for move in last.moves if move.name == "Qxf7#"] == [["h5", "f7"]]
+    assert last.clicks[last.analysis.moves[0].action] == ["h5", "f7"]
 
 
 def test_alpha_beta_names_whole_turns_and_how_far_it_has_searched() -> None:
     start = pg.load("paco_sako").start()
-    *_, last = thinking.analyse_position(pg.agent("minimax:nodes=3000", start.game), start, False)
+    *_, last = thinking.analyse(start, "minimax:nodes=3000")
     assert last.effort.startswith("3,000 nodes")
-    best = last.moves[0]
+    best = last.analysis.moves[0]
     assert (best.name, best.visits) == ("".join(best.line[:2]), 0)
     assert best.line[1][0] == ">"
     assert best.value is not None
-    assert last.moves[-1].value is None
+    assert last.analysis.moves[-1].value is None
 
 
 def test_values_are_for_the_first_side() -> None:
     lost = FOUR.position("41513")  # the second side is to move, the first has three in a row with both ends open
-    *_, last = thinking.analyse_position(pg.agent("search:sims=200", FOUR), lost, False)
-    assert last.side == 1
-    assert last.value == 1.0
+    *_, last = thinking.analyse(lost, "search:sims=200")
+    assert last.analysis.side == FOUR.rules.SIDES[1]
+    assert (last.value, last.analysis.value) == (1.0, -1.0)
 
 
 def test_a_threat_is_what_the_other_side_would_win_by() -> None:
@@ -107,25 +111,27 @@ def test_in_check_there_are_no_threats_but_the_check() -> None:
 def test_a_review_finds_the_blunder_and_the_accuracy_falls() -> None:
     start = FOUR.start()
     actions = [int(each) - 1 for each in "4414141"]
-    *_, last = thinking.review_game(pg.agent("search:sims=200", FOUR), start, actions)
+    *_, last = thinking.review(start, "search:sims=200", actions)
     assert len(last.plies) == 7
     assert last.worst
     assert min(last.accuracy) < 100.0
 
 
 def test_accuracy_is_a_hundred_where_nothing_was_lost() -> None:
-    def ply(side: int, lost: float) -> PlyReview:
-        return PlyReview(1, side, "a", "a", [], [], 0.0, lost, "", "")
+    def ply(side: str, lost: float) -> PlyAnalysis:
+        return PlyAnalysis(1, side, "a", "a", [], 0.0, None, lost, "", "", "")
 
-    assert thinking.accuracy([ply(0, 0.0), ply(1, 2.0)], 0) == 100.0
-    assert thinking.accuracy([ply(0, 0.0), ply(1, 2.0)], 1) < 1.0
-    assert thinking.accuracy([], 0) == 100.0
+    assert thinking.accuracy([ply("white", 0.0), ply("black", 2.0)], "white") == 100.0
+    assert thinking.accuracy([ply("white", 0.0), ply("black", 2.0)], "black") < 1.0
+    assert thinking.accuracy([], "white") == 100.0
 
 
 def test_a_network_shares_its_policy_among_the_legal_moves() -> None:
     found = thinking.policy_of(pg.agent("trained", FOUR), FOUR.position("112233"))
-    assert sum(move.share for move in found.moves) == pytest.approx(1.0)
-    assert max(found.moves, key=lambda move: move.share).name == "4"
+    assert found.analysis is not None
+    assert sum(move.prior for move in found.analysis.moves) == pytest.approx(1.0)
+    assert max(found.analysis.moves, key=lambda move: move.prior).name == "4"
+    assert found.clicks[3] == FOUR.position("112233").clicks(3)
     assert set(found.puzzles) == {"win_in_1", "block_in_1"}
 
 
@@ -137,13 +143,22 @@ def test_the_page_tells_what_the_network_tells(network: str) -> None:
     position = FOUR.start()
     found, own = thinking.policy_of(agent, position), agent.analyse(position, np.zeros(1, np.uint64))
     assert found.value == own.value
-    assert {move.action: move.share for move in found.moves} == {move.action: move.prior for move in own.moves}
-    assert all((move.value is None) == network.endswith("value") for move in found.moves)
+    sent = json.loads(messages.encode(found))["analysis"]
+    assert {**sent, "seconds": 0.0} == {**asdict(own), "seconds": 0.0}
+    assert all((move.value is None) == network.endswith("value") for move in own.moves)
+
+
+def test_what_tells_no_values_tells_its_choice_and_where_the_game_is_over_nothing() -> None:
+    found = thinking.policy_of(pg.agent("random", FOUR), FOUR.start())
+    assert found.analysis is not None
+    assert (found.value, sorted(move.prior for move in found.analysis.moves)[-2:]) == (None, [0.0, 1.0])
+    over = thinking.policy_of(pg.agent("random", FOUR), FOUR.position("1212121"))
+    assert (over.value, over.analysis, over.clicks) == (None, None, {})
 
 
 def test_a_ladder_is_shown_after_each_match() -> None:
-    first, last = thinking.climb(FOUR, ["random", "greedy"], 10)
-    assert first.next == ["random", "greedy"]
-    assert last.next == []
+    first, last = thinking.climb(FOUR, {each: Opponent(each, each.title(), "") for each in ("random", "greedy")}, 10)
+    assert (first.next, first.rungs, first.done) == ("Random against Greedy", [], False)
+    assert (last.next, last.done) == ("", True)
     assert [rung.id for rung in last.rungs] == ["greedy", "random"]
     assert all(rung.low < rung.elo < rung.high for rung in last.rungs)

@@ -10,9 +10,9 @@ import pytest
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.web import thinking, worker
+from plyground.web import thinking
 from plyground.web.host import place_of
-from plyground.web.worker import Think, Thought
+from plyground.web.worker import Job
 from plyground.web.workers import Lane, WorkerFailed, Workers
 from served import run_async
 
@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.compiled, pytest.mark.once]
 START = pg.load("connect_four").start()
 
 
-async def answers(lane: Lane, job: worker.Job, limit: float = 60.0) -> list[Any]:
+async def answers(lane: Lane, job: Job, limit: float = 60.0) -> list[Any]:
     return [each async for each in lane.run(job, limit)]
 
 
-def think(number: int, agent: str = "random") -> Think:
-    return Think(number=number, place=place_of(START), agent=agent, seed=number)
+def think(number: int, agent: str = "random") -> Job:
+    return Job(number, "think", place_of(START), [agent, number])
 
 
 def test_workers_think_fail_in_words_exceed_limits_and_are_replaced() -> None:
@@ -80,14 +80,10 @@ async def check_limit(lane: Lane) -> None:
 
 async def check_cancelling(workers: Workers) -> None:
     """An analysis that is no longer wanted ends by itself, and its worker is used again."""
-    place, lane = place_of(START), workers.lanes[""].analysing
-    stream = workers.stream(
-        place.game,
-        lambda number: worker.Analyse(number=number, place=place, agent="search:time=30", threats=True),
-        thinking.Found,
-    )
+    lane = workers.lanes[""].analysing
+    stream = workers.stream(thinking.analyse, place_of(START), "search:time=30")
     found = await anext(stream)
-    assert found.moves
+    assert found.analysis.moves
     assert lane.free.empty()
     process = lane.slots[0].process
     await stream.aclose()
@@ -98,4 +94,6 @@ async def check_cancelling(workers: Workers) -> None:
 
 
 def test_a_thought_is_an_action_and_its_time() -> None:
-    assert isinstance(worker._think(think(1)), Thought)
+    found = thinking.think(START, "random", 1)
+    assert found.action in START.legal()
+    assert found.seconds > 0.0

@@ -27,9 +27,17 @@ from plyground.game import Game
 from plyground.play import typed
 from plyground.play.saved import SavedGame
 from plyground.position import Position
-from plyground.report.analysis import THRESHOLDS, GameAnalysis, PlyAnalysis, add_scores, name_mistake, solve
+from plyground.report.analysis import (
+    THRESHOLDS,
+    GameAnalysis,
+    PlyAnalysis,
+    add_scores,
+    name_mistake,
+    search_and_solve,
+    solve,
+)
 from plyground.report.analysis import analyse_game as analyses_of_game
-from plyground.search.analysis import EVERY, Analysis, MoveAnalysis, last_analysis
+from plyground.search.analysis import EVERY, Analysis, MoveAnalysis
 
 Answer = TypeVar("Answer")
 SHORT = 8  # plies of a principal variation in a table
@@ -95,8 +103,8 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
 def _so_far(found: Analysis, position: Position) -> str:
     """A line while a search goes on: `40,000 simulations in 6 s, best so far e2>e4 (+0.03)`."""
     best = found.moves[0]
-    turn = typed.written(position.in_thought(), best.line)[0]
-    return f"{found.effort} in {found.seconds:.0f} s, best so far {turn} ({best.judgement})"
+    turn = typed.turns_of(position.in_thought(), best.actions)[0]
+    return f"{found.effort} in {found.seconds:.0f} s, best so far {turn.text} ({best.judgement})"
 
 
 class Explainer:
@@ -106,7 +114,7 @@ class Explainer:
         self.analyst = make_analyst(game, "", None, None).analyst()
 
     def find(self, position: Position) -> Analysis:
-        return add_scores(last_analysis(self.analyst, *position.seen_by(self.analyst)), solve(position))
+        return search_and_solve(self.analyst, position)
 
     def show(self, position: Position) -> None:
         console.print(moves_table(self.find(position), position, EXPLAINED))
@@ -116,7 +124,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     """The moves of a position as people write them, the best first, with the columns that the agent can fill; 0 rows:
     all."""
     position = position.in_thought()
-    turns = {move.action: typed.turns_of(position, typed.actions_of(position, move.line)) for move in found.moves}
+    turns = {move.action: typed.turns_of(position, move.actions) for move in found.moves}
     lines = {action: [turn.text for turn in line] for action, line in turns.items()}
     columns: dict[str, Callable[[MoveAnalysis], str]] = {"move": lambda move: lines[move.action][0]}
     valued = [move for move in found.moves if move.value is not None or move.words]
@@ -220,8 +228,8 @@ def _as_one(
     """The plies of a turn as one: it has lost what all of them have, and would be better from the worst of them on."""
     first, last, worst = plies[0], plies[-1], max(plies, key=lambda each: each.lost)
     here, lost = positions[first.ply - 1], sum(each.lost for each in plies)
-    better = typed.actions_of(positions[worst.ply - 1], worst.line)
-    line = [turn.text for turn in typed.turns_of(here, [*actions[first.ply - 1 : worst.ply - 1], *better])]
+    better = [*actions[first.ply - 1 : worst.ply - 1], *worst.actions]
+    line = [turn.text for turn in typed.turns_of(here, better)]
     played = typed.turns_of(here, actions[first.ply - 1 : last.ply])[0].text
     return replace(
         last,
@@ -229,6 +237,7 @@ def _as_one(
         played=played,
         best=line[0] if lost else played,
         line=line,
+        actions=better,
         lost=lost,
         mistake=name_mistake(lost),
         words=worst.words,

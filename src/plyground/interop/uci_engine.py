@@ -20,8 +20,9 @@ from plyground.interop.uci_options import OPTIONS, Settings, describe
 
 if TYPE_CHECKING:  # numba is imported when the game is loaded
     from plyground.game import Game
-    from plyground.interop.uci_thinkers import Line, Thinker, Thought
+    from plyground.interop.uci_thinkers import Thinker
     from plyground.position import Position
+    from plyground.search.analysis import Analysis
 
 GAME, DEFAULT_AGENT = "chess", "minimax:time=1"
 NEWS = 1.0  # seconds after which the number of nodes is reported again
@@ -156,7 +157,7 @@ class UciEngine:
             self._game = load(GAME)
             chosen, start = self.settings.chosen(self.agent), self._played.current(self._game)
             self._thinkers = {chosen: self._make(chosen)}
-            name_line(start, start.legal()[:1])  # compiles what replies need
+            start.play(start.legal()[0])  # compiles what replies need
         except Exception as error:
             self._fault = error
 
@@ -254,18 +255,16 @@ class Thinking:
         return most is not None and now - self.clock_begun > most
 
     def _run(self) -> None:
-        best = list[int]()
         try:
             best = self._search()
         except Exception as error:  # the GUI waits for a move, whatever has happened
             self.engine.say(error)
-            best = self.position.legal()[:1]
+            best = self.position.names()[:1]
         if not self.engine.closed:  # else nobody waits for the move
             self.released.wait()
-        names = name_line(self.position, best[:2]) or ["(none)"]
-        self.engine.tell(f"bestmove {' ponder '.join(names)}")
+        self.engine.tell(f"bestmove {' ponder '.join(best[:2]) or '(none)'}")
 
-    def _search(self) -> list[int]:
+    def _search(self) -> list[str]:
         """The best line."""
         from plyground.interop.uci_thinkers import Request
 
@@ -279,45 +278,30 @@ class Thinking:
         seconds = self.budget.hard if self.budget else 0.0
         depth = go.depth or 2 * go.mate
         request = Request(asked, self._over, settings.lines, depth, go.nodes, seconds)
-        best = list[int]()
-        with closing(self.thinker.think(self.position, request)) as thoughts:  # its threads end here
-            for thought in thoughts:
-                best = thought.lines[0].actions
-                self._report(thought)
-                if self._enough(thought, len(asked)):
+        best = list[str]()
+        with closing(self.thinker.think(self.position, request)) as answers:  # its threads end here
+            for found in answers:
+                best = found.moves[0].line
+                self._report(found)
+                if self._enough(len(asked)):
                     break
         return best
 
-    def _enough(self, thought: Thought, moves: int) -> bool:
+    def _enough(self, moves: int) -> bool:
         """Whether a complete iteration is the last one, because of the clock."""
-        if thought.final or self.stopped.is_set():
+        if self.stopped.is_set():
             return True
         return self.budget is not None and (moves == 1 or time.perf_counter() - self.clock_begun > self.budget.soft)
 
-    def _report(self, thought: Thought) -> None:
+    def _report(self, found: Analysis) -> None:
+        from plyground.interop.uci_thinkers import score
+
         self.reported = time.perf_counter()
-        effort = self._effort(thought.nodes)
-        for number, line in enumerate(thought.lines, 1):
-            names = " ".join(name_line(self.position, line.actions))
-            self.engine.tell(f"info depth {thought.depth} multipv {number}{score(line)} {effort} pv {names}")
+        effort = self._effort(found.nodes)
+        for number, move in enumerate(found.moves, 1):
+            told = f"depth {found.depth} multipv {number}{score(move)} {effort}"
+            self.engine.tell(f"info {told} pv {' '.join(move.line)}")
 
     def _effort(self, nodes: int) -> str:
         seconds = max(time.perf_counter() - self.begun, 1e-6)
         return f"nodes {nodes} nps {int(nodes / seconds)} time {int(1000 * seconds)}"
-
-
-def score(line: Line) -> str:
-    if line.mate:
-        return f" score mate {line.mate}"
-    return "" if line.centipawns is None else f" score cp {line.centipawns}"
-
-
-def name_line(position: Position, actions: Sequence[int]) -> list[str]:
-    """The names of moves that follow one another."""
-    import numpy as np
-
-    game, states, names = position.game, position.states.copy(), list[str]()
-    for action in actions:
-        names.append(game.rules.action_name(states[0], action))
-        game.kernels().play_all(states, np.array([action], np.int32), np.zeros(1, np.uint64), game.work())
-    return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 NUMBERS = ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate")
 FLAGS = ("infinite", "ponder")
@@ -47,31 +47,22 @@ class Budget:
     """every search ends"""
 
 
-@dataclass
-class _Words:
-    """What was read so far."""
-
-    numbers: dict[str, int] = field(default_factory=dict[str, int])
-    flags: dict[str, bool] = field(default_factory=dict[str, bool])
-    moves: list[str] = field(default_factory=list[str])
-
-
 def read_go(words: Sequence[str]) -> Go:
     """The limits that the words after `go` name; words without a meaning are ignored."""
-    read, name = _Words(), ""
+    numbers, flags, moves, name = dict[str, int](), dict[str, bool](), list[str](), ""
     for word in words:
         if word in NUMBERS or word in FLAGS or word == "searchmoves":
             name = word
             if word in FLAGS:
-                read.flags[word] = True
+                flags[word] = True
         elif name in NUMBERS and (number := _number(word)) is not None:
-            read.numbers[name], name = number, ""
+            numbers[name], name = number, ""
         elif name == "searchmoves":
-            read.moves.append(word)
-    if "movetime" in read.numbers:
-        read.numbers["movetime"] = max(1, read.numbers["movetime"])  # 0 is as little as possible, not no limit
-    clock = "wtime" in read.numbers or "btime" in read.numbers
-    return Go(**read.numbers, **read.flags, searchmoves=tuple(read.moves), clock=clock)
+            moves.append(word)
+    if "movetime" in numbers:
+        numbers["movetime"] = max(1, numbers["movetime"])  # 0 is as little as possible, not no limit
+    clock = "wtime" in numbers or "btime" in numbers
+    return Go(**numbers, **flags, searchmoves=tuple(moves), clock=clock)
 
 
 def _number(word: str) -> int | None:

@@ -1,15 +1,15 @@
 """Agents as a UCI engine uses them: they report while they think, and can be stopped.
 
-Alpha-beta and tree search tell depth, nodes, scores and lines. Any other agent tells its move.
+What they tell is an `Analysis` of the moves to choose from, the best first. That of alpha-beta and tree search has
+depth, nodes, values and lines; any other agent tells its move.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,9 @@ from plyground.games.chess.evaluate import SCALE
 from plyground.games.rng import draw
 from plyground.interop.uci_options import ELO
 from plyground.position import Position
-from plyground.search.analysis import MoveAnalysis, analyse
+from plyground.search.analysis import Analysis, MoveAnalysis, analyse, move_of, scored
 from plyground.search.lines import LineSearch
-from plyground.search.timed import DEEPEST, MOST_NODES, Found, TimedMinimax
+from plyground.search.timed import DEEPEST, MOST_NODES, TimedMinimax
 
 FOR_EVER = 1e6  # seconds
 POLL_INTERVAL = 0.03  # seconds between two readings of a tree
@@ -32,26 +32,6 @@ NEWS = 0.5  # seconds between two thoughts of a tree whose best move stays the s
 COMPILES = 0.001  # seconds of a search that is there to compile
 SUREST = 0.95  # values beyond are shown as this one: 95 pawns
 ENTRY_BYTES = 24  # of a transposition table
-
-
-@dataclass(frozen=True)
-class Line:
-    """A principal variation and its score for the side to move: in centipawns, or mate in so many moves (0: none)."""
-
-    actions: list[int]
-    centipawns: int | None = None
-    mate: int = 0
-
-
-@dataclass(frozen=True)
-class Thought:
-    """What is known so far; the best line first."""
-
-    lines: list[Line]
-    depth: int = 1
-    nodes: int = 0
-    final: bool = False
-    """whether thinking on would change nothing"""
 
 
 @dataclass(frozen=True)
@@ -68,22 +48,31 @@ class Request:
     """a search that allocates memory makes room for so long; `stop` ends it"""
 
 
-class Thinker(Protocol):
-    iterates: bool
+class Thinker:
+    """What plays. This one only tells that it searches nothing and remembers nothing."""
+
+    iterates = False
     """whether a search goes in iterations, of which each takes longer than the last"""
+    searched = 0
+    """nodes since the search began"""
 
     @property
     def nodes(self) -> int:
-        """Searched since the search began."""
-        ...
+        return self.searched
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
-        """Thoughts, each better than the last; one at least, however soon it is stopped."""
-        ...
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
+        """What is known so far, each better than the last; one at least, however soon it is stopped."""
+        raise NotImplementedError
 
     def forget(self) -> None:
         """A new game begins."""
-        ...
+
+
+def score(move: MoveAnalysis) -> str:
+    """The value of a move in a line for the GUI, or in how many moves it mates or is mated; empty: it has no value."""
+    if move.distance is not None:
+        return f" score mate {move.distance if move.proven == 'win' else -move.distance}"
+    return "" if move.value is None else f" score cp {centipawns(move.value)}"
 
 
 def centipawns(value: float) -> int:
@@ -95,7 +84,7 @@ def centipawns(value: float) -> int:
 # ---- alpha-beta ----
 
 
-class AlphaBetaThinker:
+class AlphaBetaThinker(Thinker):
     iterates = True
 
     def __init__(self, game: Game, megabytes: int, threads: int, nodes: int = 0) -> None:
@@ -107,86 +96,63 @@ class AlphaBetaThinker:
     def nodes(self) -> int:
         return self.search.nodes
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
-        nodes = min(self.most or MOST_NODES, request.nodes or MOST_NODES)
-        found = self.search.deepen(
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
+        nodes, begun = min(self.most or MOST_NODES, request.nodes or MOST_NODES), time.perf_counter()
+        answers = self.search.deepen(
             position.states, request.lines, request.actions, request.depth or DEEPEST, nodes, request.stop
         )
-        for each in found:
-            depth = each.depth if each.complete else each.depth - 1
-            yield Thought([_line(line) for line in each.lines], depth, each.nodes, each.final)
+        text, side = position.view, position.game.rules.SIDES[position.to_move]
+        for each in answers:
+            moves = [move_of(position, line.value, line.line, 1.0, turns=True) for line in each.lines]
+            depth, seconds = each.depth if each.complete else each.depth - 1, time.perf_counter() - begun
+            value, proven = moves[0].value or 0.0, moves[0].proven
+            yield Analysis(text, side, value, proven, 0, seconds, moves, each.nodes, depth)
 
     def forget(self) -> None:
         self.search.forget()
 
 
-def _line(found: Found) -> Line:
-    if found.turns:
-        return Line(found.line, mate=(found.turns + 1) // 2 if found.turns > 0 else -(-found.turns // 2))
-    return Line(found.line, centipawns(found.value))
-
-
 # ---- tree search ----
 
 
-class TreeThinker:
-    iterates = False
-
+class TreeThinker(Thinker):
     def __init__(self, agent: Any, simulations: int = 0) -> None:
         """A search agent; `simulations`: the most for each move, whatever the GUI asks for; 0: no such limit."""
-        self.agent, self.most, self.nodes = agent, simulations, 0
+        self.agent, self.most = agent, simulations
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
-        self.nodes = 0
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
+        self.searched = 0
         limits = [limit for limit in (self.most, request.nodes) if limit]
         seconds = request.seconds or FOR_EVER
-        config = dataclasses.replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
-        last, reported = Thought([]), 0.0
+        config = replace(self.agent.config, simulations=min(limits, default=0), seconds=seconds)
+        last, best, reported = None, -1, 0.0
         for found in analyse(self.agent.growing(config), *position.seen_by(self.agent), POLL_INTERVAL):
-            self.nodes = found.simulations
-            moves = [move for move in found.moves if move.action in request.actions]
-            lines = [_tree_line(position, move) for move in moves[: request.lines]]
-            thought = Thought(lines, max(len(line.actions) for line in lines), self.nodes, final=bool(found.proven))
-            if request.stop() or (request.depth and thought.depth >= request.depth):
-                yield thought
-                return
+            self.searched = found.simulations
+            moves = [move for move in found.moves if move.action in request.actions][: request.lines]
+            depth = max(len(move.actions) for move in moves)
+            last = replace(found, moves=moves, nodes=found.simulations, depth=depth)
+            if request.stop() or (request.depth and depth >= request.depth):
+                break
             now = time.perf_counter()
-            if not last.lines or last.lines[0].actions[0] != lines[0].actions[0] or now - reported > NEWS:
-                reported = now
-                yield thought
-            last = thought
-        yield last
-
-    def forget(self) -> None:
-        pass  # each search grows its own tree
-
-
-def _tree_line(position: Position, move: MoveAnalysis) -> Line:
-    actions = list[int]()
-    for name in move.line:
-        actions.append(position.action(name))
-        position = position.play(actions[-1])
-    if move.plies and move.proven != "draw":
-        return Line(actions, mate=(move.plies + 1) // 2 if move.proven == "win" else -(move.plies // 2))
-    return Line(actions, None if move.value is None else centipawns(move.value))
+            if best != moves[0].action or now - reported > NEWS:
+                best, reported = moves[0].action, now
+                yield last
+        if last is not None:
+            yield last
 
 
 # ---- any other agent ----
 
 
-class AgentThinker:
-    iterates = False
-
+class AgentThinker(Thinker):
     def __init__(self, agent: Any) -> None:
-        self.agent, self.nodes, self.seed = agent, 0, time.time_ns() % 2**32  # games differ
+        self.agent, self.seed = agent, time.time_ns() % 2**32  # games differ
 
-    def think(self, position: Position, request: Request) -> Generator[Thought]:
+    def think(self, position: Position, request: Request) -> Generator[Analysis]:
         self.seed += 1
         action = position.ask(self.agent, self.seed)
-        yield Thought([Line([action if action in request.actions else request.actions[0]])], final=True)
-
-    def forget(self) -> None:
-        pass
+        found = scored(position, {}, 0.0, {action if action in request.actions else request.actions[0]: 1.0})
+        yield replace(found, moves=found.moves[:1], depth=1)
 
 
 class EloAgent:

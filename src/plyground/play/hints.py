@@ -68,7 +68,7 @@ def _by_solver(position: Position, scores: Scores) -> Hint:
 
 def _by_agent(position: Position, agent: str) -> Hint:
     found: Analysis = position.analyse(agent)
-    turns = typed.turns_of(position, typed.actions_of(position, found.moves[0].line))
+    turns = typed.turns_of(position, found.moves[0].actions)
     why = _why(position, found, [turn.text for turn in turns])
     return Hint(turns[0].actions, f"{agent} would {turns[0].advice}: {why}")
 
@@ -85,7 +85,7 @@ def _why(position: Position, found: Analysis, line: list[str]) -> str:
     parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
     others = [move for move in found.moves[1:] if move.value is not None]
     if others:
-        second = typed.turns_of(position, typed.actions_of(position, others[0].line))[0].text
+        second = typed.turns_of(position, others[0].actions)[0].text
         parts.append(f"next best {second} ({others[0].value:+z.2f})")
     if len(line) > 1:
         parts.append(f"expected {' '.join(line[:SHORT])}")

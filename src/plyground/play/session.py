@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell, why_it_gives_up
 from plyground.agents.turns import Turns
@@ -52,6 +53,14 @@ class Event:
     """the number of actions that were taken back; 0: only a resignation"""
     outcome: Outcome = Outcome.RUNNING
     """how the game has ended"""
+
+
+def reply_of(agent: Agent, name: str, position: Position, rngs: NDArray[np.uint64], turns: Turns) -> int:
+    """The next action of an agent in a game of its own; an error where it gives up."""
+    action = int(ask(agent, position.game, position.states.copy(), rngs, THIS_GAME, turns)[0])
+    if action == GIVES_UP:
+        raise Error(f"{name} gives up: {why_it_gives_up(agent)}")
+    return action
 
 
 class Session:
@@ -206,11 +215,7 @@ class Session:
         if self.agent is None:
             raise InvalidValue(f"{self.name} cannot reply before `agent` is set")
         try:
-            action = int(
-                ask(self.agent, self.start.game, self.position.states.copy(), self.rngs, THIS_GAME, self.unfinished)[0]
-            )
-            if action == GIVES_UP:
-                raise Error(f"{self.name} gives up: {why_it_gives_up(self.agent)}")
+            action = reply_of(self.agent, self.name, self.position, self.rngs, self.unfinished)
         except Error as error:
             self.line.agreed = WINS[self.side]
             return [self._ended(f"{error}. You win.")]

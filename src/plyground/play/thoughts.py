@@ -38,7 +38,7 @@ def think(position: Position, agent: Any) -> Thoughts:
     chosen = [move for move in found.moves if move.prior > 0.0]
     if sum(move.prior > 0.0 for move in first.moves) != 1 or len(found.moves) == 1 or chosen[0].value is not None:
         return Thoughts(found)
-    turn = typed.turns_of(position, typed.actions_of(position, chosen[0].line))[0]
+    turn = typed.turns_of(position, chosen[0].actions)[0]
     rule = f"It plays by a rule, without values{_rule(agent)} It would {turn.advice}."
     glance, whose = _at_a_glance(position)
     return Thoughts(glance or found, rule, whose)
@@ -82,7 +82,7 @@ def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
 
 def _whole(position: Position, agent: Any, move: MoveAnalysis, by_prior: bool) -> MoveAnalysis:
     """A move with its whole turn, and with what is thought of the turn's last action."""
-    here = _after(position, move.line)
+    here = _after(position, move.actions)
     while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
         best = here.analyse(agent).moves[0]
         move = replace(
@@ -90,17 +90,18 @@ def _whole(position: Position, agent: Any, move: MoveAnalysis, by_prior: bool) -
             name=move.name,
             action=move.action,
             line=[*move.line, *best.line],
+            actions=[*move.actions, *best.actions],
             prior=move.prior * best.prior if by_prior else move.prior,
             value=move.value if best.value is None else best.value,
         )
-        here = _after(here, best.line)
+        here = _after(here, best.actions)
     return move
 
 
-def _after(position: Position, line: Sequence[str]) -> Position:
+def _after(position: Position, line: Sequence[int]) -> Position:
     """The position after a line, or where its first turn ends."""
     here = position
-    for name in line:
+    for action in line:
         if here.to_move == position.to_move:
-            here = here.play(name)
+            here = here.play(action)
     return here

@@ -232,15 +232,6 @@ def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
     return " ".join(notation(position, action) for position, action in zip(positions, actions, strict=True))
 
 
-def actions_of(position: Position, names: Sequence[str]) -> list[int]:
-    """The actions of a line of names."""
-    actions: list[int] = []
-    for name in names:
-        actions.append(position.action(name))
-        position = position.play(actions[-1]) if len(actions) < len(names) else position
-    return actions
-
-
 def turns_of(position: Position, actions: Sequence[int]) -> list[Turn]:
     """A line of actions turn by turn. A last turn that is cut off is left out, unless it is the first."""
     positions, turns, first = [position], list[Turn](), 0
@@ -266,11 +257,6 @@ def _turn(positions: Sequence[Position], actions: list[int]) -> Turn:
     except InvalidText:  # it begins in the middle, or is only the beginning
         return Turn(actions, f"{rules.prompt(begin.state)} {text.lstrip('>')}{'' if ended else ' ...'}", whole=False)
     return Turn(actions, text if ended else f"{text} ...", ended)
-
-
-def written(position: Position, names: Sequence[str]) -> list[str]:
-    """A line of names turn by turn, as people write them: `e4 Nf6`, not `e2e4 g8f6`."""
-    return [turn.text for turn in turns_of(position, actions_of(position, names))]
 
 
 def legal_turns(position: Position) -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, why_it_gives_up
+from plyground.agents.agent import GIVES_UP, Agent
 from plyground.agents.turns import Turns
 from plyground.errors import Error
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds
 from plyground.play.line import Line
 from plyground.play.redraw import Redraw
-from plyground.play.session import THIS_GAME
+from plyground.play.session import reply_of
 from plyground.position import Position
 
 Choose = Callable[[Position], int]
@@ -111,11 +111,7 @@ def by_agents(agents: Callable[[], tuple[Agent, Agent]], seed: int) -> Choose:
     rngs, turns = agent_seeds(seed, 1), Turns()
 
     def choose(position: Position) -> int:
-        agent = agents()[position.to_move]
-        action = int(ask(agent, position.game, position.states.copy(), rngs, THIS_GAME, turns)[0])
-        if action == GIVES_UP:
-            raise Error(f"it gives up: {why_it_gives_up(agent)}")
-        return action
+        return reply_of(agents()[position.to_move], "it", position, rngs, turns)
 
     return choose
 

@@ -8,7 +8,7 @@ solver's results count: win 1, draw 0, loss -1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
@@ -51,6 +51,8 @@ class PlyAnalysis:
     """before the move, as people write it: `5...`; empty where plies are counted"""
     result: str = ""
     """what is proven of the position after the move, for the first side: `win in 2 moves`; empty: nothing"""
+    actions: list[int] = field(default_factory=list[int])
+    """`line` as actions"""
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,19 @@ def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed
     """The analysis of the plies so far, after each position that was searched."""
     if not actions:
         raise InvalidValue(f"a game needs at least one move to be analysed; there is none after {start.text!r}")
-    found, plies, name = _search(analyst, start, seed), list[PlyAnalysis](), str(start.game)
+    found, plies, name = search_and_solve(analyst, start, seed), list[PlyAnalysis](), str(start.game)
     position = start
     for number, action in enumerate(actions, start=1):
         after = position.play(action)
-        next_found = None if after.over else _search(analyst, after, seed)
+        next_found = None if after.over else search_and_solve(analyst, after, seed)
         plies.append(_judge(number, position, action, found, after, next_found))
         yield GameAnalysis(name, list(plies), len(actions))
         if next_found is not None:
             position, found = after, next_found
 
 
-def _search(analyst: Analyst, position: Position, seed: int) -> Analysis:
+def search_and_solve(analyst: Analyst, position: Position, seed: int = 0) -> Analysis:
+    """The analysis of the whole search, with the solver's scores."""
     return add_scores(last_analysis(analyst, *position.seen_by(analyst, seed)), solve(position))
 
 
@@ -137,6 +140,7 @@ def _judge(
         position=position.text,
         number=number(position.state) if number else "",
         result=_result(after, after_found),
+        actions=best.actions if lost else played.actions,
     )
 
 

@@ -50,6 +50,8 @@ class MoveAnalysis:
     """of the proven win or loss, this move included"""
     line: list[str]
     """the principal variation, which begins with this move"""
+    actions: list[int]
+    """the same as actions"""
     exact: int | None = None
     """the solver's score, in a solved game"""
     words: str = ""
@@ -229,36 +231,49 @@ def scored(
     Values beyond 1 are proven: WIN for a win with the first ply, or turn (`turns`), and one less for each one later.
     """
     check_running(position)
-    moves: list[MoveAnalysis] = []
-    for action in position.legal():
-        value, line = values.get(action), (lines or {}).get(action, [action])
-        decided = value is not None and abs(value) > WIN / 2
-        after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
-        moves.append(
-            MoveAnalysis(
-                name=position.name(action),
-                action=action,
-                prior=1.0 / len(position.legal()) if priors is None else priors.get(action, 0.0),
-                visits=0,
-                value=value if value is None else max(-1.0, min(1.0, value)),
-                proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
-                plies=None if turns else after,
-                line=names_of(position, line),
-                distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
-            )
-        )
+    legal, moves = position.legal(), list[MoveAnalysis]()
+    for action in legal:
+        line = (lines or {}).get(action, [action])[: longest_line(position)]
+        prior = 1.0 / len(legal) if priors is None else priors.get(action, 0.0)
+        moves.append(move_of(position, values.get(action), line, prior, turns))
     rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
     moves.sort(key=lambda move: (-rank.get(move.action, -2.0 * WIN), -move.prior))
     best, side = moves[0], position.game.rules.SIDES[position.to_move]
     return Analysis(position.view, side, best.value or 0.0, best.proven, 0, seconds, moves)
 
 
+def move_of(
+    position: Position, value: float | None, line: Sequence[int], prior: float, turns: bool = False
+) -> MoveAnalysis:
+    """A move with its line and a value as `scored` takes it."""
+    names, decided = names_of(position, line), value is not None and abs(value) > WIN / 2
+    after = round(WIN - abs(value or 0.0)) + 1 if decided else None  # turns of both sides, or plies
+    return MoveAnalysis(
+        name=names[0],
+        action=line[0],
+        prior=prior,
+        visits=0,
+        value=value if value is None else max(-1.0, min(1.0, value)),
+        proven=("win" if (value or 0.0) > 0 else "loss") if decided else "",
+        plies=None if turns else after,
+        line=names,
+        actions=list(line),
+        distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
+    )
+
+
+def longest_line(position: Position) -> int:
+    """Plies of a line that may be told: where chance or hidden cards come between, only the first is known."""
+    return 1 if position.game.rules.hidden or position.game.rules.CHANCE else LONGEST_LINE
+
+
 def names_of(position: Position, line: Sequence[int]) -> list[str]:
-    """The names of the actions of a line; where chance or hidden cards come between, only the first is known."""
-    rules, names = position.game.rules, list[str]()
-    for action in line[:1] if rules.hidden or rules.CHANCE else line[:LONGEST_LINE]:
-        names.append(position.name(action))
-        position = position.play(action)
+    """The names of the actions of a line."""
+    game, states, names = position.game, position.states.copy(), list[str]()
+    for number, action in enumerate(line, start=1):
+        names.append(game.rules.action_name(states[0], action))
+        if number < len(line):
+            game.kernels().play_all(states, np.array([action], np.int32), np.zeros(1, np.uint64), game.work())
     return names
 
 
@@ -329,16 +344,17 @@ def _rank_of_loss(move: MoveAnalysis) -> tuple[bool, int, int]:
 def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> MoveAnalysis:
     """The k-th legal move, that of an edge of the root."""
     proven, visits = int(found.action_proven[0, k]), int(found.visits[0, k])
-    names = principal_variation(game, tree, edge)
+    actions, names = principal_variation(game, tree, edge)
     return MoveAnalysis(
         name=names[0],
-        action=int(found.actions[0, k]),
+        action=actions[0],
         prior=float(found.priors[0, k]),
         visits=visits,
         value=float(found.action_values[0, k]) if visits or proven else None,
         proven=RESULTS[proven],
         plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
         line=names,
+        actions=actions,
         distance=_winners_moves(tree, edge, proven == WON) if proven in (LOST, WON) else None,
     )
 
@@ -354,14 +370,15 @@ def _winners_moves(tree: Tree, edge: int, won: bool) -> int:
     return turns.count(turns[0] if won else 1 - turns[0])
 
 
-def principal_variation(game: Game, tree: Tree, edge: int) -> list[str]:
-    """The names of the move of an edge of the root and of the best play after it, as far as the tree knows it."""
-    node, names = 0, list[str]()
+def principal_variation(game: Game, tree: Tree, edge: int) -> tuple[list[int], list[str]]:
+    """The move of an edge of the root and the best play after it, as far as the tree knows it, and their names."""
+    node, actions, names = 0, list[int](), list[str]()
     while edge >= 0 and len(names) < LONGEST_LINE:
-        names.append(game.rules.action_name(tree.states[node], int(tree.edges[edge]["action"])))
+        actions.append(int(tree.edges[edge]["action"]))
+        names.append(game.rules.action_name(tree.states[node], actions[-1]))
         node = int(tree.edges[edge]["child"])
         edge = best_edge(tree, node) if node >= 0 else -1
-    return names
+    return actions, names
 
 
 def best_edge(tree: Tree, node: int) -> int:

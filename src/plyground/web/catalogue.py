@@ -132,10 +132,6 @@ class Catalogue:
                 continue  # a damaged run is shown in the list of runs, with the reason
         return found
 
-    def spec(self, name: str, game: Game, opponent: str) -> str:
-        """The agent spec of an opponent's id."""
-        return self.choice(name, game, opponent).spec()
-
     def choice(self, name: str, game: Game, opponent: str) -> Choice:
         found = self.opponents(name, game)
         if opponent not in found:

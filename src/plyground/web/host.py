@@ -7,22 +7,29 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.game import Game, load
-from plyground.games.scene import Scene
 from plyground.play.redraw import Redraw, taken_back
-from plyground.play.saved import read_run_game
 from plyground.position import Position
-from plyground.web import messages, thinking
-from plyground.web.table import Saved, Table
+from plyground.web import messages
+from plyground.web.table import GameTable, Saved
 
 HELD = 16  # games that a process keeps loaded
-TABLES: dict[str, Table] = {}  # those of this process, the newest last
+TABLES: dict[str, GameTable] = {}  # those of this process, the newest last
+JOBS: dict[str, Callable[..., Any]] = {}  # what a worker may be asked for
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def job(function: Function) -> Function:
+    """A function that workers carry out. Its first argument is a `Game`, or a `Position` that the server names by its
+    `Place`; all others and what it returns, or yields again and again, are plain data."""
+    JOBS[function.__name__] = function
+    return function
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -72,16 +79,11 @@ class Seen(msgspec.Struct):
     over: bool
 
 
-class Shown(msgspec.Struct):
-    place: Place
-    scene: Scene
-
-
-def table_of(game: Game, saved: Saved) -> Table:
+def table_of(game: Game, saved: Saved) -> GameTable:
     """The table of this process, or one that plays the kept actions again."""
     table = TABLES.pop(saved.id, None)
     if table is None or (table.saved is not saved and table.saved != saved):
-        table = Table(saved, game)
+        table = GameTable(saved, game)
     TABLES[saved.id] = table
     return table
 
@@ -91,9 +93,10 @@ def keep_newest(count: int) -> None:
         del TABLES[name]
 
 
-# ---- what is computed: functions of a game and of plain data ----
+# ---- what is computed ----
 
 
+@job
 def prepare(game: Game) -> Place:
     """Load all that a table needs; the first time, it is compiled. Returns the start."""
     start = game.start()
@@ -101,11 +104,12 @@ def prepare(game: Game) -> Place:
     return place_of(start)
 
 
-def change(game: Game, saved: Saved, command: str, arguments: Sequence[Any], watched: bool) -> Now:
-    """A command of `Table`, or none; its clock runs if somebody watches."""
+@job
+def change(game: Game, saved: Saved, command: str, arguments: dict[str, Any], watched: bool) -> Now:
+    """A command of `GameTable`, or none; its clock runs if somebody watches."""
     table = table_of(game, saved)
     if command:
-        getattr(table, command)(*arguments)
+        getattr(table, command)(**arguments)
     table.run_clock(time.monotonic(), watched and not table.saved.paused)
     position, runs = table.position, table.clock_since is not None
     return Now(
@@ -120,6 +124,7 @@ def change(game: Game, saved: Saved, command: str, arguments: Sequence[Any], wat
     )
 
 
+@job
 def look(game: Game, saved: Saved, ply: int, line: Sequence[int], request: int) -> Seen:
     """A position that a page walks to."""
     table = table_of(game, saved)
@@ -127,32 +132,21 @@ def look(game: Game, saved: Saved, ply: int, line: Sequence[int], request: int) 
     return Seen(table.position_message(ply, line, request), place_of(position), position.seat, position.over)
 
 
+@job
 def redraws_of_fork(game: Game, saved: Saved, ply: int) -> list[Redraw]:
     """The redraws of a game that is tried again from a ply on: what its person has not seen there is drawn anew."""
     table = table_of(game, saved)
     return taken_back(table.along(ply, ())[0], ply, table.view(ply), saved.redraws)[1]
 
 
+@job
 def record(game: Game, saved: Saved, ply: int) -> tuple[str, str]:
     """The text of a position, and the game in its file format."""
     table = table_of(game, saved)
     return game.rules.view(table.along(ply, ())[0].state, table.view(ply)), table.record()
 
 
-def show(game: Game, text: str) -> Shown:
-    """The position of a text; the error says what is wrong with it."""
-    position = game.position(text)
-    return Shown(place_of(position), position.scene())
-
-
-def read_kept(game: Game, head: str, moves: str) -> thinking.Start:
-    """A game that a run has saved."""
-    start, actions, players, *_ = read_run_game(game, head, moves)
-    return thinking.Start(start.text, actions, list(players))
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (prepare, change, look, redraws_of_fork, record, show, read_kept, thinking.read_start)
-}
-"""those that a worker may be asked for"""
+@job
+def check_position(game: Game, text: str) -> None:
+    """Read a text as a position; the error says what is wrong with it."""
+    game.position(text)

@@ -12,11 +12,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
+import msgspec
+
 import plyground
 from plyground.errors import Error, InvalidText, InvalidValue
 from plyground.game import Game
 from plyground.play import typed
-from plyground.web import host, messages, requests, thinking, worker
+from plyground.web import host, messages, requests, thinking
 from plyground.web.catalogue import YOU, Catalogue, seats_of
 from plyground.web.learning import Runs
 from plyground.web.page import Page
@@ -44,33 +46,14 @@ class House:
         self.told_runs: list[messages.RunInfo] = []  # the list of runs that all pages have
         self.tables = Tables(catalogue, store, workers, self.tasks, self.pages)
         self.study = Study(catalogue, self.tables, workers, self.tasks)
-        self.handlers: dict[type[Any], Handler] = {
-            requests.NewGame: self.tables.new_game,
-            requests.Open: self.tables.open,
-            requests.Close: self.tables.close,
-            requests.Delete: self.tables.delete,
-            requests.Fork: self.tables.fork,
-            requests.Look: self.tables.look,
-            requests.Play: self.tables.play,
-            requests.Say: self.tables.say,
-            requests.Undo: self.tables.undo,
-            requests.Resign: self.tables.resign,
-            requests.Pause: self.tables.pause,
-            requests.Speed: self.tables.speed,
-            requests.CopyGame: self.tables.record,
-            requests.Hint: self.study.hint,
-            requests.Analyse: self.study.analyse,
-            requests.Review: self.study.review,
-            requests.Ladder: self.study.ladder,
-            requests.Stop: self.study.stop,
-            requests.Follow: self.follow,
-            requests.StartDemo: self.start_demo,
-            requests.StopRun: self.stop_run,
-            requests.ResumeRun: self.resume_run,
-            requests.WatchPolicy: self.watch_policy,
-            requests.RunGames: self.run_games,
-            requests.OpenRunGame: self.open_run_game,
-        }
+        self.handlers: dict[type[Any], Handler] = {kind: self._handler(kind) for kind in requests.KINDS}
+
+    def _handler(self, kind: type[Any]) -> Handler:
+        """The method that is named as a type of requests: of tables, of study, or here."""
+        if issubclass(kind, requests.Change):
+            return self.tables.command
+        name = kind.__struct_config__.tag
+        return next(getattr(part, name) for part in (self.tables, self.study, self) if hasattr(part, name))
 
     async def prepare(self) -> None:
         """Load all games, here and in workers, before a person waits for one. A game that fails does so alone; game
@@ -176,7 +159,7 @@ class House:
     async def watch_policy(self, page: Page, request: requests.WatchPolicy) -> None:
         if request.run:
             game = await self._game_of_run(request.run)
-            await self.tables.call(host.show, game, request.text)  # the error says what is wrong with it
+            await self.tables.call(host.check_position, game, request.text)
         page.policy, page.policy_step = (request.run, request.text), -1
 
     async def _game_of_run(self, run: str) -> Game:
@@ -214,18 +197,13 @@ class House:
 
     async def _show_policy(self, page: Page, run: str, text: str, step: int) -> None:
         try:
-            shown = await self.tables.call(host.show, self.runs.game_of(run), text)
-            place, path = shown.place, str(self.runs.folder / run)
-            found = await self.workers.ask(
-                place.game,
-                lambda number: worker.ShowPolicy(number=number, place=place, run=path, step=step),
-                thinking.NetworkPolicy,
-            )
+            path, game = str(self.runs.folder / run), self.runs.game_of(run)
+            found = await self.workers.ask(thinking.show_policy, game, text, path, step)
         except Error as error:  # the checkpoint may have been removed meanwhile
             page.send(messages.Failed("", str(error)))
             return
         if page.policy == (run, text):
-            page.send(messages.Policy(run, step, shown.scene, found.value, found.moves, found.puzzles))
+            page.send(msgspec.structs.replace(found, run=run, step=step))
 
     def run_games(self, page: Page, request: requests.RunGames) -> None:
         page.send(messages.SavedGames(request.request, request.run, self.runs.games(request.run)))
@@ -237,7 +215,7 @@ class House:
             raise InvalidValue(f"games of {game} that a run has saved cannot be shown: hands are hidden")
         name, head, moves = self.runs.game(request.run, request.file, request.number)
         try:
-            start = await self.tables.call(host.read_kept, game, head, moves)
+            start = await self.tables.call(thinking.read_kept, game, head, moves)
         except Error as error:
             which = f"the game {request.number} at step {request.file} of {request.run}"
             raise InvalidText(f"{which} cannot be read: {error}") from None

@@ -1,6 +1,6 @@
 """The protocol between a page and the server, and its replies. `requests.py` has the requests; nothing else defines it.
 
-A page opens one socket, `/socket`, and sends JSON objects of the types of `Request`; the server sends those of `Reply`.
+A page opens one socket, `/socket`, and sends JSON objects of the types in `requests.py`; the server sends those below.
 `type` names the message: the class in snake case (`new_game`). Fields that a schema does not name are refused.
 
 A *table* is one game in progress; every page that has opened it is sent each change. It holds a line of actions: ply 0
@@ -13,8 +13,8 @@ removes the later plies: refused unless `prune` is true, which the page sends af
     new_game                            opened {table}, then table, then position
     play {revision, ply, action}        table, position; thinking; table, position
     look {ply, line}                    position (for this page alone)
-    analyse {ply}                       analysis, again and again, `done` at last
-    review                              review, again and again, `done` at last
+    analyse {ply}                       analysed, again and again, `done` at last
+    review                              reviewed, again and again, `done` at last
     follow {runs}                       curves: all that is there, then what is new
 """
 
@@ -23,11 +23,22 @@ from __future__ import annotations
 import msgspec
 
 from plyground.games.scene import Scene
+from plyground.report.analysis import PlyAnalysis
+from plyground.search.analysis import Analysis
 from plyground.web.requests import snake_case
 
 
 class Sent(msgspec.Struct, frozen=True, tag=snake_case):
     """A reply."""
+
+
+class Stamped(msgspec.Struct, frozen=True, kw_only=True, tag=snake_case):
+    """A reply that a worker has found out; the server says for which request."""
+
+    request: int = 0
+    table: str = ""
+    revision: int = 0
+    """of the table, when it was asked"""
 
 
 class SettingInfo(msgspec.Struct, frozen=True):
@@ -253,10 +264,7 @@ class Thinking(Sent, frozen=True):
     """of the agent"""
 
 
-class Hinted(Sent, frozen=True):
-    request: int
-    table: str
-    revision: int
+class Hinted(Stamped, frozen=True, kw_only=True):
     action: int
     clicks: list[str]
     text: str
@@ -282,29 +290,6 @@ class Failed(Sent, frozen=True):
     text: str
 
 
-class MoveInfo(msgspec.Struct, frozen=True):
-    """A legal move as a search sees it; values are for the side to move."""
-
-    action: int
-    name: str
-    clicks: list[str]
-    prior: float
-    visits: int
-    value: float | None
-    proven: str
-    """`win`, `draw` or `loss`; otherwise empty"""
-    distance: int | None
-    """moves of the side that wins until the proven end; a whole turn is one"""
-    line: list[str]
-    """the principal variation in names"""
-    actions: list[int]
-    """the same in actions, for `look`, `fork` and `play`"""
-    exact: int | None
-    """the solver's score: above 0 a win"""
-    words: str
-    """that score in words"""
-
-
 class Threat(msgspec.Struct, frozen=True):
     """What the side that does not move would play, were it its turn, and win at once or gain."""
 
@@ -313,54 +298,28 @@ class Threat(msgspec.Struct, frozen=True):
     text: str
 
 
-class Analysis(Sent, frozen=True):
+class Analysed(Stamped, frozen=True, kw_only=True):
     """A search so far."""
 
-    request: int
-    table: str
-    revision: int
-    ply: int
-    line: list[int]
-    side: int
-    """the side to move"""
+    ply: int = 0
+    line: list[int] = []
+    analysis: Analysis
+    """its moves in the notation of a page: each named by its whole turn, the plies of its line one by one"""
+    clicks: dict[int, list[str]]
+    """action → the clicks by which it is played"""
     value: float
-    """for the first side, -1 to 1"""
-    proven: str
+    """for the first side, -1 to 1; the solver's, where there is one"""
     effort: str
     """`1,000 simulations`, or `1,000,000 nodes to depth 11`"""
-    seconds: float
-    moves: list[MoveInfo]
-    """what the search would play first, then by visits or by value"""
     threats: list[Threat]
-    done: bool
+    done: bool = False
 
 
-class PlyReview(msgspec.Struct, frozen=True):
-    ply: int
-    """of the position after the move, from 1"""
-    side: int
-    played: str
-    best: str
-    best_line: list[str]
-    best_actions: list[int]
-    """for `look` and `fork` from ply - 1"""
-    value: float
-    """after the move, for the first side"""
-    lost: float
-    """of the value, by the side that moved"""
-    mistake: str
-    """`inaccuracy`, `mistake`, `blunder` or empty"""
-    words: str
-    """the solver's words on the move and on the best one"""
-
-
-class ReviewResult(Sent, frozen=True, tag="reviewed"):
+class Reviewed(Stamped, frozen=True, kw_only=True):
     """A game's review so far."""
 
-    request: int
-    table: str
-    revision: int
-    plies: list[PlyReview]
+    plies: list[PlyAnalysis]
+    """the moves in the notation of a page; the solver's values, where there is one"""
     length: int
     """plies of the whole game"""
     worst: list[int]
@@ -417,31 +376,25 @@ class Curves(Sent, frozen=True):
     curves: list[Curve]
 
 
-class PolicyMove(msgspec.Struct, frozen=True):
-    action: int
-    name: str
-    clicks: list[str]
-    share: float
-    """the probability that it is played; for learners of values, a softmax of them"""
-    value: float | None
-
-
-class Policy(Sent, frozen=True):
+class Policy(Sent, frozen=True, kw_only=True):
     """What a checkpoint thinks of a position."""
 
-    run: str
-    step: int
+    run: str = ""
+    step: int = 0
     """of the checkpoint"""
     scene: Scene
+    analysis: Analysis | None
+    """None: the game is over there"""
     value: float | None
-    """for the side to move"""
-    moves: list[PolicyMove]
+    """for the side to move; None: the checkpoint tells none"""
+    clicks: dict[int, list[str]]
+    """action → the clicks by which it is played"""
     puzzles: dict[str, float]
     """kind of puzzle → share that the checkpoint solves; empty where the game has none"""
 
 
 class Rung(msgspec.Struct, frozen=True):
-    """An agent of a ladder, the strongest first."""
+    """An agent of a ladder."""
 
     id: str
     name: str
@@ -452,11 +405,12 @@ class Rung(msgspec.Struct, frozen=True):
     """of all its games, 0 to 1"""
 
 
-class Laddered(Sent, frozen=True):
+class Laddered(Sent, frozen=True, kw_only=True):
     """A ladder so far."""
 
-    request: int
+    request: int = 0
     rungs: list[Rung]
+    """the strongest first"""
     next: str
     """`Level 3 against greedy`, which is being played"""
     done: bool
@@ -475,14 +429,9 @@ class SavedGames(Sent, frozen=True):
     games: list[SavedGame]
 
 
-Reply = (
-    Welcome | Tables | Opened | Deleted | Table | Position | Thinking | Hinted | Refused | Failed
-    | Analysis | ReviewResult | Recorded | RunsChanged | Curves | Policy | Laddered | SavedGames
-)  # fmt: skip
-
 _encoder = msgspec.json.Encoder()
 
 
-def encode(reply: Sent) -> str:
+def encode(reply: Sent | Stamped) -> str:
     """The text of a reply."""
     return _encoder.encode(reply).decode()

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from plyground.web import messages
-from plyground.web.messages import Sent
+from plyground.web.messages import Sent, Stamped
 
 PER_SECOND, BURST = 40.0, 120.0  # requests
 MOST_WAITING = 400  # messages that a page has not read; then it is disconnected
@@ -47,7 +47,7 @@ class Page:
         self.policy_task: asyncio.Task[None] | None = None
         self.gone, self.why = False, ""  # and why it was disconnected
 
-    def send(self, message: Sent) -> None:
+    def send(self, message: Sent | Stamped) -> None:
         self.send_text(messages.encode(message))
 
     def send_text(self, text: str) -> None:

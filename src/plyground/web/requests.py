@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +14,7 @@ Text = Annotated[str, Meta(max_length=400_000)]  # a position or a whole game
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
 Action = Annotated[int, Meta(ge=0, le=1_000_000)]
 Revision = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 def snake_case(name: str) -> str:
@@ -24,7 +25,22 @@ def snake_case(name: str) -> str:
 class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
     """A request; what answers it alone (`refused`, `opened`, `record`, ...) names the same number."""
 
-    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    request: Number = 0
+
+
+class OfTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
+    """A request about a table that the page has opened (or opens)."""
+
+    request: Number = 0
+    table: Name
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
+    """Changes a table by its command of that name; refused where the page has seen an older revision."""
+
+    request: Number = 0
+    table: Name
+    revision: Revision
 
 
 class Clock(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -50,119 +66,95 @@ class NewGame(Asked, frozen=True, kw_only=True):
     """of several games in the text"""
 
 
-class Open(Asked, frozen=True, kw_only=True):
+class Open(OfTable, frozen=True, kw_only=True):
     """Be sent a table and all its changes. Answer: `table`, then `position` with the number of the request."""
 
-    table: Name
 
-
-class Close(Asked, frozen=True, kw_only=True):
+class Close(OfTable, frozen=True, kw_only=True):
     """Be sent no more of a table. Answer: `tables`."""
 
-    table: Name
 
-
-class Delete(Asked, frozen=True, kw_only=True):
+class Delete(OfTable, frozen=True, kw_only=True):
     """Remove a table from the server's disk."""
 
-    table: Name
 
-
-class Look(Asked, frozen=True, kw_only=True):
+class Look(OfTable, frozen=True, kw_only=True):
     """The position at a ply, or after a line of actions from there (a principal variation)."""
 
-    table: Name
     ply: Ply
     line: Annotated[list[Action], Meta(max_length=100)] = []
 
 
-class Play(Asked, frozen=True, kw_only=True):
+class Play(Change, frozen=True, kw_only=True):
     """Play an action at a ply, one of those that `position` listed there."""
 
-    table: Name
-    revision: Revision
     ply: Ply
     action: Action
     prune: bool = False
 
 
-class Say(Asked, frozen=True, kw_only=True):
+class Say(Change, frozen=True, kw_only=True):
     """A typed move; of a turn of several actions, one or all of them."""
 
-    table: Name
-    revision: Revision
     ply: Ply
     text: Annotated[str, Meta(max_length=500)]
     prune: bool = False
 
 
-class Undo(Asked, frozen=True, kw_only=True):
+class Undo(Change, frozen=True, kw_only=True):
     """Take back to the beginning of one's unfinished turn or last turn (the answer goes too), or to a ply."""
 
-    table: Name
-    revision: Revision
     ply: Ply | None = None
 
 
-class Resign(Asked, frozen=True, kw_only=True):
-    table: Name
-    revision: Revision
+class Resign(Change, frozen=True, kw_only=True): ...
 
 
-class Pause(Asked, frozen=True, kw_only=True):
+class Pause(OfTable, frozen=True, kw_only=True):
     """Stop the agents (a thinking one is cancelled), or let them go on."""
 
-    table: Name
     paused: bool
 
 
-class Speed(Asked, frozen=True, kw_only=True):
+class Speed(OfTable, frozen=True, kw_only=True):
     """The least seconds between two actions of agents in a game that one watches."""
 
-    table: Name
     seconds: Annotated[float, Meta(ge=0, le=60)]
 
 
-class Hint(Asked, frozen=True, kw_only=True):
+class Hint(OfTable, frozen=True, kw_only=True):
     """Advice for the position at the end of the line. Answer: `hinted`."""
 
-    table: Name
 
-
-class Fork(Asked, frozen=True, kw_only=True):
+class Fork(OfTable, frozen=True, kw_only=True):
     """A new table with the plies of this one up to a ply, then a line of actions: try again from here."""
 
-    table: Name
     ply: Ply
     line: Annotated[list[Action], Meta(max_length=100)] = []
     players: Annotated[list[Name], Meta(max_length=16)] = []
     """as in `new_game`; empty: those of the table"""
 
 
-class Analyse(Asked, frozen=True, kw_only=True):
+class Analyse(OfTable, frozen=True, kw_only=True):
     """Search a position, live; a new one replaces the page's former analysis."""
 
-    table: Name
     ply: Ply
     line: Annotated[list[Action], Meta(max_length=100)] = []
     network: bool = False
     """search with the pretrained network, where there is one"""
 
 
-class Review(Asked, frozen=True, kw_only=True):
+class Review(OfTable, frozen=True, kw_only=True):
     """Analyse the whole game: values, mistakes, accuracy. It is kept with the game, as long as that does not change."""
-
-    table: Name
 
 
 class Stop(Asked, frozen=True, kw_only=True):
     """End the page's analysis, review or ladder."""
 
 
-class CopyGame(Asked, frozen=True, kw_only=True, tag="record"):
+class CopyGame(OfTable, frozen=True, kw_only=True, tag="record"):
     """The game and the position at a ply as text to copy. Answer: `recorded`."""
 
-    table: Name
     ply: Ply
 
 
@@ -223,20 +215,15 @@ class OpenRunGame(Asked, frozen=True, kw_only=True):
     number: Annotated[int, Meta(ge=1, le=100_000)] = 1
 
 
-Request = (
-    NewGame | Open | Close | Delete | Look | Play | Say | Undo | Resign | Pause | Speed | Hint | Fork
-    | Analyse | Review | Stop | CopyGame
-    | Follow | StartDemo | StopRun | ResumeRun | WatchPolicy | Ladder | RunGames | OpenRunGame
-)  # fmt: skip
-
-
 class Numbered(msgspec.Struct):
     """All that must be known of a message to refuse it."""
 
-    request: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    request: Number = 0
 
 
-_decoder, _numbered = msgspec.json.Decoder(Request), msgspec.json.Decoder(Numbered)
+KINDS: list[type[Any]] = [kind for base in (Asked, OfTable, Change) for kind in base.__subclasses__()]
+_either: Any = Union
+_decoder, _numbered = msgspec.json.Decoder(_either[tuple(KINDS)]), msgspec.json.Decoder(Numbered)
 
 
 def decode(data: str | bytes) -> Any:

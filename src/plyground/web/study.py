@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,14 +13,16 @@ from plyground.agents.levels import analysis_spec
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.errors import Error, IllegalAction, InvalidValue
 from plyground.game import Game
-from plyground.web import host, messages, requests, thinking, worker
+from plyground.web import host, messages, requests, thinking
 from plyground.web.catalogue import NETWORK, YOU, Catalogue
+from plyground.web.host import Place
 from plyground.web.page import Page
 from plyground.web.tables import Live, Tables
 from plyground.web.tasks import Tasks, sentence
 from plyground.web.workers import Workers
 
 SECONDS, WITH_NETWORK = 8.0, "search:model=trained,time=8"  # of an analysis
+Kind = TypeVar("Kind", bound="messages.Sent | messages.Stamped")
 
 
 class Study:
@@ -39,32 +41,41 @@ class Study:
         page.hint = self.tasks.start(self._hint(page, request, live))
 
     async def _hint(self, page: Page, request: requests.Hint, live: Live) -> None:
-        revision, place = live.saved.revision, live.now.place
+        asked = _asked(request, live)
         try:
-            found = await self.workers.ask(
-                place.game, lambda number: worker.Advise(number=number, place=place), thinking.Advice
-            )
+            found = await self.workers.ask(thinking.advise, live.now.place)
         except Error as error:
             page.refuse(request.request, f"there is no hint: {error}")
             return
         except asyncio.CancelledError:
             page.refuse(request.request, "a newer hint takes the place of this one")
             raise
-        table = request.table
-        page.send(messages.Hinted(request.request, table, revision, found.action, found.clicks, found.text))
+        page.send(msgspec.structs.replace(found, **asked))
 
-    def _replace_task(self, page: Page, work: Callable[[], Coroutine[Any, Any, None]], request: int) -> None:
-        """Let a page's analysis take the place of its former one. Its coroutine is made when it begins: of one that is
-        replaced before that nobody would await it."""
+    def _show(
+        self,
+        page: Page,
+        asked: dict[str, Any],
+        function: Callable[..., Iterator[Kind]],
+        subject: Game | Place,
+        *arguments: Any,
+        keep: Callable[[Kind], None] = lambda found: None,
+    ) -> None:
+        """Send a page all that a function yields, each with the fields that say what was `asked`, in place of what the
+        page asked for before; `keep` is told the same."""
 
-        async def guarded() -> None:
+        async def work() -> None:
             try:
-                await work()
+                async with aclosing(self.workers.stream(function, subject, *arguments)) as answers:
+                    async for each in answers:
+                        found = msgspec.structs.replace(each, **asked)
+                        page.send(found)
+                        keep(found)
             except Exception as error:
-                page.refuse(request, sentence(error))
+                page.refuse(asked["request"], sentence(error))
 
         page.stop_task()
-        page.task = self.tasks.start(guarded())
+        page.task = self.tasks.start(work())
 
     async def analyse(self, page: Page, request: requests.Analyse) -> None:
         live = self.tables.find(page, request.table)
@@ -76,42 +87,8 @@ class Study:
             raise InvalidValue("the game is over here: go back a move")
         network = request.network and NETWORK in self.catalogue.opponents(saved.game, game)
         agent = WITH_NETWORK if network and can_search_trees(game) else analysis_spec(game, SECONDS)
-        self._replace_task(page, lambda: self._analyse(page, request, live, seen.place, agent), request.request)
-
-    async def _analyse(self, page: Page, request: requests.Analyse, live: Live, place: host.Place, agent: str) -> None:
-        revision, last = live.saved.revision, None
-
-        def send(found: thinking.Found, done: bool) -> None:
-            page.send(
-                messages.Analysis(
-                    request=request.request,
-                    table=request.table,
-                    revision=revision,
-                    ply=request.ply,
-                    line=list(request.line),
-                    side=found.side,
-                    value=found.value,
-                    proven=found.proven,
-                    effort=found.effort,
-                    seconds=found.seconds,
-                    moves=found.moves,
-                    threats=found.threats,
-                    done=done,
-                )
-            )
-
-        answers = self.workers.stream(
-            place.game,
-            lambda number: worker.Analyse(number=number, place=place, agent=agent, threats=True),
-            thinking.Found,
-        )
-        async with aclosing(answers) as stream:
-            async for found in stream:
-                if last is not None:
-                    send(last, False)
-                last = found
-        if last is not None:
-            send(last, True)
+        asked = {**_asked(request, live), "ply": request.ply, "line": list(request.line)}
+        self._show(page, asked, thinking.analyse, seen.place, agent)
 
     async def review(self, page: Page, request: requests.Review) -> None:
         live = self.tables.find(page, request.table)
@@ -123,32 +100,14 @@ class Study:
             page.send(msgspec.structs.replace(live.review[1], request=request.request))
             return
         start = await self.tables.call(host.look, live.game, live.saved, 0, [], 0)
-        self._replace_task(page, lambda: self._review(page, request, live, start.place), request.request)
+        actions = list(live.saved.actions)
 
-    async def _review(self, page: Page, request: requests.Review, live: Live, place: host.Place) -> None:
-        revision, actions = live.saved.revision, list(live.saved.actions)
-        agent = analysis_spec(live.game)
-        answers = self.workers.stream(
-            place.game,
-            lambda number: worker.Review(number=number, place=place, agent=agent, actions=actions),
-            thinking.Reviewed,
-        )
-        async with aclosing(answers) as stream:
-            async for found in stream:
-                done = len(found.plies) == found.length
-                message = messages.ReviewResult(
-                    request.request,
-                    request.table,
-                    revision,
-                    found.plies,
-                    found.length,
-                    found.worst,
-                    found.accuracy,
-                    done,
-                )
-                page.send(message)
-                if done and live.saved.actions == actions:
-                    live.review = (actions, message)
+        def keep(found: messages.Reviewed) -> None:
+            if found.done and live.saved.actions == actions:
+                live.review = (actions, found)
+
+        spec = analysis_spec(live.game)
+        self._show(page, _asked(request, live), thinking.review, start.place, spec, actions, keep=keep)
 
     def stop(self, page: Page, request: requests.Stop) -> None:
         page.stop_task()
@@ -159,22 +118,9 @@ class Study:
         if len(choices) < 2:
             raise InvalidValue("a ladder needs at least two different agents")
         agents = {choice.spec(): choice.info for choice in choices.values()}
-        self._replace_task(page, lambda: self._climb(page, request, game, agents), request.request)
+        self._show(page, {"request": request.request}, thinking.climb, game, agents, request.games)
 
-    async def _climb(
-        self, page: Page, request: requests.Ladder, game: Game, agents: dict[str, messages.Opponent]
-    ) -> None:
-        names = list(agents)
-        answers = self.workers.stream(
-            game.full,
-            lambda number: worker.Climb(number=number, game=game.full, agents=names, games=request.games),
-            thinking.Climbed,
-        )
-        async with aclosing(answers) as stream:
-            async for found in stream:
-                rungs = [
-                    msgspec.structs.replace(each, id=agents[each.id].id, name=agents[each.id].name)
-                    for each in found.rungs
-                ]
-                pair = " against ".join(agents[each].name for each in found.next)
-                page.send(messages.Laddered(request.request, rungs, pair, not found.next))
+
+def _asked(request: Any, live: Live) -> dict[str, Any]:
+    """What the server adds to an answer about a table."""
+    return {"request": request.request, "table": request.table, "revision": live.saved.revision}

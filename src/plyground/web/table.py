@@ -8,7 +8,7 @@ removes the later ones.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import Annotated
 
@@ -127,7 +127,7 @@ class Pruning(IllegalAction):
     """A move that would remove later plies, of which the person has not been asked."""
 
 
-class Table:
+class GameTable:
     """One game in progress."""
 
     def __init__(self, saved: Saved, game: Game) -> None:
@@ -204,18 +204,16 @@ class Table:
 
     def play(self, ply: int, action: int, prune: bool = False) -> None:
         """A person plays an action at a ply."""
-        position = self._at(ply)
-        self._check_turn(ply)
-        legal = position.action(action)
-        self._cut(ply, prune)
-        self._act(legal)
-        self._changed(f"You play {self.moves[-1].name}")
+        self._play(ply, lambda position: [position.action(action)], prune)
 
     def say(self, ply: int, text: str, prune: bool = False) -> None:
         """A person types a move, or all actions of a turn."""
+        self._play(ply, lambda position: _read_typed(position, text.strip()), prune)
+
+    def _play(self, ply: int, meant: Callable[[Position], list[int]], prune: bool) -> None:
         position = self._at(ply)
         self._check_turn(ply)
-        actions = _read_typed(position, text.strip())
+        actions = meant(position)
         self._cut(ply, prune)
         for action in actions:
             self._act(action)

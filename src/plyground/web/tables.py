@@ -30,7 +30,7 @@ from plyground.web.table import FORMAT, YOUR_NAME, Saved, opened, sealed
 from plyground.web.tasks import Tasks, in_thread, sentence
 from plyground.web.workers import WorkerFailed, Workers
 
-Result = TypeVar("Result")
+Kind = TypeVar("Kind")
 MOST_TABLES = 600  # in memory: those that a page has open
 MOST_OF_A_PAGE = 50  # tables that one page has open
 LISTED = 200  # games in the list that a page is sent
@@ -50,7 +50,7 @@ class Live:
         self.thinker: asyncio.Task[None] | None = None
         self.turn: Turn | None = None  # that an agent is in: any process goes on with it
         self.flag: asyncio.TimerHandle | None = None  # when the clock of the side to move runs out
-        self.review: tuple[list[int], messages.ReviewResult] | None = None  # the reviewed actions, and their review
+        self.review: tuple[list[int], messages.Reviewed] | None = None  # the reviewed actions, and their review
 
     @property
     def saved(self) -> Saved:
@@ -80,7 +80,7 @@ class Tables:
         self.live: dict[str, Live] = {}
         self.list_due = False
 
-    async def call(self, function: Callable[..., Result], game: Game, *arguments: Any) -> Result:
+    async def call(self, function: Callable[..., Kind], game: Game, *arguments: Any) -> Kind:
         """What a function of `host.FUNCTIONS` computes by the rules of a game: of our own ones here and now."""
         if game.path:
             return await self.workers.call(function, game, *arguments)
@@ -199,7 +199,7 @@ class Tables:
         agents = [None if each == YOU else there[each].spec if each in there else gone(each) for each in saved.players]
         if not game.path:
             await in_thread(lambda: host.table_of(game, saved))
-        now = await self.call(host.change, game, saved, "", [], False)
+        now = await self.call(host.change, game, saved, "", {}, False)
         return self.live.setdefault(saved.id, Live(game, now, agents))
 
     async def open(self, page: Page, request: requests.Open) -> None:
@@ -277,27 +277,15 @@ class Tables:
 
     # ---- moves ----
 
-    async def play(self, page: Page, request: requests.Play) -> None:
-        await self._command(page, request, "play", request.ply, request.action, request.prune)
-
-    async def say(self, page: Page, request: requests.Say) -> None:
-        await self._command(page, request, "say", request.ply, request.text, request.prune)
-
-    async def undo(self, page: Page, request: requests.Undo) -> None:
-        await self._command(page, request, "undo", request.ply)
-
-    async def resign(self, page: Page, request: requests.Resign) -> None:
-        await self._command(page, request, "resign")
-
     async def pause(self, page: Page, request: requests.Pause) -> None:
         live = self.find(page, request.table)
         async with live.lock:
-            await self._change(live, "pause", request.paused)
+            await self._change(live, "pause", paused=request.paused)
 
     async def speed(self, page: Page, request: requests.Speed) -> None:
         live = self.find(page, request.table)
         async with live.lock:
-            await self._run(live, "set_speed", request.seconds)
+            await self._run(live, "set_speed", seconds=request.seconds)
             self._save(live)
             live.tell(live.now.table)
 
@@ -313,25 +301,29 @@ class Tables:
             text, record = await self.call(host.record, live.game, live.saved, request.ply)
         page.send(messages.Recorded(request.request, text, record))
 
-    async def _command(self, page: Page, request: Any, command: str, *arguments: Any) -> None:
-        """A request that changes a table; refused if the page has seen an older one."""
-        live = self.find(page, request.table)
+    async def command(self, page: Page, request: requests.Change) -> None:
+        """The command of a table that is named as the request, with the same arguments."""
+        live, own = (
+            self.find(page, request.table),
+            set(request.__struct_fields__) - {*requests.Change.__struct_fields__},
+        )
         async with live.lock:
             if request.revision == live.saved.revision:
-                await self._change(live, command, *arguments)
+                command = request.__struct_config__.tag
+                await self._change(live, str(command), **{name: getattr(request, name) for name in own})
                 return
             page.refuse(request.request, "the game has changed since: look at it and try again", "stale")
             await self._run(live)
             page.send(live.now.table)
             page.send(live.now.position)
 
-    async def _run(self, live: Live, command: str = "", *arguments: Any) -> None:
+    async def _run(self, live: Live, command: str = "", **arguments: Any) -> None:
         """A command of a table, or none, which finds out where its clock is."""
         live.now = await self.call(host.change, live.game, live.saved, command, arguments, bool(live.pages))
 
-    async def _change(self, live: Live, command: str, *arguments: Any) -> None:
+    async def _change(self, live: Live, command: str, **arguments: Any) -> None:
         """A command; tell the pages, keep the game, and let the next one act."""
-        await self._run(live, command, *arguments)
+        await self._run(live, command, **arguments)
         live.stop_thinking()
         self._tell(live)
         self._continue(live)
@@ -358,7 +350,7 @@ class Tables:
                 return  # the game has gone on meanwhile
             sides, loser = table.sides, table.to_move
             why = f"The time of {sides[loser]} is over: {sides[1 - loser]} wins."
-            await self._change(live, "end", int(WINS[1 - loser]), why)
+            await self._change(live, "end", outcome=int(WINS[1 - loser]), ending=why)
 
     async def _think(self, live: Live) -> None:
         """One action of an agent; failing, the game is paused and its pages are told why."""
@@ -375,7 +367,7 @@ class Tables:
             if YOU not in saved.players:
                 await asyncio.sleep(max(0.0, live.saved.speed - (time.monotonic() - begun)))
             async with live.lock:
-                await self._run(live, "reply", thought.action)
+                await self._run(live, "reply", action=thought.action)
                 live.thinker, live.turn = None, thought.turn
         except Exception as error:
             live.thinker = None

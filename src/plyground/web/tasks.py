@@ -15,7 +15,7 @@ from plyground.errors import Error
 from plyground.play.background import NAME
 
 LOG = logging.getLogger("plyground")
-Result = TypeVar("Result")
+Kind = TypeVar("Kind")
 
 
 class Tasks:
@@ -43,7 +43,7 @@ class Tasks:
         await asyncio.gather(*self.running, return_exceptions=True)
 
 
-async def in_thread(function: Callable[[], Result]) -> Result:
+async def in_thread(function: Callable[[], Kind]) -> Kind:
     """What a function that may compile returns. A server that ends does not wait for it, as it would with
     `asyncio.to_thread`."""
     loop, future = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()

@@ -1,39 +1,80 @@
-"""What workers compute, as plain data: pasted texts, hints, analyses, reviews, policies, ladders. They are the same
+"""What workers think about: agents' moves, pasted texts, hints, analyses, reviews, policies, ladders. They are the same
 functions that the command line uses."""
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from plyground.agents.agent import can_search, make
+from plyground.agents.agent import GIVES_UP, Agent, can_search, compile_kernels, make, why_it_gives_up
+from plyground.agents.turns import Turn
 from plyground.arena import puzzles
 from plyground.arena.ladder import Ladder, Result
 from plyground.arena.match import play_match
-from plyground.errors import Error, IllegalAction, InvalidText, InvalidValue, counted, shorten
+from plyground.errors import Error, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.play import typed
 from plyground.play.hints import hint
-from plyground.play.saved import game_told, read_games
+from plyground.play.line import Line
+from plyground.play.saved import game_told, read_games, read_run_game
 from plyground.position import Position
-from plyground.report.analysis import GameAnalysis, PlyAnalysis, add_scores, analyse_game, solve
-from plyground.search.analysis import Analysis, MoveAnalysis
+from plyground.report.analysis import PlyAnalysis, add_scores, analyse_game, solve
+from plyground.search.analysis import Analysis, scored
 from plyground.search.minimax import Minimax
 from plyground.web.catalogue import title_of
-from plyground.web.messages import MoveInfo, PlyReview, PolicyMove, Rung, Threat
+from plyground.web.host import job
+from plyground.web.messages import Analysed, Hinted, Laddered, Opponent, Policy, Reviewed, Rung, Threat
 
+HELD = 16  # agents that a process keeps ready
 SOLVER_SECONDS = 5.0
 LONGEST_NAME, REASON = 40, 100  # characters of a player's name, and of a reason why a text cannot be read
 QUOTED = re.compile(r"; | in '| \(in |,? such as ")  # where an error begins to quote
 EVERY = 0.15  # seconds between two answers of an analysis or a review
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
+
+
+# ---- moves ----
+
+
+class Thought(msgspec.Struct, frozen=True):
+    action: int
+    turn: Turn | None
+    """the same after the action, if it goes on: for the next action of this game, in whatever process"""
+    seconds: float
+    """without the time to make the agent ready"""
+
+
+@functools.lru_cache(maxsize=HELD)
+def ready_agent(game: Game, spec: str) -> Agent:
+    """An agent with everything compiled that it needs."""
+    agent = make(spec, game)
+    compile_kernels(agent)
+    return agent
+
+
+@job
+def think(position: Position, spec: str, seed: int, turn: Turn | None = None) -> Thought:
+    """An agent's action, in the turn that it is in."""
+    agent = ready_agent(position.game, spec)
+    position.turns = {0: turn} if turn else {}
+    begun = time.perf_counter()
+    action = position.ask(agent, seed)
+    if action == GIVES_UP:
+        raise Error(f"{spec} gives up: {why_it_gives_up(agent)}")
+    return Thought(action, position.turns.get(0), time.perf_counter() - begun)
+
+
+# ---- texts ----
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -47,48 +88,7 @@ class Start(msgspec.Struct, frozen=True):
     """for each side, empty where the text does not tell; none: it tells of no player"""
 
 
-class Advice(msgspec.Struct, frozen=True):
-    action: int
-    clicks: list[str]
-    text: str
-
-
-class Found(msgspec.Struct, frozen=True):
-    """An analysis so far; `value` is for the first side."""
-
-    side: int
-    value: float
-    proven: str
-    effort: str
-    """`1,000 simulations`, or `1,000,000 nodes to depth 11`"""
-    seconds: float
-    moves: list[MoveInfo]
-    threats: list[Threat]
-
-
-class Reviewed(msgspec.Struct, frozen=True):
-    plies: list[PlyReview]
-    length: int
-    worst: list[int]
-    accuracy: list[float]
-
-
-class NetworkPolicy(msgspec.Struct, frozen=True):
-    value: float | None
-    moves: list[PolicyMove]
-    puzzles: dict[str, float]
-
-
-class Climbed(msgspec.Struct, frozen=True):
-    rungs: list[Rung]
-    """their ids are agent specs"""
-    next: list[str]
-    """the two agents that play next; none at the end"""
-
-
-# ---- texts ----
-
-
+@job
 def read_start(game: Game, text: str, number: int) -> Start:
     """Where a game begins that a text holds: a position, or a game, or one of several."""
     try:
@@ -119,81 +119,71 @@ def _reason(error: Error, text: str) -> str:
     return shorten(QUOTED.split(str(error).replace(repr(shorten(text)), "it"))[0], REASON)
 
 
+@job
+def read_kept(game: Game, head: str, moves: str) -> Start:
+    """A game that a run has saved."""
+    start, actions, players, *_ = read_run_game(game, head, moves)
+    return Start(start.text, actions, list(players))
+
+
 # ---- hints ----
 
 
-def advise(position: Position) -> Advice:
+@job
+def advise(position: Position) -> Hinted:
     """The first action of the turn that a hint proposes."""
     found = hint(position)
-    return Advice(found.actions[0], position.clicks(found.actions[0]), found.text)
+    return Hinted(action=found.actions[0], clicks=position.clicks(found.actions[0]), text=found.text)
 
 
 # ---- one position ----
 
 
-def analyse_position(agent: Any, position: Position, with_threats: bool) -> Iterator[Found]:
+@job
+def analyse(position: Position, spec: str) -> Iterator[Analysed]:
     """The search of a position, again and again; with the solver's scores, which come first."""
-    scores = solve(position, SOLVER_SECONDS)
-    threats = threats_in(position) if with_threats else []
-    last: Found | None = None
-    told = False
-    thought = position.in_thought()
+    agent: Any = ready_agent(position.game, spec)
+    scores, threats = solve(position, SOLVER_SECONDS), threats_in(position)
+    thought, clicks, sign = position.in_thought(), position.paths(), 1 - 2 * position.to_move
+    last: Analysed | None = None
     for each in agent.analyst()(*position.seen_by(agent), EVERY):
-        last = _found(thought, add_scores(each, scores), threats)
-        told = bool(each.nodes) or each.simulations >= len(each.moves)  # before that, the value is that of chance
-        if told:
+        if last is not None and _tells(last.analysis):
             yield last
-    if last is not None and not told:
-        yield last
+        found = add_scores(each, scores)
+        exact = [move.exact for move in found.moves if move.exact is not None]
+        value = float(np.sign(max(exact))) if exact else found.value
+        last = Analysed(
+            analysis=_as_shown(found, thought),
+            clicks=clicks,
+            value=sign * value,
+            effort=found.effort,
+            threats=threats,
+        )
+    if last is not None:
+        yield msgspec.structs.replace(last, done=True)
 
 
-def _found(position: Position, found: Analysis, threats: list[Threat]) -> Found:
-    side = position.to_move
-    moves = [_move_info(position, move) for move in found.moves]
-    value = found.value if side == 0 else -found.value
-    exact = [move.exact for move in found.moves if move.exact is not None]
-    if exact:
-        value = float(np.sign(max(exact))) * (1 if side == 0 else -1)
-    return Found(side, value, found.proven, found.effort, found.seconds, moves, threats)
+def _tells(found: Analysis) -> bool:
+    """Whether its value is more than that of chance."""
+    return bool(found.nodes) or found.simulations >= len(found.moves)
 
 
-def _move_info(position: Position, move: MoveAnalysis) -> MoveInfo:
-    actions, names = _line(position, move.line)
-    return MoveInfo(
-        action=move.action,
-        name=_turn(position, actions),
-        clicks=position.clicks(move.action),
-        prior=move.prior,
-        visits=move.visits,
-        value=move.value,
-        proven=move.proven,
-        distance=move.distance,
-        line=names,
-        actions=actions,
-        exact=move.exact,
-        words=move.words,
-    )
+def _as_shown(found: Analysis, position: Position) -> Analysis:
+    """An analysis in the notation of a page."""
+    moves = [
+        replace(move, name=typed.turns_of(position, move.actions)[0].text, line=parts(position, move.actions))
+        for move in found.moves
+    ]
+    return replace(found, moves=moves)
 
 
-def _line(position: Position, line: Sequence[str]) -> tuple[list[int], list[str]]:
-    """The actions of a principal variation and their notation. Where something is hidden, the first alone: the others
-    are played with cards that the search has guessed."""
-    actions, names = list[int](), list[str]()
-    shown = line[:1] if position.game.rules.hidden or position.game.rules.CHANCE else line
-    for name in shown:
-        try:
-            action = position.action(name)
-        except IllegalAction:
-            break
-        actions.append(action)
+def parts(position: Position, actions: Sequence[int]) -> list[str]:
+    """The notation of actions that follow one another: `e2`, `>e4`."""
+    names = list[str]()
+    for action in actions:
         names.append(typed.part(position, action))
         position = position.play(action)
-    return actions, names
-
-
-def _turn(position: Position, actions: Sequence[int]) -> str:
-    """The first turn of a line as people write it: `Nf3`, `e2>e4`."""
-    return typed.turns_of(position, actions)[0].text
+    return names
 
 
 def threats_in(position: Position) -> list[Threat]:
@@ -222,40 +212,32 @@ def threats_in(position: Position) -> list[Threat]:
 # ---- a whole game ----
 
 
-def review_game(agent: Any, start: Position, actions: Sequence[int]) -> Iterator[Reviewed]:
+@job
+def review(start: Position, spec: str, actions: list[int]) -> Iterator[Reviewed]:
     """The review of the plies so far, every EVERY seconds, and at last that of the whole game."""
-    positions, due = [start], 0.0
-    for action in actions:
-        positions.append(positions[-1].play(action))
+    agent: Any = ready_agent(start.game, spec)
+    positions, due = Line(start, actions).positions, 0.0
     for found in analyse_game(agent.analyst(), start, actions):
-        if time.monotonic() >= due or len(found.plies) == found.length:
-            due = time.monotonic() + EVERY
-            yield _reviewed(found, positions)
+        done = len(found.plies) == found.length
+        if time.monotonic() < due and not done:
+            continue
+        due = time.monotonic() + EVERY
+        plies = [
+            replace(
+                each,
+                played=typed.part(before, action),
+                best=typed.part(before, each.actions[0]),
+                line=parts(before, each.actions),
+                value=each.value if each.exact is None else float(each.exact),
+            )
+            for each, before, action in zip(found.plies, positions, actions, strict=False)
+        ]
+        worst = [each.ply for each in found.worst()]
+        percent = [accuracy(plies, side) for side in start.game.rules.SIDES]
+        yield Reviewed(plies=plies, length=found.length, worst=worst, accuracy=percent, done=done)
 
 
-def _reviewed(found: GameAnalysis, positions: Sequence[Position]) -> Reviewed:
-    plies = [_ply_review(each, positions[each.ply - 1]) for each in found.plies]
-    worst = [each.ply for each in found.worst()]
-    return Reviewed(plies, found.length, worst, [accuracy(plies, side) for side in (0, 1)])
-
-
-def _ply_review(each: PlyAnalysis, before: Position) -> PlyReview:
-    actions, names = _line(before, each.line)
-    return PlyReview(
-        ply=each.ply,
-        side=before.to_move,
-        played=typed.part(before, before.action(each.played)),
-        best=typed.part(before, before.action(each.best)),
-        best_line=names,
-        best_actions=actions,
-        value=each.value if each.exact is None else float(each.exact),
-        lost=each.lost,
-        mistake=each.mistake,
-        words=each.words,
-    )
-
-
-def accuracy(plies: Sequence[PlyReview], side: int) -> float:
+def accuracy(plies: Sequence[PlyAnalysis], side: str) -> float:
     """Percent: the mean over a side's moves of exp(-LOGISTIC * lost); 100 where it has lost nothing."""
     own = [math.exp(-LOGISTIC * each.lost) for each in plies if each.side == side]
     return 100.0 * sum(own) / len(own) if own else 100.0
@@ -264,36 +246,40 @@ def accuracy(plies: Sequence[PlyReview], side: int) -> float:
 # ---- runs ----
 
 
-def policy_of(agent: Any, position: Position) -> NetworkPolicy:
+@job
+def show_policy(game: Game, text: str, run: str, step: int) -> Policy:
+    """What a checkpoint of a run thinks of the position of a text."""
+    return policy_of(ready_agent(game, f"run:{run},checkpoint={step}"), game.position(text))
+
+
+def policy_of(agent: Any, position: Position) -> Policy:
     """What a checkpoint thinks of a position, and its puzzles; a table tells its choice alone."""
-    solved, paths = puzzles.solved(position.game, agent), position.paths()
-    if hasattr(agent, "analyse") and not position.over:
-        found: Analysis = position.analyse(agent)
-        told = {move.action: (move.prior, move.value) for move in found.moves}
-        value = found.value
-    else:
-        chosen = -1 if position.over else position.ask(agent)
-        told, value = {action: (float(action == chosen), None) for action in paths}, None
-    moves = [PolicyMove(action, position.name(action), path, *told[action]) for action, path in paths.items()]
-    return NetworkPolicy(value, moves, solved)
+    solved, clicks, scene = puzzles.solved(position.game, agent), position.paths(), position.scene()
+    found: Analysis | None = None
+    value: float | None = None
+    if not position.over and hasattr(agent, "analyse"):
+        found = position.analyse(agent)
+        value = found and found.value
+    elif not position.over:
+        found = scored(position, {}, 0.0, {position.ask(agent): 1.0})
+    return Policy(scene=scene, analysis=found, value=value, clicks=clicks, puzzles=solved)
 
 
-def climb(game: Game, specs: Sequence[str], games: int) -> Iterator[Climbed]:
-    """A round robin, after each match."""
-    ladder = Ladder(str(game), games, 0)
-    agents, pairs = {spec: make(spec, game) for spec in specs}, list[tuple[str, str]]()
-    for place, a in enumerate(specs):
-        pairs += [(a, b) for b in specs[place + 1 :]]
-    for a, b in pairs:
-        yield Climbed(_rungs(ladder), [a, b])
+@job
+def climb(game: Game, opponents: dict[str, Opponent], games: int) -> Iterator[Laddered]:
+    """A round robin of agents, by their specs, after each match."""
+    ladder, agents = Ladder(str(game), games, 0), {spec: make(spec, game) for spec in opponents}
+    for a, b in combinations(opponents, 2):
+        pair = f"{opponents[a].name} against {opponents[b].name}"
+        yield Laddered(rungs=_rungs(ladder, opponents), next=pair, done=False)
         match = play_match(game, agents[a], agents[b], games, 0)
         result = Result(a, b, match.wins, match.draws, match.losses)
         ladder = Ladder(ladder.game, games, 0, (*ladder.results, result))
-    yield Climbed(_rungs(ladder), [])
+    yield Laddered(rungs=_rungs(ladder, opponents), next="", done=True)
 
 
-def _rungs(ladder: Ladder) -> list[Rung]:
-    """The ladder so far, the strongest first; `id` is the agent's spec."""
+def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
+    """The ladder so far, the strongest first."""
     if not ladder.results:
         return []
     ratings, scores = ladder.ratings(), dict[str, list[float]]()
@@ -302,13 +288,13 @@ def _rungs(ladder: Ladder) -> list[Rung]:
         scores.setdefault(result.b, []).append(1.0 - result.score / result.games)
     rungs = [
         Rung(
-            id=name,
-            name=name,
-            elo=float(ratings.elo[k]),
-            low=float(ratings.elo[k] - ratings.error[k]),
-            high=float(ratings.elo[k] + ratings.error[k]),
-            score=float(np.mean(scores[name])),
+            id=opponents[spec].id,
+            name=opponents[spec].name,
+            elo=float(elo),
+            low=float(elo - error),
+            high=float(elo + error),
+            score=float(np.mean(scores[spec])),
         )
-        for k, name in enumerate(ladder.agents)
+        for spec, elo, error in zip(ladder.agents, ratings.elo, ratings.error, strict=True)
     ]
     return sorted(rungs, key=lambda rung: -rung.elo)

@@ -13,11 +13,11 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,10 +26,11 @@ from plyground.agents.turns import Turn
 from plyground.checks.passed_files import has_passed
 from plyground.errors import Error
 from plyground.game import Game
-from plyground.web import worker
-from plyground.web.host import Place
+from plyground.web import host, worker
+from plyground.web.host import JOBS, Place
 from plyground.web.limit import LOADING, culprit
-from plyground.web.worker import LENGTH, Answer, Call, Job, Think, Thought
+from plyground.web.thinking import Thought, think
+from plyground.web.worker import CANCELLED, LENGTH, Answer, Job, kinds_of
 
 Kind = TypeVar("Kind")
 QUICK = 0.05  # seconds: agents that answer sooner share a lane
@@ -216,7 +217,7 @@ class Lane:
         """Wait for the end of a cancelled job, then give its place to the next one."""
         try:
             if process is not None:
-                process.send(worker.Cancel(number=job.number))
+                process.send(Job(job.number, CANCELLED))
                 async with asyncio.timeout(GRACE):
                     while (await process.next(job)).more:
                         pass
@@ -287,62 +288,63 @@ class Workers:
         for place in places:
             lanes = self.of(place.game)
             for lane in (lanes.slow, lanes.quick, lanes.analysing):  # the first one compiles, if that is due
-                job = Think(number=next(self.numbers), place=place, agent=FIRST_AGENT, seed=0)
                 with suppress(Error):  # whoever plays the game is told
-                    await self._one(lane, job, Thought)
+                    await self._one(lane, self._job(think, place, FIRST_AGENT, 0))
         for place in places:  # the first analysis ever would wait half a minute for the compiler
-            job = Think(number=next(self.numbers), place=place, agent=FIRST_SEARCH, seed=0)
             with suppress(Error):
-                await self._one(self.of(place.game).slow, job, Thought, ANSWERING)
+                job = self._job(think, place, FIRST_SEARCH, 0)
+                await self._one(self.of(place.game).slow, job, ANSWERING)
 
     async def call(self, function: Callable[..., Kind], game: Game, *arguments: Any) -> Kind:
-        """What a function of `host.FUNCTIONS` computes. A limit is for game files: ours are tested, and end."""
+        """What a function of tables returns. A limit is for game files: ours are tested, and end."""
         lane, seconds = self.of(game.full).tables, COMPUTING if game.path else 0.0
-
-        def job(name: str, given: Sequence[Any]) -> Job:
-            number = next(self.numbers)
-            return Call(number=number, seconds=seconds, function=name, game=game.full, arguments=list(given))
-
-        lane.warm = (lambda: job("prepare", ())) if game.path else None
-        kind = get_type_hints(function)["return"]
-        return await self._one(lane, job(function.__name__, arguments), kind, ANSWERING if seconds else THINKING)
+        lane.warm = (lambda: self._job(host.prepare, game, seconds=seconds)) if game.path else None
+        job = self._job(function, game, *arguments, seconds=seconds)
+        return await self._one(lane, job, ANSWERING if seconds else THINKING)
 
     async def think(self, place: Place, agent: str, seed: int, turn: Turn | None = None) -> Thought:
         """The action of an agent, which is in this turn. If its worker dies, another one tries once more."""
+        key, lanes = (place.game, agent), self.of(place.game)
+        lane = lanes.quick if self.seconds.get(key, QUICK) < QUICK else lanes.slow
         try:
-            return await self._think(place, agent, seed, turn)
+            thought: Thought = await self._one(lane, self._job(think, place, agent, seed, turn))
         except WorkerFailed as error:
             if str(error) != DIED:
                 raise
-            return await self._think(place, agent, seed, turn)
-
-    async def _think(self, place: Place, agent: str, seed: int, turn: Turn | None) -> Thought:
-        key, lanes = (place.game, agent), self.of(place.game)
-        lane = lanes.quick if self.seconds.get(key, QUICK) < QUICK else lanes.slow
-        job = Think(number=next(self.numbers), place=place, agent=agent, seed=seed, turn=turn)
-        thought = await self._one(lane, job, Thought)
+            thought = await self._one(lane, self._job(think, place, agent, seed, turn))
         if turn is None or not turn.plan:  # else it had nothing to think about
             self.seconds[key] = thought.seconds
         return thought
 
-    async def ask(self, game: str, job: Callable[[int], Job], kind: type[Kind]) -> Kind:
-        """The one answer to a job of the slow lane of a game."""
-        return await self._one(self.of(game).slow, job(next(self.numbers)), kind)
+    async def ask(self, function: Callable[..., Kind], subject: Game | Place, *arguments: Any) -> Kind:
+        """What a function returns, in the slow lane."""
+        job = self._job(function, subject, *arguments)
+        return await self._one(self.of(job.game).slow, job)
 
-    async def _one(self, lane: Lane, job: Job, kind: type[Kind], limit: float = THINKING) -> Kind:
-        found: list[Kind] = []
-        async for each in lane.run(job, limit):
-            found = [msgspec.msgpack.decode(each, type=kind)]
+    async def stream(
+        self, function: Callable[..., Iterator[Kind]], subject: Game | Place, *arguments: Any
+    ) -> AsyncGenerator[Kind]:
+        """What a function yields, in the lane for analyses."""
+        job = self._job(function, subject, *arguments)
+        async for each in self.of(job.game).analysing.run(job, ANSWERING):
+            yield _decoded(job, each)
+
+    def _job(self, function: Callable[..., Any], subject: Game | Place, *others: Any, seconds: float = 0.0) -> Job:
+        named = subject.full if isinstance(subject, Game) else subject
+        return Job(next(self.numbers), function.__name__, named, list(others), seconds)
+
+    async def _one(self, lane: Lane, job: Job, limit: float = THINKING) -> Any:
+        """The one answer to a job."""
+        found = [_decoded(job, each) async for each in lane.run(job, limit)]
         if not found:
             raise WorkerFailed("there was no answer")
-        return found[0]
-
-    async def stream(self, game: str, job: Callable[[int], Job], kind: type[Kind]) -> AsyncGenerator[Kind]:
-        """The answers to a job of the lane for analyses."""
-        async for each in self.of(game).analysing.run(job(next(self.numbers)), ANSWERING):
-            yield msgspec.msgpack.decode(each, type=kind)
+        return found[-1]
 
     async def close(self) -> None:
         for lanes in self.lanes.values():
             for lane in lanes.all():
                 await lane.close()
+
+
+def _decoded(job: Job, answer: msgspec.Raw) -> Any:
+    return msgspec.msgpack.decode(answer, type=kinds_of(JOBS[job.function]).answer)

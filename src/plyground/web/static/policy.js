@@ -83,8 +83,9 @@ export class PolicyPanel {
     const sides = this.app.games.find((game) => game.id === run?.game)?.sides ?? ["first", "second"];
     this.board.host.dataset.sides = sides[0];
     this.board.show({ scene: policy.scene, choices: [], last: [], sides }, { still: true });
-    this.board.mark(policy.moves.map((move) => ({ clicks: move.clicks, share: move.share, kind: "move" })));
-    const best = policy.moves.reduce((a, b) => (b.share > a.share ? b : a), policy.moves[0]);
+    const { moves } = policy.analysis ?? { moves: [] };
+    this.board.mark(moves.map((move) => ({ clicks: policy.clicks[move.action], share: move.prior, kind: "move" })));
+    const best = moves.reduce((a, b) => (b.prior > a.prior ? b : a), moves[0]);
     const value = policy.value === null ? "" : `, value ${policy.value.toFixed(2)} (−1 to 1)`;
     this.line.textContent = `Checkpoint ${policy.step}: it prefers ${best?.name ?? "nothing"}${value}.`;
     this.puzzles.replaceChildren(

@@ -129,14 +129,14 @@ export class Review {
 
   #item(each) {
     const { view } = this;
-    const side = sideInWords(view.table.sides[each.side]);
+    const side = sideInWords(each.side);
     const row = rowNumbers(view.table.moves)[each.ply - 1];
     return h(
       "li",
       {},
       button(`${row}. ${side} ${each.played}`, () => view.go(each.ply), { class: "link" }),
       h("span", { class: `mistake ${each.mistake}` }, ` ${each.mistake}, lost ${each.lost.toFixed(2)}`),
-      h("div", { class: "line" }, "better: ", ...playable(view, each.ply - 1, [], each.best_line, each.best_actions)),
+      h("div", { class: "line" }, "better: ", ...playable(view, each.ply - 1, [], each.line, each.actions)),
       each.words ? h("div", { class: "soft" }, each.words) : "",
       button("Try again from here", () => view.fork(each.ply - 1), { class: "small" }),
     );

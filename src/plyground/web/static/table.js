@@ -124,7 +124,7 @@ export class TableView {
         own((message) => this.#thinks(message)),
       ),
       on(
-        "analysis",
+        "analysed",
         own((message) => this.understand.receive(message)),
       ),
       on(

@@ -27,7 +27,7 @@ export class Understand {
       network: false,
       ...remembered("understand", {}),
     };
-    this.found = null; // the newest `analysis`
+    this.found = null; // the newest `analysed`
     this.request = 0;
     this.fill = h("div", { class: "bar-fill" });
     this.bar = h(
@@ -127,10 +127,10 @@ export class Understand {
     this.draw();
   }
 
-  /** @param {any} analysis */
-  receive(analysis) {
-    if (analysis.request !== this.request) return;
-    this.found = analysis;
+  /** @param {any} message */
+  receive(message) {
+    if (message.request !== this.request) return;
+    this.found = message;
     searched.add(this.view.table.game);
     this.draw();
   }
@@ -165,12 +165,16 @@ export class Understand {
 
   #moveMarks() {
     const { board } = this.wishes;
-    const { moves } = this.found;
-    if (board === "solver") return moves.filter((move) => move.exact !== null).map(verdict);
+    const { clicks, analysis } = this.found;
+    const { moves } = analysis;
+    const mark = (move, marked) => ({ clicks: clicks[move.action], ...marked });
+    if (board === "solver") {
+      return moves.filter((move) => move.exact !== null).map((move) => mark(move, verdict(move)));
+    }
     if (board === "off") return [];
     const shares = board === "policy" ? moves.map((move) => ({ move, share: move.prior })) : preferred(moves);
     const best = shares.filter(({ share }) => share >= LEAST_SHARE).sort((a, b) => b.share - a.share);
-    return best.slice(0, MOST_ARROWS).map(({ move, share }) => ({ clicks: move.clicks, share, kind: "move" }));
+    return best.slice(0, MOST_ARROWS).map(({ move, share }) => mark(move, { share, kind: "move" }));
   }
 
   #threatMarks() {
@@ -188,8 +192,9 @@ export class Understand {
         h("p", { class: "soft" }, this.request ? searching : "Nothing to search here."),
       );
     }
-    const rate = `${found.effort}, ${found.seconds.toFixed(1)} s${found.done ? "" : " …"}`;
-    const proven = found.proven ? `, proven: a ${found.proven}` : "";
+    const { analysis, effort, done } = found;
+    const rate = `${effort}, ${analysis.seconds.toFixed(1)} s${done ? "" : " …"}`;
+    const proven = analysis.proven ? `, proven: a ${analysis.proven}` : "";
     const parts = [];
     if (wishes.threats) parts.push(threatList(found.threats));
     if (wishes.table) parts.push(this.#table());
@@ -197,7 +202,7 @@ export class Understand {
   }
 
   #table() {
-    const { moves } = this.found;
+    const { moves } = this.found.analysis;
     const solved = moves.some((move) => move.exact !== null);
     const visited = moves.some((move) => move.visits > 0); // by a tree search
     const heads = ["Move", ...(visited ? ["Prior", "Visits"] : []), "Value", ...(solved ? ["Solver"] : [])];
@@ -248,7 +253,7 @@ function preferred(moves) {
 
 function verdict(move) {
   const kind = move.exact > 0 ? "good" : move.exact < 0 ? "bad" : "draw";
-  return { clicks: move.clicks, share: 1, kind, text: { good: "win", bad: "loss", draw: "draw" }[kind] };
+  return { share: 1, kind, text: { good: "win", bad: "loss", draw: "draw" }[kind] };
 }
 
 function threatList(threats) {
