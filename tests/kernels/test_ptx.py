@@ -189,11 +189,11 @@ def test_what_is_chosen_within_a_turn_compiles_to_ptx(word: str, ptx: Any) -> No
     count_bits_by_instruction()
     game = pg.load(word)
     rules, turn = game.rules, new_turn(game, 4)
-    choose = load_kernels(TEMPLATE, slots_of(rules), word).choose
-    parts = group(Turn, *(types.Array(numba.typeof(each).dtype, each.ndim, "C") for each in turn))
+    choose: Any = load_kernels(TEMPLATE, slots_of(rules), word).choose
+    parts = group(Turn, *(array(each.dtype, each.ndim) for each in turn))
     numbers = {int: types.int64, float: types.float64}
     choices = group(Choices, *(numbers[type(value)] for value in Choices()))
-    words = types.Array(numba.typeof(turn.words).dtype, 1, "C")
+    words = array(turn.words.dtype)
     assert ".visible .func" in ptx(choose, words, array("u8"), choices, parts, numba.from_dtype(rules.WORK))
 
 
