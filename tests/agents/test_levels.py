@@ -10,12 +10,15 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import make
-from plyground.agents.levels import ALPHA_BETA, SEARCH, SEES_WINS, LevelAgent, levels_of, strongest
+from naive.turns import drawn_by_score
+from plyground.agents.agent import can_search, make
+from plyground.agents.levels import ALPHA_BETA, SEARCH, SEES_WINS, levels_of, strongest
+from plyground.agents.teacher import Scorer
 from plyground.checks import laws
 from plyground.errors import shorten
 from plyground.games.interface import FIRST_WINS, RUNNING
-from plyground.games.rng import seeds
+from plyground.games.rng import STEP, seeds
+from plyground.search.minimax import Minimax
 from plyground.search.wins import winning_actions
 
 pytestmark = pytest.mark.compiled
@@ -91,13 +94,22 @@ def test_each_game_has_the_table_of_what_plays_it_best() -> None:
         assert not table[10].thinks
 
 
-def test_a_glance_draws_from_the_softmax_of_the_scores(connect_four: pg.Game) -> None:
-    agent = LevelAgent(connect_four, 2)
-    states = np.repeat(connect_four.start().states, 4000)
-    actions, scores = agent.scores(states[:1])
-    weights = np.exp(scores[0] / agent.level.temperature)
-    counts = np.bincount(agent.glance(states, seeds(1, 4000)), minlength=7)[actions[0]]
-    assert counts / 4000 == pytest.approx(weights / weights.sum(), abs=0.03)
+@pytest.mark.parametrize("word", [*GAMES, OWN])
+def test_a_glance_draws_from_the_softmax_of_the_scores(word: str) -> None:
+    """The scores are those of minimax of one ply or of the game's scorer; it draws as its slow twin does."""
+    game = pg.load(word)
+    states = laws.sample(game, 40, seed=9).states
+    states = states[states["outcome"] == RUNNING]
+    redrawn = game.redrawn(states, seeds(1, len(states)) + STEP)
+    scorer = Minimax(game, 1) if can_search(game) else Scorer(game, *next(iter(game.rules.SCORERS.items())), 1)
+    actions, scores = scorer.scores(redrawn)
+    scores, rows = np.where(actions >= 0, scores, -np.inf), np.arange(len(states))
+    for number in (1, 2):
+        rngs, own = seeds(1, len(states)), seeds(1, len(states)) + STEP  # it draws first whether it glances
+        chosen = make(f"level:{number}", game).act(states.copy(), rngs)
+        wanted = actions[rows, drawn_by_score(scores, levels_of(game)[number].temperature, own)]
+        assert (chosen == wanted).all()
+        assert (rngs == own).all()
 
 
 @pytest.mark.parametrize("text", ["0", "11", "x", "-1", "5.0", "5,fast=true", "٣", "9" * 5000])

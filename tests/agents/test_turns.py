@@ -11,9 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 import plyground as pg
+from conftest import TESTS
 from plyground.agents.agent import make
-from plyground.agents.turns import LONGEST, Turn, Turns, act_in_turns, best_end, packed, unpacked
+from plyground.agents.turns import LONGEST, Turn, Turns, act_in_turns, packed, unpacked
 from plyground.search.timed import TimedMinimax
+from plyground.search.wins import best_end
 
 pytestmark = pytest.mark.compiled
 CIRCLE = "5k1r/ppp5/2n2a2/4pa1p/QjPbd2P/4E3/PPKT2P1/R4I2^b4B w 14 - - -"
@@ -149,7 +151,15 @@ def test_the_best_end_is_the_best_of_all_ends() -> None:
                 known.add(after.text)
                 open_positions.append((after, begun))
     best = max(value for value, _ in ends)
-    assert best_end(start.game, start.states, otherwise=-1)[0] in [begun for value, begun in ends if value == best]
+    assert best_end(start.game, start.states)[0] in [begun for value, begun in ends if value == best]
+
+
+def test_no_better_end_is_looked_for_where_chance_led_back() -> None:
+    """In Pig a roll may lead anywhere, and the hold that would end the turn is no better way to where it led."""
+    pig = pg.load(TESTS / "tiny_games" / "pig.py")
+    start = pig.position("0 0 6 0").states
+    assert best_end(pig, start) == best_end(pig, start, returning=1) == [1]
+    assert best_end(pig, start, returning=0) == []
 
 
 def test_rows_do_not_depend_on_one_another() -> None:

@@ -17,9 +17,11 @@ from plyground.games.interface import COMPILED, Rules
 from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
+from plyground.search.choosing_arrays import Choices, Turn
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Result, Settings, Trees
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS
+from plyground.search.wins import TEMPLATE, new_turn
 
 pytestmark = pytest.mark.compiled
 
@@ -178,6 +180,21 @@ def test_tree_search_compiles_to_ptx(word: str, ptx: Any) -> None:
     assert ptx(module.expand_and_back_up_all, trees, matrix, floats, table, settings, work, device=False)
     assert ptx(module.begin_rounds, trees, settings, device=False)
     assert ptx(module.finish_all, trees, settings, result, device=False)
+
+
+@pytest.mark.parametrize("word", ["connect_four", "sequence", pytest.param("paco_sako", marks=pytest.mark.slow)])
+def test_what_is_chosen_within_a_turn_compiles_to_ptx(word: str, ptx: Any) -> None:
+    from plyground.backend.device import count_bits_by_instruction
+
+    count_bits_by_instruction()
+    game = pg.load(word)
+    rules, turn = game.rules, new_turn(game, 4)
+    choose: Any = load_kernels(TEMPLATE, slots_of(rules), word).choose
+    parts = group(Turn, *(array(each.dtype, each.ndim) for each in turn))
+    numbers = {int: types.int64, float: types.float64}
+    choices = group(Choices, *(numbers[type(value)] for value in Choices()))
+    words = array(turn.words.dtype)
+    assert ".visible .func" in ptx(choose, words, array("u8"), choices, parts, numba.from_dtype(rules.WORK))
 
 
 def test_kernels_that_belong_to_no_game_compile_to_ptx(ptx: Any) -> None:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TESTS, TINY
+from conftest import ROOT, TESTS, TINY
+from naive import turns
 from plyground.agents.agent import make
 from plyground.checks import laws
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
-from plyground.search.wins import winning_actions
+from plyground.search import wins
+from plyground.search.choosing_arrays import EVALUATED, FULL
+from plyground.search.tree_memory import words_of
+from plyground.search.wins import best_end, choose, to_win, winning_actions
 
 pytestmark = pytest.mark.compiled
+GAMES = ("connect_four", "chess", "paco_sako", "sequence")
+DICE = [str(TESTS / "tiny_games" / name) for name in ("pig.py", "dice_race.py", "race.py")]
+MANY = {"sequence": 150}
+"""positions that are tried, where the slow twin takes long"""
 
 
 def win(game: pg.Game, position: pg.Position) -> str:
@@ -100,12 +110,55 @@ def test_a_level_weighs_its_luck_as_a_search_does() -> None:
     assert max(rolled.values()) <= 12, rolled
 
 
-def test_a_turn_without_end_is_searched_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From any position a turn of Pig may go on for ever."""
-    from plyground.search import wins
+@pytest.mark.parametrize("word", [*GAMES, *TINY, *DICE, str(ROOT / "examples" / "three_in_a_row.py")])
+def test_wins_and_ends_are_those_of_the_slow_twin(word: str) -> None:
+    """In positions of random games, whatever their turns, dice and hidden cards."""
+    game = pg.load(word)
+    states = laws.sample(game, 40, seed=6).states
+    states = states[states["outcome"] == RUNNING]
+    states = states[:: max(1, len(states) // MANY.get(word, 400))]
+    rngs = seeds(4, len(states))
+    found = winning_actions(game, states, rngs)
+    assert found.tolist() == turns.winning_actions(game, states, rngs)
+    assert (rngs == seeds(4, len(states))).all()
+    assert (found >= 0).any()
+    assert (found < 0).any()
+    for row in range(0, len(states), 10):
+        assert best_end(game, states[row : row + 1]) == turns.best_end(game, states[row : row + 1])
 
-    pig, calls = pg.load(TESTS / "tiny_games" / "pig.py"), list[int]()
-    monkeypatch.setattr(wins, "without_luck", lambda game, states, *_: np.ones(len(states), np.bool_))
-    monkeypatch.setattr(wins, "legal_actions", lambda *each, own=wins.legal_actions: calls.append(1) or own(*each))
-    winning_actions(pig, pig.position("0 0 25 0").states, seeds(0, 1))
-    assert len(calls) <= wins.LONGEST
+
+def test_memory_grows_with_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the places do not suffice, the generator is as before; with more of them the answers are the same."""
+    game = pg.load("paco_sako")
+    states = laws.sample(game, 40, seed=6).states
+    states = states[states["outcome"] == RUNNING][::9]
+    level = to_win(game)._replace(glances=0.5, temperature=0.5, scores=EVALUATED)
+    wanted, rngs = choose(game, states, seeds(1, len(states)), level)[0], seeds(1, len(states))
+    ends = [best_end(game, states[row : row + 1]) for row in range(0, len(states), 20)]
+    monkeypatch.setattr(wins, "PLACES", 4)
+    chosen, turn = choose(game, states, rngs, level)
+    assert len(turn.nodes) > 4
+    assert (chosen == wanted).all()
+    assert [best_end(game, states[row : row + 1]) for row in range(0, len(states), 20)] == ends
+    row = next(row for row in range(len(states)) if len(choose(game, states[row : row + 1], rngs, level)[1].nodes) > 4)
+    small, rng = wins.new_turn(game, 4), seeds(1, 1)
+    words, work = words_of(states[row : row + 1])[0], game.work()[0]
+    assert game.kernels(wins.TEMPLATE).choose(words, rng, level, small, work) == FULL
+    assert rng == seeds(1, 1)
+
+
+def test_a_turn_without_end_is_searched_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn of Pig whose die always shows 2 may go on for ever, and with more to choose it has ever more positions."""
+    source, file = (TESTS / "tiny_games" / "pig.py").read_text(), tmp_path / "endless.py"
+    file.write_text(source.replace("1 + below(rng, 6)", "2").replace("CHANCE = 0, True", "CHANCE = 0, False"))
+    pig = pg.load(file).without_compiler()
+    start, lasts = pig.blank, [100 - 2 * k for k in (wins.LONGEST - 1, wins.LONGEST)]
+    for points, found in zip(lasts, (0, -1), strict=True):
+        start["points"][0, 0] = points
+        assert winning_actions(pig, start, seeds(0, 1)) == found
+    branching = "else:\n        state['turn'] = 2 * state['turn'] + 1\n        return\n        "
+    file.write_text(file.read_text().replace('state["turn"] += die', 'state["turn"] = 2 * (state["turn"] + 1)'))
+    file.write_text(file.read_text().replace("else:\n        ", branching, 1))
+    monkeypatch.setattr(wins, "MOST", 100)
+    _, turn = choose(pg.load(file).without_compiler(), pig.blank, seeds(0, 1), to_win(pig))
+    assert 100 < np.count_nonzero(turn.table) < 200

@@ -9,7 +9,7 @@ generator, the same moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,28 +19,20 @@ from numpy.typing import NDArray
 from plyground import specs
 from plyground.agents.agent import can_search, compile_kernels, current, has_network, independent, make, stoppable
 from plyground.agents.search import thorough
-from plyground.agents.teacher import Scorer
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
-from plyground.games.rng import draw
-from plyground.kernels.threads import available
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.minimax import Minimax
-from plyground.search.wins import winning_actions
+from plyground.search.choosing_arrays import EVALUATED, SCORED, Choices
+from plyground.search.wins import choose, compile_choices, to_win
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
 Records = NDArray[np.void]
 Rngs = NDArray[np.uint64]
-Scores = Callable[[Records], tuple[Ints, Floats]]
-"""states [N] -> [N, MAX_LEGAL] the legal actions, then -1, and their scores for the side to move"""
 
 EASIEST, HARDEST, SEES_WINS = 1, 10, 5
 OFTEN = 0.4  # a share of moves chosen at a glance
 FEW = 100  # simulations
-DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, which are in [-1, 1]
-STEPS = 1 << 30  # of random numbers
 ANALYSED_NODES, ANALYSED_WITH_NETWORK = 2_000_000, 400  # nodes and simulations for each position of an analysis
 
 
@@ -139,11 +131,13 @@ class LevelAgent:
 
     def __init__(self, game: Game, number: int) -> None:
         self.game, self.number, self.level = game, number, levels_of(game)[number]
-        self.scores = scores_of(game)
+        self.choices = (to_win(game) if number >= SEES_WINS else Choices())._replace(
+            glances=self.level.glances,
+            temperature=self.level.temperature,
+            scores=EVALUATED if can_search(game) else SCORED,  # by the game's scorer; without one, all are equal
+        )
         self.thinker: Any = make(self.level.thinks or strongest(game), game) if self.level.glances < 1.0 else None
-        self.think: Any = self.glance
-        if self.thinker is not None:
-            self.think = getattr(self.thinker, "act_turns", self.thinker.act)
+        self.think: Any = getattr(self.thinker, "act_turns", getattr(self.thinker, "act", None))
         self.independent = self.thinker is None or independent(self.thinker)
         self.leaves_circles = True
         self.stoppable = self.thinker is not None and stoppable(self.thinker)
@@ -158,24 +152,17 @@ class LevelAgent:
 
     def act_turns(self, states: Records, rngs: Rngs) -> list[list[int]]:
         """For each state all actions of the turn that the level has decided."""
-        chances = draw(rngs, np.full(len(states), STEPS)) / STEPS  # [N]
-        actions = np.full(len(states), -1, np.int32)
-        if self.number >= SEES_WINS:
-            actions = winning_actions(self.game, states, rngs)
-        glancing, open_rows = chances < self.level.glances, actions < 0
-        turns = [[int(action)] for action in actions]
-        for rows, choose in ((open_rows & glancing, self.glance), (open_rows & ~glancing, self.think)):
-            if rows.any():
-                own = rngs[rows]
-                for row, chosen in zip(np.flatnonzero(rows), choose(states[rows], own), strict=True):
-                    turns[row] = chosen if isinstance(chosen, list) else [int(chosen)]
-                rngs[rows] = own
+        actions, _ = choose(self.game, states, rngs, self.choices)
+        turns, rows = [[int(action)] for action in actions], np.flatnonzero(actions < 0)
+        if len(rows):
+            own = rngs[rows]
+            for row, chosen in zip(rows, self.think(states[rows], own), strict=True):
+                turns[row] = chosen if isinstance(chosen, list) else [int(chosen)]
+            rngs[rows] = own
         return turns
 
     def compile_kernels(self) -> None:
-        nothing = self.game.blank[:0].copy(), np.zeros(0, np.uint64)
-        winning_actions(self.game, *nothing)
-        self.glance(*nothing)
+        compile_choices(self.game)
         compile_kernels(self.thinker)
 
     def analyse(self, position: Position, rngs: Rngs) -> Analysis:
@@ -183,31 +170,7 @@ class LevelAgent:
         if self.level.tells_by_thinking:
             return self.thinker.analyse(position, rngs)
         check_running(position)
-        (actions,), (scores,) = self.scores(self.game.redrawn(position.states, rngs.copy()))
-        seen = {int(action): float(score) for action, score in zip(actions, scores, strict=True) if action >= 0}
-        return scored(position, seen, 0.0)
-
-    def glance(self, states: Records, rngs: Rngs) -> Ints:
-        """[N] actions drawn from the softmax of their scores."""
-        actions, scores = self.scores(self.game.redrawn(states, rngs.copy()))  # nobody sees hidden cards at a glance
-        scores = np.where(actions >= 0, np.clip(scores, -DECIDED, DECIDED), -np.inf)
-        weights = np.exp((scores - scores.max(1, keepdims=True, initial=-DECIDED)) / self.level.temperature)
-        totals = np.cumsum(weights, 1)
-        wanted = draw(rngs, np.full(len(states), STEPS)) / STEPS * totals[:, -1]
-        return np.take_along_axis(actions, np.argmax(totals > wanted[:, None], 1)[:, None], 1)[:, 0]
-
-
-def scores_of(game: Game) -> Scores:
-    """What a player sees at a glance: `evaluate` after each action, the game's own scorer, or nothing."""
-    if can_search(game):
-        return Minimax(game, depth=1).scores
-    for name, function in game.rules.SCORERS.items():
-        return Scorer(game, name, function, available()).scores
-    return lambda states: _equal_scores(game, states)
-
-
-def _equal_scores(game: Game, states: Records) -> tuple[Ints, Floats]:
-    actions, counts = np.empty((len(states), game.rules.MAX_LEGAL), np.int32), np.empty(len(states), np.int32)
-    game.kernels().legal_lists(states, actions, counts, game.work())
-    actions[np.arange(actions.shape[1]) >= counts[:, None]] = -1
-    return actions, np.zeros(actions.shape)
+        glance = self.choices._replace(within=0, glances=1.0)
+        _, turn = choose(self.game, position.states, rngs.copy(), glance)
+        seen = turn.seen[: len(position.legal())]
+        return scored(position, dict(zip(seen["action"].tolist(), seen["score"].tolist(), strict=True)), 0.0)

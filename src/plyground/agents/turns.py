@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.game import Game
-from plyground.games.interface import DRAW, FIRST_WINS, RUNNING
-from plyground.search.arrays import Doubles, Ints, Records
-from plyground.search.wins import after_actions, legal_actions, new_within_turn, without_luck
+from plyground.games.interface import RUNNING
+from plyground.search.arrays import Ints, Records
+from plyground.search.wins import after_actions, best_end
 
 LONGEST = 64  # positions of a turn that are kept: longer circles are not noticed
-MOST = 2_000  # positions within a turn among whose ends the best is looked for
 NO_RNG = np.uint64(0)  # a generator for what no chance decides
 
 
@@ -74,9 +73,8 @@ def act_in_turns(
     for row in goes_on.tolist():
         one, part = states[row : row + 1], slice(row, row + 1)
         passed = (*(going[row].passed if row in going else ()), key_of(same[row]))
-        if key_of(after[row]) in passed and without_luck(game, one, actions[part], after[part], NO_RNG):
-            plans[row] = tuple(best_end(game, one, otherwise=int(actions[row])))
-            actions[row] = plans[row][0]
+        if key_of(after[row]) in passed and (way := best_end(game, one, int(actions[row]))):
+            plans[row], actions[row] = tuple(way), way[0]
             after[part] = after_actions(game, one, actions[part], NO_RNG)
         turns[numbers[row]] = Turn(key_of(after[row]), passed[-LONGEST:], plans.get(row, ())[1:], agent)
     return actions
@@ -103,32 +101,3 @@ def packed(turns: Turns, games: int) -> NDArray[np.uint64]:
 def unpacked(keys: NDArray[np.uint64]) -> Turns:
     rows = {game: [key for key in row if key] for game, row in enumerate(keys.tolist())}
     return {game: Turn(row[0], tuple(row[1:])) for game, row in rows.items() if row}
-
-
-def best_end(game: Game, states: Records, otherwise: int) -> list[int]:
-    """The way from a state [1] to the best end of its turn by `evaluate`, the shortest of equally good ones; without
-    `evaluate` only results count. `otherwise`: an action, where no end is found."""
-    side, best, chosen, known = states["to_move"][0], -np.inf, [otherwise], set[bytes]()
-    ways: list[list[int]] = [[]]  # to each of `states`
-    while len(states) and len(known) < MOST:
-        actions, origins = legal_actions(game, states)
-        after = after_actions(game, states[origins], actions, NO_RNG)
-        sure = np.flatnonzero(without_luck(game, states[origins], actions, after, NO_RNG))
-        ways = [[*ways[origins[row]], int(actions[row])] for row in sure]
-        values = _values_of_ends(game, after[sure], side)  # [F]
-        if len(values) and values.max() > best:
-            best, chosen = values.max(), ways[values.argmax()]
-        new = new_within_turn(game, after[sure], side, known)
-        states, ways = after[sure][new], [ways[row] for row in new]
-    return chosen
-
-
-def _values_of_ends(game: Game, states: Records, side: int) -> Doubles:
-    """[F] what positions are worth to a side whose turn has ended there, by result and `evaluate`; minus infinity where
-    the turn goes on."""
-    values, outcomes = np.zeros(len(states), np.float32), states["outcome"]
-    if "evaluate" in game.rules.compiled:
-        game.kernels("evaluate").evaluate_all(states, values)
-    running = np.where(states["to_move"] == side, -np.inf, -values)
-    results = np.where(outcomes == DRAW, 0.0, np.where(outcomes == FIRST_WINS + side, 2.0, -2.0))
-    return np.where(outcomes == RUNNING, running, results)

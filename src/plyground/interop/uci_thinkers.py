@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.agents.agent import make
-from plyground.agents.levels import STEPS, LevelAgent
+from plyground.agents.levels import LevelAgent
 from plyground.agents.search import NetworkSearchAgent, SearchAgent
 from plyground.game import Game
 from plyground.games.chess.evaluate import SCALE
@@ -23,6 +23,7 @@ from plyground.games.rng import draw
 from plyground.interop.uci_options import ELO
 from plyground.position import Position
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse, move_of, scored
+from plyground.search.choosing_arrays import STEPS
 from plyground.search.lines import LineSearch
 from plyground.search.timed import DEEPEST, MOST_NODES, TimedMinimax
 

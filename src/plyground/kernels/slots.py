@@ -25,8 +25,9 @@ INSTEAD = {
 def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
     """What a game fills in: its compiled functions, and sizes."""
     sizes = {"STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
+    scores = {"first_score": next(iter(rules.SCORERS.values()))} if rules.SCORERS else {}
     cells = {"write_cells": rules.CELLS.write, "NUM_CELLS": rules.CELLS.count} if rules.CELLS else {}
-    return {**rules.compiled, **sizes, **cells}
+    return {**rules.compiled, **sizes, **scores, **cells}
 
 
 # ---- a game always has these ----
@@ -124,6 +125,12 @@ def pass_turn(state: State) -> bool:
 def transform_action(action: int, symmetry: int) -> int:
     """The identity."""
     return action
+
+
+@njit
+def first_score(state: State, action: int) -> float:
+    """The first of the game's SCORERS; without one, all actions are equal."""
+    return 0.0
 
 
 # ---- a game may have these; there is no default ----

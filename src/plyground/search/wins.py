@@ -1,21 +1,27 @@
-"""Turns of several actions in any game: the positions that one reaches, and the wins that nobody must overlook."""
+"""Turns of several actions in any game: the wins that nobody must overlook, and the best end of a turn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plyground.game import Game
-from plyground.games.interface import FIRST_WINS, RUNNING
-from plyground.games.rng import STEP, scatter
+from plyground.games.interface import RUNNING
 from plyground.search.arrays import Ints, Records, Words
+from plyground.search.choosing_arrays import ENDS, FULL, NODE, NONE, SEEN, WIN_BEGUN, WINS, Choices, Turn
+from plyground.search.tree_memory import words_of
 
-MOST, LONGEST = 20_000, 100  # positions and actions within one turn
+TEMPLATE = "plyground.search.choosing"
+MOST, LONGEST = 20_000, 100  # positions and actions within one turn, in which a win is looked for
+MOST_OF_ENDS = 2_000  # positions within a turn among whose ends the best is looked for
 DRAWS = 4  # of what is hidden: a win that needs no luck is there in all of them
-THROWS = 16  # of the dice, which show whether they decide anything
-Bools = NDArray[np.bool_]
+PLACES, MORE = 1 << 10, 4  # for positions at first; where they do not suffice, so many times as many
+
+
+def to_win(game: Game) -> Choices:
+    """How a win within the turn is looked for."""
+    return Choices(WINS, DRAWS if game.rules.hidden else 1, MOST, LONGEST)
 
 
 def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
@@ -24,39 +30,53 @@ def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
     What the seat to act cannot see is redrawn, from a copy of its generator `rngs` [N]: an action must begin a win in
     each of DRAWS redraws. Nothing that chance decides belongs to it: luck is what the other moves are weighed for.
     """
-    own, every = rngs.copy(), game.rules.hidden
-    found: list[list[list[int]]] = []
-    for _ in range(DRAWS if every else 1):
-        drawn = game.redrawn(states, own)
-        found.append([_winning(game, drawn[row : row + 1], own[row], every) for row in range(len(states))])
-        own += STEP
-    in_all = [
-        [action for action in draws[0] if all(action in draw for draw in draws)] for draws in zip(*found, strict=True)
-    ]
-    return np.array([actions[0] if actions else -1 for actions in in_all], np.int32)
+    return choose(game, states, rngs.copy(), to_win(game))[0]
 
 
-def _winning(game: Game, states: Records, rng: np.uint64, every: bool) -> list[int]:
-    """The actions that begin a win within the turn in a state [1], every one or the first that is found. Turn by
-    breadth: all positions after one action, after two, ..."""
-    side, work, known, found = states["to_move"][0], game.work(), set[bytes](), list[int]()
-    first = np.full(1, -1, np.int32)  # [F] the action with which the way to each position begins
-    for _ in range(LONGEST):
-        if not len(states) or len(known) >= MOST or (found and not every):
-            break
-        actions, origins = legal_actions(game, states)
-        after = states[origins]  # a copy
-        game.kernels().play_all(after, actions, np.full(len(after), rng, np.uint64), work)
-        first = np.where(first[origins] < 0, actions, first[origins])
-        if game.rules.CHANCE:
-            going = (after["outcome"] == RUNNING) & (after["to_move"] == side)
-            rows = np.flatnonzero(going | (after["outcome"] == FIRST_WINS + side))
-            rows = rows[without_luck(game, states[origins[rows]], actions[rows], after[rows], rng)]
-            after, first = after[rows], first[rows]
-        found += first[after["outcome"] == FIRST_WINS + side].tolist()
-        new = new_within_turn(game, after, side, known)
-        states, first = after[new], first[new]
-    return found
+def best_end(game: Game, state: Records, returning: int = NONE) -> list[int]:
+    """The way from a state [1] to the best end of its turn by `evaluate`, the shortest of equally good ones; without
+    `evaluate` only results count. Empty where there is no end, or where chance decides where the action `returning`
+    leads, in place of which it is asked for."""
+    choices = Choices(ENDS, most=MOST_OF_ENDS, returning=returning)
+    actions, turn = choose(game, state, np.zeros(1, np.uint64), choices)
+    line: list[int] = turn.line.tolist()
+    return line[: line.index(NONE)] if actions[0] != NONE else []
+
+
+def choose(game: Game, states: Records, rngs: Words, choices: Choices) -> tuple[Ints, Turn]:
+    """[N] what is chosen in running states [N], each with its generator of `rngs` [N], or -1; and the memory, as the
+    last state has left it."""
+    turn, actions, work = new_turn(game, PLACES), np.full(len(states), FULL, np.int32), game.work()[0]
+    for row, words in enumerate(words_of(states)):
+        while True:
+            actions[row] = game.kernels(TEMPLATE).choose(words, rngs[row : row + 1], choices, turn, work)
+            if actions[row] != FULL:
+                break
+            turn = new_turn(game, MORE * len(turn.nodes))
+    return actions, turn
+
+
+def compile_choices(game: Game) -> None:
+    """Compile what chooses: without draws it calls none of the game's functions."""
+    choose(game, game.blank, np.zeros(1, np.uint64), Choices(draws=0))
+
+
+def new_turn(game: Game, places: int) -> Turn:
+    """Memory for so many positions, a power of two; it is filled as far as a turn needs it."""
+    states, most = np.empty(places, game.rules.STATE), game.rules.MAX_LEGAL
+    word = game.arrays.head_word
+    return Turn(
+        states=states,
+        words=words_of(states),
+        heads=states.view(f"u{word}").reshape(places, -1)[:, : game.rules.HEAD.itemsize // word],
+        nodes=np.empty(places, NODE),
+        table=np.empty(2 * places, np.int32),
+        line=np.empty(places, np.int32),
+        wins=np.empty(most, WIN_BEGUN),
+        actions=np.empty(most, np.int32),
+        seen=np.empty(most, SEEN),
+        rng=np.empty(1, np.uint64),
+    )
 
 
 def after_actions(game: Game, states: Records, actions: Ints, rng: np.uint64) -> Records:
@@ -76,30 +96,3 @@ def turn_of(game: Game, state: Records, line: Sequence[int]) -> tuple[list[int],
         turn.append(action)
         state = after_actions(game, state, np.array([action], np.int32), np.uint64(0))
     return turn, state
-
-
-def without_luck(game: Game, states: Records, actions: Ints, after: Records, rng: np.uint64) -> Bools:
-    """[F] whether chance has no part in where actions [F] led from states [F] with `rng`: in THROWS throws they lead to
-    the same position, or end the game alike."""
-    sure = np.ones(len(states), np.bool_)
-    for number in range(1, THROWS if game.rules.CHANCE and len(states) else 1):
-        with np.errstate(over="ignore"):
-            other = after_actions(game, states, actions, scatter(rng + np.uint64(number) * STEP))
-        ended_alike = (other["outcome"] != RUNNING) & (other["outcome"] == after["outcome"])
-        heads = [game.heads(each).view(np.uint8).reshape(len(sure), -1) for each in (other, after)]
-        sure &= ended_alike | (heads[0] == heads[1]).all(1)
-    return sure
-
-
-def legal_actions(game: Game, states: Records) -> tuple[Ints, Ints]:
-    """[K] the legal actions of all states [F], and [K] the rows that they belong to."""
-    lists, counts = np.empty((len(states), game.rules.MAX_LEGAL), np.int32), np.empty(len(states), np.int32)
-    game.kernels().legal_lists(states, lists, counts, game.work())
-    return lists[np.arange(lists.shape[1]) < counts[:, None]], np.repeat(np.arange(len(states), dtype=np.int32), counts)
-
-
-def new_within_turn(game: Game, states: Records, side: int, known: set[bytes]) -> list[int]:
-    """The rows of states [F] in which the turn of a side goes on and whose heads are new: `known` grows."""
-    rows = np.flatnonzero((states["outcome"] == RUNNING) & (states["to_move"] == side)).tolist()
-    heads = {row: game.heads(states[row : row + 1]).tobytes() for row in rows}
-    return [row for row, head in heads.items() if not (head in known or known.add(head))]

@@ -141,13 +141,13 @@ def jack_worth(card: int) -> float:
 @njit
 def filled_worth(state: State, cell: int, side: int, removed: int, work: State) -> tuple[float, float]:
     """`cell_worth` of a cell as `fill_worths` has written it."""
-    return with_hearts(state, cell, side, work["build"][removed, cell], work["block"][removed, cell])
+    return with_hearts(state, cell, side, float(work["build"][removed, cell]), float(work["block"][removed, cell]))
 
 
 @njit
-def with_hearts(state: State, cell: int, side: int, build: int, block: int) -> tuple[float, float]:
+def with_hearts(state: State, cell: int, side: int, build: float, block: float) -> tuple[float, float]:
     """What an own chip on this cell gains, and what it takes from the opponent: in lines, and in the heart block."""
-    gained, taken = float(build), BLOCK * block
+    gained, taken = build, BLOCK * block
     if state["rules"] != cards.BOXED and cell in cards.HEARTS:
         mine, theirs = 0, 0
         for heart in cards.HEARTS:
@@ -190,7 +190,7 @@ def slot_worth(state: State, slot: int, side: int, filled: int) -> float:
     if card >= cards.ORDINARY:
         return jack_worth(card)
     for k in range(2):
-        cell = cards.SPOTS[card, k]
+        cell = cards.SPOTS[card, k] + 0  # as wide as a whole number elsewhere, so that what takes it is compiled once
         if state["cells"][cell] == cards.EMPTY and cell != filled:
             build, block = cell_worth(state, cell, side)
             value = max(value, TAKE_CARD * (build + block))
@@ -201,7 +201,7 @@ def slot_worth(state: State, slot: int, side: int, filled: int) -> float:
 def cell_worth(state: State, cell: int, side: int) -> tuple[float, float]:
     """What an own chip on this cell gains in the lines through it, and what it takes from the opponent; `lines.py`
     has the same for all cells."""
-    build, block = 0, 0
+    build, block = 0.0, 0.0
     for k in range(cards.WINDOWS_AT.shape[1]):
         line = cards.WINDOWS_AT[cell, k]
         if line < 0:
