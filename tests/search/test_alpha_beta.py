@@ -25,7 +25,8 @@ class Steps:
     """Arrays with a table of one entry, and the functions that a plain search is compiled from."""
 
     def __init__(self) -> None:
-        self.kernels, (stack, memory) = alpha_beta(handwritten(pg.load("connect_four")), levels=4, entries=1, plain=True)
+        model = handwritten(pg.load("connect_four"))
+        self.kernels, (stack, memory) = alpha_beta(model, levels=4, entries=1, plain=True)
         self.stack: Stack = stack
         self.memory: Memory = memory
 

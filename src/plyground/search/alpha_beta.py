@@ -1,16 +1,18 @@
 """Template: alpha-beta over any game of perfect information, with any model: it deepens until it is told to stop, or
 searches to a fixed depth.
 
-It is a loop with a stack, since compiled code that is cached cannot recurse. Its whole state lies in arrays: `search_on`
-searches a number of nodes and returns, so that the caller looks at the clock and calls it again. No clock is read here,
-and the result does not depend on where the search was suspended. A value is for the side to move of its node; it is
-negated where the side to move changes, since one side may act several times in a row.
+A search is a loop with a stack, since compiled code that is cached cannot recurse. A value is for the side to move of
+its node; it is negated where the side to move changes, since one side may act several times in a row. Beyond the depth,
+up to `quiescence` more plies follow only actions that the game calls loud (captures). There the side to move may also
+stand pat, which is worth what the model says.
 
 The literal PLAIN decides what is compiled.
 
-False: iterative deepening. A depth counts turns: where one side acts several times in a row, a leaf is the end of a
-turn. Each node holds the whole state, so that draws by repetition and clock are seen in the tree. A win is worth `WIN`
-less the number of turns before the winning one.
+False: iterative deepening. `search_on` searches a number of nodes and returns; its whole state lies in arrays, so that
+the caller looks at the clock and calls it again. No clock is read here, and the result does not depend on where the
+search was suspended. A depth counts turns: where one side acts several times in a row, a leaf is the end of a turn.
+Each node holds the whole state, so that draws by repetition and clock are seen in the tree. A win is worth `WIN` less
+the number of turns before the winning one.
 
 * Principal-variation search: the first action has the whole window, the others a window without width; one that raises
   alpha is searched again. Iterations after the fourth begin with an aspiration window around the last value.
@@ -30,9 +32,6 @@ True: one iteration of a fixed depth, for many positions at once (`search_all`).
 plies. Nodes are heads, without history; the first action is also played on the whole state, so that a draw by
 repetition is seen there. Every window has its whole width, and order and table change no value. Of the first actions,
 the `exact` best get their value, the others only a bound below these; or one of the best is drawn.
-
-Beyond the depth, up to `quiescence` more plies follow only actions that the game calls loud (captures). There the side
-to move may also stand pat, which is worth what the model says.
 """
 
 from __future__ import annotations
@@ -116,7 +115,8 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, memory: Memory, resul
                 close_node(level, stack, memory)
                 if level == 0:
                     break
-                value, level = stack.nodes[level]["best"], level - 1
+                node = stack.nodes[level]
+                value, level = node["best"], level - 1
             if states[level + 1]["to_move"] != states[level]["to_move"]:
                 value = -value
             if level > 0:
@@ -394,7 +394,7 @@ def play_action(level: int, limits: Limits, stack: Stack, memory: Memory) -> tup
 
 @uncounted_body
 def play_ply(level: int, limits: Limits, stack: Stack, memory: Memory) -> tuple[bool, float]:
-    """PLAIN: play the node's action and set up the child: whether its value is known without a search, and that value."""
+    """PLAIN: play the node's action and set up the child: whether its value is known, and that value."""
     node, child, after = stack.nodes[level], stack.nodes[level + 1], stack.states[level + 1]
     stack.states[level + 1] = stack.states[level]
     play_head(after, node["action"], memory.rng, memory.work[0])
@@ -611,7 +611,9 @@ def close_node(level: int, stack: Stack, memory: Memory) -> None:
     within = not PLAIN and level > 0 and stack.nodes[level - 1]["turn"] == node["turn"]
     if node["partial"] and within:
         stack.nodes[level - 1]["partial"] = 1
-    if not PLAIN and node["best"] == -2 * WIN and not within:  # a turn for which no level was left: its side has not lost
+    if (
+        not PLAIN and node["best"] == -2 * WIN and not within
+    ):  # a turn for which no level was left: its side has not lost
         node["best"] = np.float64(model_value(stack.states[level], memory.weights[0], stack.scratch[level]))
         return
     if level == 0 and run["barred"]:  # the value of the other actions alone

@@ -1,7 +1,7 @@
 """The arrays of alpha-beta. They hold its whole state: a search can be suspended after any node, and resumed.
 
-One thread owns a `Stack` and a `Memory`; of `Roots` and `RootScores` it is given rows of its own. L = the most levels of
-the stack, W = words of a record. What belongs to one node is a record, not a row of several arrays.
+One thread owns a `Stack` and a `Memory`; of `Roots` and `RootScores` it is given rows of its own. L = the most levels
+of the stack, W = words of a record. What belongs to one node is a record, not a row of several arrays.
 """
 
 from __future__ import annotations
