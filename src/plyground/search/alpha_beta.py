@@ -115,8 +115,7 @@ def search_all(roots: Roots, limits: Limits, stack: Stack, memory: Memory, resul
                 close_node(level, stack, memory)
                 if level == 0:
                     break
-                node = stack.nodes[level]
-                value, level = node["best"], level - 1
+                value, level = np.float64(stack.nodes[level]["best"]), level - 1
             if states[level + 1]["to_move"] != states[level]["to_move"]:
                 value = -value
             if level > 0:
