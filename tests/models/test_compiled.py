@@ -38,7 +38,7 @@ def played(game: pg.Game, plies: int) -> pg.Position:
 def test_weights_are_an_argument_and_not_a_part_of_the_code(word: str) -> None:
     game = pg.load(word)
     one, other = model_of(game, LINEAR, 0), model_of(game, LINEAR, 1)
-    template = "plyground.search.deepening"
+    template = "plyground.search.alpha_beta"
     assert vars(one.kernels(template)) is vars(other.kernels(template))
     states = played(game, 6).states
     before = one.judge(states)

@@ -1,8 +1,9 @@
-"""The steps of alpha-beta, one by one, and whole searches against the naive twin."""
+"""The steps of a plain alpha-beta, one by one, and whole searches against the naive twin."""
 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,27 +13,49 @@ from conftest import TINY
 from naive.minimax import naive_minimax
 from plyground.checks import laws
 from plyground.games.rng import seeds
-from plyground.search import alpha_beta
-from plyground.search.alpha_beta import AT_LEAST, AT_MOST, EXACT
-from plyground.search.arrays import NODE
+from plyground.models.compiled import handwritten
+from plyground.search.alpha_beta import AT_LEAST, AT_MOST, EXACT, FULL
+from plyground.search.arrays import Memory, Stack, alpha_beta
 from plyground.search.minimax import Minimax
 
 LOW, HIGH = -0.25, 0.5
 
 
-def node(**fields: float) -> np.void:
-    """A node with the window from LOW to HIGH."""
-    made = np.zeros(1, NODE)[0]
-    for name, value in {"alpha": LOW, "beta": HIGH, "floor": LOW, "best": -2000.0, "key": 12 << 2, **fields}.items():
-        made[name] = value
-    return made
+class Steps:
+    """Arrays with a table of one entry, and the functions that a plain search is compiled from."""
+
+    def __init__(self) -> None:
+        model = handwritten(pg.load("connect_four"))
+        self.kernels, (stack, memory) = alpha_beta(model, levels=4, entries=1, plain=True)
+        self.stack: Stack = stack
+        self.memory: Memory = memory
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self.kernels, name)
+        return getattr(function, "py_func", function)
+
+    def node(self, level: int, **fields: float) -> Any:
+        """The node of a level, with the window from LOW to HIGH."""
+        made = self.stack.nodes[level]
+        window = {"alpha": LOW, "beta": HIGH, "floor": LOW, "best": -2000.0, "stage": FULL, "best_action": -1}
+        for name, value in {**window, "depth": 2, "turn": level, "key": 12, **fields}.items():
+            made[name] = value
+        return made
+
+
+@pytest.fixture
+def steps() -> Steps:
+    return Steps()
 
 
 @pytest.mark.parametrize(
     ("best", "bound"), [(0.5, AT_LEAST), (0.7, AT_LEAST), (-0.25, AT_MOST), (-0.9, AT_MOST), (0.1, EXACT)]
 )
-def test_an_entry_says_whether_its_value_is_exact_or_a_bound(best: float, bound: np.uint64) -> None:
-    assert alpha_beta.bound_of(node(best=best)) == bound
+def test_an_entry_says_whether_its_value_is_exact_or_a_bound(steps: Steps, best: float, bound: int) -> None:
+    steps.node(0)
+    steps.node(1, best=best)
+    steps.close_node(1, steps.stack, steps.memory)
+    assert steps.memory.table[0]["bound"] == bound
 
 
 @pytest.mark.parametrize(
@@ -45,33 +68,50 @@ def test_an_entry_says_whether_its_value_is_exact_or_a_bound(best: float, bound:
         (AT_MOST, -0.2, False),
     ],
 )
-def test_a_bound_is_used_only_outside_the_window(bound: np.uint64, value: float, known: bool) -> None:
-    assert alpha_beta.suffices(node(), bound, value) == known
-    assert not alpha_beta.suffices(node(), np.uint64(0), value), "an empty entry"
+def test_a_bound_is_used_only_outside_the_window(steps: Steps, bound: int, value: float, known: bool) -> None:
+    entry = steps.memory.table[0]
+    assert not steps.look_up(steps.node(1), False, steps.memory)[0], "an empty entry"
+    entry["value"], entry["depth"], entry["bound"] = value, 2, bound
+    entry["key"] = steps.seal(np.uint64(12), value, 0, 2, bound)
+    assert steps.look_up(steps.node(1), False, steps.memory) == (known, value)
+    assert not steps.look_up(steps.node(1, depth=1), False, steps.memory)[0], "another depth"
+    assert not steps.look_up(steps.node(1, key=13), False, steps.memory)[0], "another position"
 
 
-@pytest.mark.parametrize(("same_side", "window"), [(True, (LOW, HIGH)), (False, (-HIGH, -LOW))])
-def test_a_window_is_negated_where_the_side_to_move_changes(same_side: bool, window: tuple[float, float]) -> None:
-    child = node(alpha=9, beta=9, floor=9)
-    alpha_beta.set_window(child, node(), same_side)
-    assert (child["alpha"], child["beta"], child["floor"]) == (*window, window[0])
+def test_a_win_in_the_table_is_counted_from_its_position(steps: Steps) -> None:
+    steps.node(0)
+    steps.node(1, best=997.0)  # with the third action after this position
+    steps.close_node(1, steps.stack, steps.memory)
+    assert steps.look_up(steps.node(2), False, steps.memory) == (True, 996.0)
 
 
-def test_the_best_value_raises_alpha_and_a_high_one_cuts_off() -> None:
-    parent = node()
-    assert not alpha_beta.back_up(parent, 0.0)
-    assert not alpha_beta.back_up(parent, -0.5)
+def test_the_root_is_not_entered_into_the_table(steps: Steps) -> None:
+    """A draw by repetition depends on the history."""
+    steps.node(0, best=0.1)
+    steps.close_node(0, steps.stack, steps.memory)
+    assert steps.memory.table[0]["bound"] == 0
+
+
+def test_the_best_value_raises_alpha_and_a_high_one_cuts_off(steps: Steps) -> None:
+    parent = steps.node(1, count=9)
+    for value in (0.0, -0.5):
+        steps.back_up(1, value, steps.stack, steps.memory)
     assert (parent["best"], parent["alpha"]) == (0.0, 0.0)
-    assert alpha_beta.back_up(parent, HIGH)
+    assert steps.next_action(1, None, steps.stack, steps.memory)
+    steps.back_up(1, HIGH, steps.stack, steps.memory)
     assert parent["best"] == HIGH
+    assert not steps.next_action(1, None, steps.stack, steps.memory)
 
 
-def test_a_position_has_another_key_at_another_level() -> None:
-    words = np.arange(12, dtype=np.uint64).reshape(3, 4)
-    words[2] = words[1]
-    keys = [int(alpha_beta.key_of(words, level)) for level in range(3)]
-    assert len(set(keys)) == 3
-    assert all(key & 3 == 0 for key in keys)
+def test_the_first_actions_narrow_the_window_to_the_values_that_must_be_exact(steps: Steps) -> None:
+    root, best = steps.node(0, alpha=-2000.0), np.zeros(5)
+    for number, (value, alpha) in enumerate([(0.1, -2000.0), (0.3, 0.1), (0.2, 0.2), (-0.5, 0.2), (0.25, 0.25)], 1):
+        root["tried"] = number
+        steps.narrow(root, value, 2, best)
+        assert root["alpha"] == pytest.approx(alpha, abs=1e-8)
+        assert root["alpha"] < alpha or number == 1, "equal ones are exact, too"
+    assert root["best"] == 0.3
+    assert best.tolist() == [0.3, 0.25, 0.2, 0.1, -0.5]
 
 
 @functools.cache

@@ -13,11 +13,11 @@ from plyground.games.interface import value_for
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
 from plyground.models.compiled import handwritten
-from plyground.search import deepening
-from plyground.search.arrays import WIN
-from plyground.search.deepening_arrays import NODE, PROGRESS, Limits
+from plyground.search import alpha_beta
+from plyground.search.arrays import PATH_NODE, PROGRESS, WIN, Limits
+from plyground.search.arrays import alpha_beta as kernels_and_buffers
 from plyground.search.minimax import Minimax
-from plyground.search.timed import TimedMinimax, new_memory, new_stack
+from plyground.search.timed import LEVELS, TimedMinimax
 
 THREE = str(ROOT / "examples" / "three_in_a_row.py")
 FOR_EVER = 1e6  # seconds
@@ -144,10 +144,10 @@ def test_what_is_proven_in_connect_four_is_what_the_solver_says() -> None:
 def test_a_suspended_search_finds_what_an_uninterrupted_one_finds() -> None:
     game = pg.load("connect_four")
     model, state = handwritten(game), game.position("44").states
-    kernels = model.kernels("plyground.search.deepening")
     results: list[tuple[bytes, bytes, bytes]] = []
     for budgets in ([1_000_000], [1], [7, 100, 3]):
-        stack, memory, limits = new_stack(model), new_memory(model, 1 << 10), Limits(8, 0, True, False)
+        kernels, (stack, memory) = kernels_and_buffers(model, LEVELS, 1 << 10)
+        limits = Limits(8, 0, True, False)
         kernels.begin_search(state, stack, memory)
         for turn in range(1_000_000):
             if memory.progress[0]["finished"]:
@@ -161,8 +161,8 @@ def test_a_suspended_search_finds_what_an_uninterrupted_one_finds() -> None:
 
 
 def node(**fields: float) -> np.void:
-    made = np.zeros(1, NODE)[0]
-    for name, value in {"alpha": -0.25, "beta": 0.5, "floor": -0.25, "stage": deepening.FULL, **fields}.items():
+    made = np.zeros(1, PATH_NODE)[0]
+    for name, value in {"alpha": -0.25, "beta": 0.5, "floor": -0.25, "stage": alpha_beta.FULL, **fields}.items():
         made[name] = value
     return made
 
@@ -171,23 +171,23 @@ def node(**fields: float) -> np.void:
 @pytest.mark.parametrize(
     ("stage", "low", "high"),
     [
-        (deepening.FULL, -0.25, 0.5),
-        (deepening.NARROW, -0.25, -0.25 + deepening.NO_WIDTH),
-        (deepening.REDUCED, -0.25, -0.25 + deepening.NO_WIDTH),
-        (deepening.PASS, 0.5 - deepening.NO_WIDTH, 0.5),
+        (alpha_beta.FULL, -0.25, 0.5),
+        (alpha_beta.NARROW, -0.25, -0.25 + alpha_beta.NO_WIDTH),
+        (alpha_beta.REDUCED, -0.25, -0.25 + alpha_beta.NO_WIDTH),
+        (alpha_beta.PASS, 0.5 - alpha_beta.NO_WIDTH, 0.5),
     ],
 )
 def test_the_window_of_a_child_depends_on_the_stage(stage: int, low: float, high: float, same_side: bool) -> None:
     child = node()
-    deepening.set_window(node(stage=stage), child, same_side)
+    alpha_beta.set_window(node(stage=stage), child, same_side)
     assert (child["alpha"], child["beta"]) == ((low, high) if same_side else (-high, -low))
 
 
 def test_loud_checked_and_first_actions_are_not_reduced() -> None:
     limits, late = Limits(9, 0, True, True), {"depth": 6, "tried": 20, "quiet": 1, "child_depth": 5, "turn": 3}
     child = node(turn=4)
-    wide, narrow = node(**late), node(**late, beta=-0.25 + deepening.NO_WIDTH)
-    assert deepening.reduction(narrow, child, limits) == deepening.reduction(wide, child, limits) + 1 > 1
+    wide, narrow = node(**late), node(**late, beta=-0.25 + alpha_beta.NO_WIDTH)
+    assert alpha_beta.reduction(narrow, child, limits) == alpha_beta.reduction(wide, child, limits) + 1 > 1
     unreduced = [
         (node(**{**late, "quiet": 0}), child),
         (node(**{**late, "tried": 3}), child),
@@ -195,19 +195,19 @@ def test_loud_checked_and_first_actions_are_not_reduced() -> None:
         (node(**late), node(turn=4, checked=1)),
         (node(**late), node(turn=3)),  # the turn goes on
     ]
-    assert [deepening.reduction(*each, limits) for each in unreduced] == [0] * 5
-    assert deepening.reduction(narrow, child, Limits(9, 0, False, False)) == 0
+    assert [alpha_beta.reduction(*each, limits) for each in unreduced] == [0] * 5
+    assert alpha_beta.reduction(narrow, child, Limits(9, 0, False, False)) == 0
 
 
 def test_an_iteration_outside_its_window_is_repeated_with_a_wider_one() -> None:
     run = np.zeros(1, PROGRESS)[0]
     run["depth"], run["margin"] = 5, 0.06
     root = node(alpha=0.1, floor=0.1, beta=0.2, best=0.05, count=3)
-    deepening.end_iteration(Limits(9, 0, True, False), root, run)
+    alpha_beta.end_iteration(Limits(9, 0, True, False), root, run)
     assert (run["depth"], run["completed"]) == (5, 0)
     assert (root["alpha"], root["beta"]) == pytest.approx((0.05 - 0.24, 0.05 + 0.24))
     root["best"], root["floor"] = 0.06, root["alpha"]
-    deepening.end_iteration(Limits(9, 0, True, False), root, run)
+    alpha_beta.end_iteration(Limits(9, 0, True, False), root, run)
     assert (run["depth"], run["completed"], run["value"]) == (6, 5, 0.06)
 
 
@@ -223,14 +223,14 @@ def test_a_search_ends_with_a_proof_with_the_depth_or_with_the_only_action() -> 
         run = np.zeros(1, PROGRESS)[0]
         run["depth"], run["margin"] = depth, 1.0
         root = node(alpha=-2 * WIN, floor=-2 * WIN, beta=2 * WIN, best=best, count=count)
-        deepening.end_iteration(Limits(9, 0, True, False), root, run)
+        alpha_beta.end_iteration(Limits(9, 0, True, False), root, run)
         assert run["finished"] == finished, (best, depth, count)
 
 
 @pytest.mark.compiled
 def test_an_entry_of_which_two_threads_have_written_parts_fits_no_key() -> None:
     """Any part of another entry changes what the key is sealed with."""
-    seal = handwritten(pg.load("chess")).kernels("plyground.search.deepening").seal
+    seal = handwritten(pg.load("chess")).kernels("plyground.search.alpha_beta").seal
     one, other = (np.uint64(7), 0.25, 808, 5, 3), (np.uint64(9), -0.5, 1618, 4, 1)
     mixed = [
         tuple(b if which >> k & 1 else a for k, (a, b) in enumerate(zip(one, other, strict=True)))

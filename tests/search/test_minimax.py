@@ -103,6 +103,20 @@ def test_neither_order_nor_table_changes_an_answer(chess: pg.Game) -> None:
             assert np.array_equal(scores[there], plain[1][there])
 
 
+@pytest.mark.parametrize("word", ["connect_four", TINY[1]])
+def test_what_the_table_keeps_of_the_positions_before_changes_no_value(word: str) -> None:
+    """A win that it knows is nearer now."""
+    game = pg.load(word)
+    states, kept, won = positions(game, 10_000)[:500], Minimax(game, 4, table=14, threads=1), 0
+    for row in range(len(states)):
+        one = states[row : row + 1]
+        actions, scores = kept.scores(one)
+        expected = Minimax(game, 4, threads=1).scores(one)[1]
+        assert np.array_equal(scores[actions >= 0], expected[actions >= 0])
+        won += bool((scores[actions >= 0] > 500).any())
+    assert won > 10
+
+
 def test_the_best_scores_are_exact_and_the_others_are_bounds_below_them(chess: pg.Game) -> None:
     states = np.concatenate([chess.start().states, positions(chess, 30, seed=15)])
     for depth in (1, 2):

@@ -176,6 +176,12 @@ def update(before: State, after: State, weights: State, scratch: State, next_scr
 def learn(state: State, target: float, rate: float, weights: State, scratch: State) -> None: ...
 
 
+# ---- filled by a search ----
+
+PLAIN = False
+"""of alpha-beta: to a fixed depth, with exact values"""
+
+
 # ---- filled by encoders and agents ----
 
 

@@ -99,7 +99,7 @@ class CompiledModel:
         """[rows] scratch memory."""
         return np.zeros(rows, self.scratch_type)
 
-    def kernels(self, template: str, more: Mapping[str, Function] | None = None, name: str = "") -> Any:
+    def kernels(self, template: str, more: Mapping[str, Function | bool] | None = None, name: str = "") -> Any:
         """The compiled loops of a template with this kind of model in its slots, and more functions, of an agent."""
         if (template, name) not in self._loaded:
             functions = {**slots_of(self.game.rules), **self.functions, **(more or {})}

@@ -20,21 +20,19 @@ from plyground.game import Game
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import EVERY, Analysis, Analyst, check_running, scored
-from plyground.search.arrays import WIN, Records, Words
-from plyground.search.deepening_arrays import Limits
+from plyground.search.arrays import WIN, Buffers, Limits, Records, Words, alpha_beta
 from plyground.search.minimax import check_searchable
 from plyground.search.pieces import in_pieces
 from plyground.search.timed import (
     DEEPEST,
     FIRST_NODES,
     LEAST_NODES,
+    LEVELS,
     MOST_NODES,
     QUIESCENCE,
     TABLE,
-    Buffers,
     Found,
-    new_memory,
-    new_stack,
+    found_in,
 )
 
 Flags = NDArray[np.uint8]
@@ -67,21 +65,16 @@ class LineSearch:
             check_searchable(model)
             model = handwritten(model, fine=True)
         self.game, rules = model.game, model.game.rules
-        self.kernels = model.kernels("plyground.search.deepening")
-        self.own = Buffers(new_stack(model), new_memory(model, 1 << table))
-        self.helpers = [
-            Buffers(new_stack(model), new_memory(model, 1)._replace(table=self.own.memory.table))
-            for _ in range(threads - 1)
-        ]
+        self.kernels, self.own = alpha_beta(model, LEVELS, 1 << table)
+        further = [alpha_beta(model, LEVELS, 1)[1] for _ in range(threads - 1)]
+        self.helpers = [Buffers(each.stack, each.memory._replace(table=self.own.memory.table)) for each in further]
         quiescence = QUIESCENCE if "loudness" in rules.compiled else 0
         self.limits = Limits(DEEPEST, quiescence, True, "pass_turn" in rules.compiled)
 
     def forget(self) -> None:
         """Empty the table and the statistics: the next search begins as the first did."""
         for own in (self.own, *self.helpers):
-            memory = own.memory
-            for array in (memory.table, memory.history, memory.seen, memory.progress):
-                array.view(np.uint8)[:] = 0
+            own.forget()
 
     def deepen(
         self,
@@ -134,7 +127,7 @@ class LineSearch:
             self.kernels.search_line(depth, value, action, self.own.stack, memory)
             complete = self._search(depth, bool(before or found), nodes, stop)
             if complete or (number == 0 and memory.progress[0]["line"]):  # its best so far has been compared
-                found.append(self.own.found())
+                found.append(found_in(self.own.memory))
             if not complete:
                 break
         final = complete and all(WIN - abs(line.value) < depth for line in found)

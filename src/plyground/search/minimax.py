@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +12,16 @@ from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.arrays import NODE, Doubles, Ints, Limits, Records, Result, Roots, Scratch, Stack, Table, Words
+from plyground.search.arrays import (
+    Doubles,
+    Ints,
+    Limits,
+    OwnBuffers,
+    Records,
+    Roots,
+    RootScores,
+    Words,
+)
 
 DEEPEST = 40
 LARGEST_TABLE = 26
@@ -57,10 +64,9 @@ class Minimax:
             )
         self.game, self.depth, self.quiescence, self.ordering = game, depth, quiescence, ordering
         self.threads = threads or available()
-        self.entries = 1 << table if table else 0
         self.independent = not table  # which keeps positions of other games
-        self.kernels = self.model.kernels("plyground.search.alpha_beta")
-        self._buffers = threading.local()
+        self._buffers = OwnBuffers(self.model, 1 + depth + quiescence, 1 << table if table else 0, plain=True)
+        self.kernels = self._buffers.kernels
 
     __repr__ = agent_repr
 
@@ -76,7 +82,7 @@ class Minimax:
 
     def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""
-        limits = Limits(self.depth, self.quiescence, self.ordering, exact=0)
+        limits = Limits(self.depth, self.quiescence, ordered=self.ordering)
         found = self._search(states, rngs, limits, self._as_listed(states))
         return found.chosen, found.values
 
@@ -87,7 +93,7 @@ class Minimax:
         one ply finds the order in which actions are told apart soonest, and the others are refuted by few replies.
         """
         rngs, order = np.zeros(len(states), np.uint64), self._as_listed(states)
-        limits = Limits(self.depth, self.quiescence, self.ordering, best)
+        limits = Limits(self.depth, self.quiescence, ordered=self.ordering, exact=best)
         if self.ordering and self.depth > 1 and best < self.game.rules.MAX_LEGAL:
             first = self._search(states, rngs, limits._replace(depth=1), order)
             values = np.where(first.actions >= 0, first.scores, -np.inf)
@@ -106,31 +112,19 @@ class Minimax:
     def _as_listed(self, states: Records) -> Ints:
         """[N, MAX_LEGAL] the order in which legal actions are listed."""
         most = self.game.rules.MAX_LEGAL
-        return np.broadcast_to(np.arange(most, dtype=np.int32), (len(states), most))
+        return np.tile(np.arange(most, dtype=np.int32), (len(states), 1))
 
-    def _search(self, states: Records, rngs: Words, limits: Limits, order: Ints) -> Result:
+    def _search(self, states: Records, rngs: Words, limits: Limits, order: Ints) -> RootScores:
         n, most = len(states), self.game.rules.MAX_LEGAL
-        result = Result(np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most)))
+        result = RootScores(np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most)))
 
         def run(rows: slice) -> None:
             roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows], order[rows])
-            part = Result._make(array[rows] for array in result)
-            buffers = self._own_buffers()
-            self.kernels.search_all(roots, limits, buffers.stack, buffers.table, buffers.scratch, part)
+            part = RootScores._make(array[rows] for array in result)
+            self.kernels.search_all(roots, limits, *self._buffers.own, part)
 
         over_slices(run, n, self.threads, ROWS_FOR_A_THREAD)
         return result
-
-    def _own_buffers(self) -> Buffers:
-        """The calling thread's buffers, allocated on its first search."""
-        if not hasattr(self._buffers, "own"):
-            levels = self.depth + self.quiescence
-            self._buffers.own = Buffers(
-                new_stack(self.model, levels),
-                Table(np.zeros(self.entries, np.uint64), np.zeros(self.entries)),
-                new_scratch(self.model),
-            )
-        return self._buffers.own
 
 
 def check_searchable(game: Game, model: CompiledModel | None = None) -> None:
@@ -139,37 +133,3 @@ def check_searchable(game: Game, model: CompiledModel | None = None) -> None:
         raise InvalidValue(f"minimax needs a game without chance in which nothing is hidden; {game} is not one")
     if model is None and "evaluate" not in game.rules.compiled:
         raise InvalidValue(f"minimax needs a game that defines `evaluate`; {game} does not")
-
-
-class Buffers(NamedTuple):
-    """The arrays of one thread."""
-
-    stack: Stack
-    table: Table
-    scratch: Scratch
-
-
-def new_stack(model: CompiledModel, levels: int) -> Stack:
-    game = model.game
-    states = np.zeros(levels + 1, game.rules.SEARCHED)
-    word = np.uint64 if states.itemsize % 8 == 0 else np.uint8
-    return Stack(
-        states=states,
-        words=states.view(word).reshape(levels + 1, -1),
-        nodes=np.zeros(levels + 1, NODE),
-        actions=np.empty((levels, game.rules.MAX_LEGAL), np.int32),
-        scratch=model.scratch(levels + 1),
-    )
-
-
-def new_scratch(model: CompiledModel) -> Scratch:
-    game = model.game
-    return Scratch(
-        whole=np.zeros(1, game.rules.STATE),
-        rng=np.zeros(1, np.uint64),
-        work=game.work(),
-        cutoffs=np.zeros(game.rules.NUM_ACTIONS, np.int64),
-        ranks=np.zeros(game.rules.MAX_LEGAL, np.int64),
-        best=np.zeros(game.rules.MAX_LEGAL + 1),
-        weights=model.weights,
-    )

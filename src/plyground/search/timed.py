@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,14 +16,12 @@ from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, last_analysis
-from plyground.search.arrays import WIN, Ints, Records, Words
-from plyground.search.deepening_arrays import ENTRY, NODE, PROGRESS, Limits, Memory, Stack
+from plyground.search.arrays import WIN, Ints, Limits, Memory, OwnBuffers, Records, Words
 from plyground.search.minimax import check_searchable
 from plyground.search.pieces import in_pieces
 from plyground.search.wins import turn_of
 
 DEEPEST = 60  # turns
-SEEN = 1 << 16  # marks of positions within turns
 LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
 QUIESCENCE = 24  # plies beyond the depth
 TABLE = 20  # 2**20 entries for each thread: 24 MB
@@ -54,6 +50,13 @@ class Found:
     def turns(self) -> int:
         """The number of the turn that ends the game: positive if it is proven to be won, negative if lost, else 0."""
         return 0 if abs(self.value) < WIN / 2 else int(math.copysign(WIN - abs(self.value) + 1, self.value))
+
+
+def found_in(memory: Memory) -> Found:
+    """What the search that a thread's memory belongs to has found so far."""
+    run = memory.progress[0]
+    line = memory.line[: run["line"]].tolist()
+    return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
 
 
 class TimedMinimax:
@@ -91,8 +94,8 @@ class TimedMinimax:
         self.model = model or handwritten(game, fine=True)
         self.game, self.seconds, self.nodes, self.threads = game, seconds, nodes, threads or available()
         self.entries = 1 << (min(table, max(LEAST_TABLE, nodes.bit_length())) if nodes else table)
-        self.kernels = self.model.kernels("plyground.search.deepening")
-        self._buffers = threading.local()
+        self._buffers = OwnBuffers(self.model, LEVELS, self.entries)
+        self.kernels = self._buffers.kernels
 
     __repr__ = agent_repr
 
@@ -161,13 +164,13 @@ class TimedMinimax:
         self, state: Records, seconds: float | None = None, depth: int = DEEPEST, selective: bool = True
     ) -> Iterator[Found]:
         """The same while it is searched: whenever an iteration is complete or another action is better, and last."""
-        rules, own = self.game.rules, self._own_buffers()
+        rules, own = self.game.rules, self._buffers.own
         if state["outcome"][0]:
             raise InvalidValue(f"a search needs a running game; this one is over: {shorten(rules.text(state[0]))!r}")
         quiescence = QUIESCENCE if selective and "loudness" in rules.compiled else 0
         limits = Limits(depth, quiescence, selective, selective and "pass_turn" in rules.compiled)
         if self.nodes:
-            self.forget()
+            own.forget()
         run, begun, reported = own.memory.progress[0], time.perf_counter(), (0, -1)
         end, most = begun + (self.seconds if seconds is None else seconds), self.nodes or MOST_NODES
         self.kernels.begin_search(state, own.stack, own.memory)
@@ -183,63 +186,6 @@ class TimedMinimax:
         for _ in in_pieces(search, left, FIRST_NODES, end=end, least=LEAST_NODES):
             news = (int(run["completed"]), int(run["action"]))
             if news != reported and news[1] >= 0:
-                yield own.found()
+                yield found_in(own.memory)
             reported = news
-        yield own.found()
-
-    def forget(self) -> None:
-        """Empty the calling thread's memory: the next search begins as the first did."""
-        memory = self._own_buffers().memory
-        for array in (memory.table, memory.history, memory.seen, memory.progress):
-            array.view(np.uint8)[:] = 0
-
-    def _own_buffers(self) -> Buffers:
-        """The calling thread's buffers, allocated on its first search."""
-        if not hasattr(self._buffers, "own"):
-            self._buffers.own = Buffers(new_stack(self.model), new_memory(self.model, self.entries))
-        return self._buffers.own
-
-
-class Buffers(NamedTuple):
-    """The arrays of one thread."""
-
-    stack: Stack
-    memory: Memory
-
-    def found(self) -> Found:
-        run = self.memory.progress[0]
-        line = self.memory.line[: run["line"]].tolist()
-        return Found(int(run["action"]), float(run["value"]), int(run["completed"]), int(run["nodes"]), line)
-
-
-def new_stack(model: CompiledModel) -> Stack:
-    game = model.game
-    states = np.zeros(LEVELS, game.rules.STATE)
-    searched = game.rules.SEARCHED
-    word = np.uint64 if states.itemsize % 8 == 0 and searched.itemsize % 8 == 0 else np.uint8
-    return Stack(
-        states=states,
-        words=states.view(word).reshape(LEVELS, -1),
-        head_words=searched.itemsize // np.dtype(word).itemsize,
-        nodes=np.zeros(LEVELS, NODE),
-        actions=np.empty((LEVELS, game.rules.MAX_LEGAL), np.int32),
-        ranks=np.zeros((LEVELS, game.rules.MAX_LEGAL), np.int64),
-        lines=np.zeros((LEVELS, LEVELS), np.int32),
-        scratch=model.scratch(LEVELS),
-    )
-
-
-def new_memory(model: CompiledModel, entries: int) -> Memory:
-    game = model.game
-    return Memory(
-        table=np.zeros(entries, ENTRY),
-        seen=np.zeros(SEEN, np.uint64),
-        killers=np.full((LEVELS, 2), -1, np.int32),
-        history=np.zeros((2, game.rules.NUM_ACTIONS), np.int64),
-        line=np.zeros(LEVELS, np.int32),
-        barred=np.zeros(game.rules.NUM_ACTIONS, np.uint8),
-        progress=np.zeros(1, PROGRESS),
-        rng=np.zeros(1, np.uint64),
-        work=game.work(),
-        weights=model.weights,
-    )
+        yield found_in(own.memory)
