@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.learners import LEARNERS, training
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run
 from runs_on_disk import read_records

@@ -18,7 +18,7 @@ from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.networks import make_network
 from plyground.runs.directory import create
 from plyground.tables import Table

@@ -17,7 +17,7 @@ from plyground.agents.agent import load_run
 from plyground.backend.view import View
 from plyground.errors import Error, InvalidValue
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.networks import make_network
 from plyground.report.publish import publish, without_folders
 from plyground.report.run import write_report

@@ -25,7 +25,7 @@ from plyground.runs.files import is_file
 from plyground.runs.settings import PROFILES, profile, profiles, read_toml
 
 CONFIGS = "plyground.learners.config"
-SHARED = {"RunConfig": CONFIGS, "NetworkConfig": CONFIGS, "PolicyConfig": "plyground.learners.rollout"}
+SHARED = {"RunConfig": CONFIGS, "NetworkConfig": CONFIGS, "PolicyConfig": CONFIGS}
 """configs that several learners inherit from, and their modules"""
 OF_TRAIN = {
     "profile PROFILE": "settings to begin with: one of `plyground profiles`, a .toml file, or a run, to repeat it",
@@ -96,7 +96,7 @@ def settings_of(learner: str) -> dict[str, dict[str, Setting]]:
     it, and stands where it is introduced."""
     entry = LEARNERS[learner]
     parts = [(_whose(base), _own_settings(SHARED[base], base)) for base in reversed(_bases(learner))]
-    parts.append((f"of {learner}", _own_settings(entry.module, entry.config_name)))
+    parts.append((f"of {learner}", _own_settings(CONFIGS, entry.config_name)))
     newest = {each.name: each for _, part in parts for each in part}
     found: dict[str, dict[str, Setting]] = {}
     seen: set[str] = set()
@@ -113,7 +113,7 @@ def cluster_settings() -> dict[str, Setting]:
 
 def _bases(learner: str) -> list[str]:
     """The shared configs that a learner's own inherits from."""
-    node = _classes(LEARNERS[learner].module)[LEARNERS[learner].config_name]
+    node = _classes(CONFIGS)[LEARNERS[learner].config_name]
     return [base.id for base in node.bases if isinstance(base, ast.Name) and base.id in SHARED]
 
 

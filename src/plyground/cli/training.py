@@ -23,7 +23,7 @@ from plyground.errors import InvalidValue, command, shorten
 from plyground.game import load
 from plyground.games.typed_names import game_name, unknown_game
 from plyground.learners import LEARNERS, find_learner
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.launch import new_run, next_free, versions
 from plyground.runs import directory
 from plyground.runs.directory import Run, steps_of

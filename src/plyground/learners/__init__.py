@@ -9,7 +9,7 @@ from plyground.errors import UnknownName, unknown
 
 
 class LearnerEntry(NamedTuple):
-    """Where a learner is: its module and the names of its config and its class there."""
+    """Where a learner is: its module, the name of its class there, and that of its config in `config.py`."""
 
     module: str
     config_name: str
@@ -18,7 +18,7 @@ class LearnerEntry(NamedTuple):
 
     @property
     def config(self) -> type[Any]:
-        return getattr(importlib.import_module(self.module), self.config_name)
+        return getattr(importlib.import_module("plyground.learners.config"), self.config_name)
 
     @property
     def learner(self) -> type[Any]:

@@ -26,7 +26,7 @@ from plyground.errors import InvalidValue, UnknownName, command, shorten
 from plyground.game import Game
 from plyground.games.typed_names import game_name
 from plyground.learners import SETTINGS_MEANT, find_learner, training
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.evaluation import Event
 from plyground.learners.progress_text import ShortLines
 from plyground.runs import directory
