@@ -20,7 +20,7 @@ def silent(event: Any) -> None: ...
 
 def name_of(config: Any) -> str:
     """The learner that a config belongs to."""
-    (found,) = (name for name, entry in LEARNERS.items() if entry.module == type(config).__module__)
+    (found,) = (name for name, entry in LEARNERS.items() if entry.config is type(config))
     return found
 
 

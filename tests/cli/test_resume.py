@@ -14,7 +14,6 @@ import pytest
 from rich.console import Console
 
 from killed import go_on
-from plyground.cli import runs as runs_commands
 from plyground.cli.resume import set_limits, settings_of
 from plyground.cluster import connect
 from plyground.learners.training import train
@@ -266,7 +265,9 @@ def test_the_list_shows_whole_names_and_what_is_wrong(
     assert "metrics.jsonl cannot be read" in lines["no-json"]
     assert "is a table of names and values, not [3]" in lines["odd-json"]
     for columns in ("80", "60"):
-        monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        monkeypatch.setattr(
+            "plyground.cli.terminal.console", Console(force_terminal=True, width=int(columns), highlight=False)
+        )
         assert long in command("runs", "--folder", str(tmp_path))[1]
 
 

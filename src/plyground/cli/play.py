@@ -41,14 +41,6 @@ HELP = """  moves      list the legal moves
   save FILE  write the game so far; play --load FILE goes on with it
   quit       leave (also Ctrl-C and Ctrl-D)"""
 
-MEANT = {
-    **dict.fromkeys(("bye", "stop", "leave"), "quit"),
-    **dict.fromkeys(("back", "takeback"), "undo"),
-    **dict.fromkeys(("restart", "reset"), "new"),
-    **dict.fromkeys(("legal", "list"), "moves"),
-    **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
-}
-"""what people type: the command here"""
 SHORT_QUIT = ("q", ":q")  # not Q, which may be a piece
 BOARD = ("board", "show", "history")
 WORDS = ("moves", "hint", "think", *BOARD, "fen", "pgn", "undo", "resign", "new", "save", "help", "quit")
@@ -167,7 +159,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
 
 
 def _meant(typed: str, session: Session) -> str:
-    """The answer to a word for one of our commands in other programs, unless it may be a move; else empty."""
+    """The answer to a word that is nearly one of our commands, unless it may be a move; else empty."""
     word, _, rest = typed.partition(" ")
     if word.lower() == "load":
         how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
@@ -177,10 +169,8 @@ def _meant(typed: str, session: Session) -> str:
     if word.lower() in ("think", "quit") and rest and not candidates(session.position, typed):
         return f"Type {word.lower()} alone, not {typed}."
     near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
-    meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
-    if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
-        return ""
-    return f"Type {meant}, not {typed}."
+    may_be_move = session.unclear or (not session.over and candidates(session.position, typed))
+    return "" if not near or typed.lower() in WORDS or may_be_move else f"Type {near[0]}, not {typed}."
 
 
 def _no_move(typed: str, session: Session) -> str:

@@ -1,4 +1,4 @@
-"""The command `resume`; imported when it is called, because torch is slow to import."""
+"""A run that goes on: its settings, perhaps with a later end, and its learner as the newest checkpoint holds it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from plyground.cli import seeds as several
-from plyground.cli.display import Display
-from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
-from plyground.cli.running import Verbose, begun, check_cluster, limits_reached, progress_of, run_to_end
-from plyground.cli.words import one_run
+from plyground.cli.running import begun, check_cluster, limits_reached, progress_of, run_to_end
 from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue
 from plyground.learners import find_learner, training
@@ -21,57 +17,10 @@ from plyground.learners.saving import changed_limits
 from plyground.learners.training import Learner
 from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
-from plyground.runs.groups import runs_of
 from plyground.runs.settings import build, to_toml
-from plyground.runs.tensorboard import summary_writer
 from plyground.runs.trust import check_address, check_programs
 
 NOT_SETTINGS = ("learner", "versions", "cluster")  # in config.toml, beside the settings
-
-
-def resume(
-    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
-    cycles: Annotated[int | None, hint("INT", "as it was")] = None,
-    seconds: Annotated[float | None, hint("FLOAT", "as it was")] = None,
-    epochs: Annotated[int | None, hint("INT", "as it was")] = None,
-    on: Annotated[str | None, hint("TEXT", "as it was")] = None,
-    actors: Annotated[int | None, hint("INT", "as it was")] = None,
-    force: bool = False,
-    tensorboard: bool = False,
-    verbose: Verbose = False,
-    trust: bool = False,
-) -> None:
-    """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
-
-    Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
-
-    Args:
-        words: a run's directory, or the folder of several seeds
-        cycles: a later end, counted from the beginning of the run
-        seconds: the same in seconds of play and updates
-        epochs: the same for an imitation run
-        on: the cluster that plays from now on: ray, ray://HOST:PORT, an address file; '' for this machine alone
-        actors: processes that play there
-        force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
-        tensorboard: write the metrics for TensorBoard too, while the run goes on
-        verbose: show all numbers; otherwise plain words
-        trust: use its positions, and the game file, programs and cluster that it names, if it is another's; remembered
-    """
-    Display.verbose = verbose
-    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
-    limits = {name: value for name, value in given.items() if value is not None}
-    if tensorboard:
-        summary_writer()
-    seeds = runs_of(run)
-    for path in seeds if trust else ():
-        directory.trust_run(path)
-    where = {name: value for name, value in (("on", on), ("actors", actors)) if value is not None}
-    if seeds == [run]:
-        resume_run(run, limits, force, tensorboard, cluster=where)
-        return
-    unfinished = [path for path in seeds if limits or not several.is_finished(path)]
-    if all(resume_run(path, limits, force, tensorboard, alone=False, cluster=where) for path in unfinished):
-        several.show_seeds(run)
 
 
 def resume_run(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
-
-from tyro.conf import arg
+from typing import Any
 
 from plyground.backend.device import explain_out_of_memory
 from plyground.cli.ctrl_c import stop_on_signal
@@ -17,7 +16,7 @@ from plyground.cluster.config import ClusterConfig
 from plyground.errors import InvalidValue, command
 from plyground.learners import find_learner, training
 from plyground.learners.evaluation import Event
-from plyground.learners.launch import SMALLER, begin
+from plyground.learners.launch import SMALLER, begin, new_run
 from plyground.learners.training import Learner
 from plyground.report.run import write_report
 from plyground.runs import directory
@@ -25,7 +24,6 @@ from plyground.runs.directory import Run
 from plyground.runs.tensorboard import record_events
 
 HERE = ClusterConfig()  # no cluster
-Verbose = Annotated[bool, arg(aliases=("-v",))]
 
 
 @contextmanager
@@ -46,6 +44,19 @@ def check_cluster(cluster: ClusterConfig, parallel: int) -> None:
         raise InvalidValue("options of a cluster, such as --actors, need a cluster: --on ray")
     if cluster.on and parallel > 1:
         raise InvalidValue("seeds on a cluster are trained one after another: leave out --parallel")
+
+
+def train_new(
+    name: str, config: Any, path: Path, tensorboard: bool, alone: bool = True, cluster: ClusterConfig = HERE
+) -> bool:
+    """Train a learner into a new directory; returns whether it finished."""
+    unborn = directory.is_unborn(path)
+    tables = {"cluster": asdict(cluster.stated())} if cluster.on else {}
+    with new_run(path, name, config, **tables) as run:
+        if unborn:
+            say(f"{path} was begun before, but stopped before its first checkpoint: begun anew.")
+        with begun(name, config, path, cluster) as learner:
+            return run_to_end(learner, run, tensorboard, alone)
 
 
 def run_to_end(learner: Learner, run: Run, tensorboard: bool = False, alone: bool = True) -> bool:

@@ -30,7 +30,6 @@ from plyground.runs.settings import differences, to_toml
 MOST = 1000  # seeds
 REPORT = "report.md"  # a run has one when it is finished
 POLL_INTERVAL = 0.1  # seconds
-OWN = ("--seeds", "--parallel", "--seed", "--out")  # options that a seed's own process is not given
 
 
 class Counts(NamedTuple):
@@ -49,24 +48,23 @@ def check_counts(seeds: int, parallel: int) -> None:
 
 
 def train_seeds(
-    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], arguments: Sequence[str]
+    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], line: Sequence[str]
 ) -> None:
     """Train several seeds into one folder, from the config's own seed on; then report their mean and spread.
 
-    `train` trains or continues a seed in its directory; `arguments` are those of the whole command.
+    `train` trains or continues a seed in its directory; `line` is the command without seeds and directory.
     """
     seeds = range(config.seed, config.seed + counts.seeds)
     _check_folder(folder, seeds, asdict(config))
-    words = without_own_options(arguments)
     if counts.parallel == 1:
         finished = train_in_turn(folder, seeds, train)
     else:
-        finished = train_side_by_side(folder, seeds, counts.parallel, words)
+        finished = train_side_by_side(folder, seeds, counts.parallel, line)
     if finished:
         show_seeds(folder)
         return
     others = ["--parallel", counts.parallel] if counts.parallel > 1 else []
-    again = command(*words, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
+    again = command(*line, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
     say_command("Not all seeds are finished. Continue with:", again)
 
 
@@ -102,7 +100,7 @@ def train_in_turn(folder: Path, seeds: Sequence[int], train: Callable[[int, Path
     return True
 
 
-def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, arguments: Sequence[str]) -> bool:
+def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, line: Sequence[str]) -> bool:
     """Each in a process of its own, `at_once` at a time; its lines begin with the seed. Ctrl-C stops and saves all."""
     waiting = [seed for seed in seeds if not is_finished(seed_path(folder, seed))]
     running: list[subprocess.Popen[str]] = []
@@ -111,7 +109,7 @@ def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, argumen
         try:
             while (waiting and not stop) or running:
                 while waiting and len(running) < at_once and not stop:
-                    running.append(_begin(waiting[0], seed_path(folder, waiting.pop(0)), arguments))
+                    running.append(_begin(waiting[0], seed_path(folder, waiting.pop(0)), line))
                 if stop and not told:
                     told = True
                     _signal(running)
@@ -123,9 +121,9 @@ def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, argumen
     return all(is_finished(seed_path(folder, seed)) for seed in seeds)
 
 
-def _begin(seed: int, path: Path, arguments: Sequence[str]) -> subprocess.Popen[str]:
+def _begin(seed: int, path: Path, line: Sequence[str]) -> subprocess.Popen[str]:
     """Start or continue one seed; a thread prints its lines."""
-    words = ["resume", str(path)] if steps_of(path) else [*arguments, "--seed", str(seed), "--out", str(path)]
+    words = ["resume", str(path)] if steps_of(path) else [*line, "--seed", str(seed), "--out", str(path)]
     process = subprocess.Popen(  # noqa: S603 (this program, with the words of its own command line)
         [sys.executable, "-m", "plyground", *words],
         stdin=subprocess.DEVNULL,
@@ -146,16 +144,6 @@ def _begin(seed: int, path: Path, arguments: Sequence[str]) -> subprocess.Popen[
 def _signal(running: Sequence[subprocess.Popen[str]]) -> None:
     for process in running:
         process.send_signal(signal.SIGINT)
-
-
-def without_own_options(arguments: Sequence[str]) -> list[str]:
-    """The command line of one seed: without the options about several seeds, and without seed and directory."""
-    found, skip = list[str](), False
-    for word in arguments:
-        if not skip and word.partition("=")[0] not in OWN:
-            found.append(word)
-        skip = not skip and word in OWN
-    return found
 
 
 def show_seeds(folder: Path) -> None:
