@@ -143,7 +143,8 @@ class Parser(argparse.ArgumentParser):
             raise unknown(f"option of {self.name}", wrong[0], known, self.how if len(known) > FEW else "")
         if others:
             raise InvalidValue(f"{self.name} takes options only, not {shorten(others[0])!r}; see {self.how}")
-        values = {each: tuple(it) if isinstance(it, list) else it for each, it in vars(found).items()}  # pyright: ignore
+        values: dict[str, Any] = vars(found)
+        values = {each: tuple(it) if isinstance(it, list) else it for each, it in values.items()}  # pyright: ignore
         tables = {each: {name: values.pop(name) for name in it if name in values} for each, it in self.tables.items()}
         return values | tables
 

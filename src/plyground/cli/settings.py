@@ -55,7 +55,7 @@ def train_help(learner: str, chosen: str = "", given: Table | None = None) -> st
     if learner:
         as_chosen = f", as {chosen} sets them" if chosen else ""
         groups = {f"{heading}{as_chosen}": part for heading, part in groups_of(learner, given).items()}
-        on_cluster = cluster_groups() if learner in ON_CLUSTERS else {}
+        on_cluster: Groups = cluster_groups() if learner in ON_CLUSTERS else {}
         return Parser("train", train, {"config": groups, "cluster": on_cluster}).format_help() + "\n".join(known)
     (shared, settings), *others = all_groups().items()
     lines = [Parser("train", train, {"config": {shared: settings}, "cluster": {}}).format_help()[:-1], *known]
@@ -115,7 +115,7 @@ def show_profile(name: str) -> Sequence[str]:
         return [*lines, "", f"Train with it: {command('train', '--profile', name)}"]
     known = {each.name: each.default for each in settings_of(LEARNERS[table["learner"]].config)}
     for setting, value in table.items():
-        if setting in known and known[setting] != (tuple(value) if isinstance(value, list) else value):
+        if setting in known and known[setting] != (tuple(value) if isinstance(value, list) else value):  # pyright: ignore
             lines.append(f"  {setting:28} {written(value):40} (without it: {written(known[setting])})".rstrip())
         else:
             lines.append(f"  {setting:28} {written(value)}")
