@@ -177,7 +177,7 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it(monkeypatch: pyt
             ("report x", "cli.runs.one_run", False),
             ("runs", "cli.runs._list", True),
             ("train ppo connect_four", "cli.running.train_new", True),
-            ("resume x", "cli.resume.resume_run", True),
+            ("resume x", "cli.running.resume_run", True),
             ("teach convert connect_four a b.csv", "teaching.csv_form.convert", True),
         ):
             _, command, given = app.read(line.split())

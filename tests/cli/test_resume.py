@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from killed import go_on
-from plyground.cli.resume import set_limits, settings_of
+from plyground.cli.running import set_limits, settings_of
 from plyground.cluster import connect
 from plyground.learners.training import train
 from plyground.runs import trust

@@ -18,7 +18,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.resume import settings_of
+from plyground.cli.running import settings_of
 from plyground.cli.training import with_end
 from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN

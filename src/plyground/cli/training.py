@@ -82,7 +82,6 @@ def train(
     from plyground.cli import running
     from plyground.cli import seeds as several
     from plyground.cli.display import Display
-    from plyground.cli.resume import resume_run
     from plyground.cli.terminal import say
     from plyground.game import load
     from plyground.learners.defaults import resolve
@@ -120,7 +119,7 @@ def train(
 
         def train_one(seed: int, there: Path) -> bool:
             if directory.steps_of(there):
-                return resume_run(there, tensorboard=tensorboard, alone=False)
+                return running.resume_run(there, tensorboard=tensorboard, alone=False)
             one = replace(full, seed=seed)
             return running.train_new(name, one, there, tensorboard, alone=False, cluster=place)
 
@@ -215,7 +214,6 @@ def train_in_stages(
     """Each stage to its end, or further where it was begun; the settings of the last are those of the first."""
     from plyground.cli import running, teach
     from plyground.cli.display import Display
-    from plyground.cli.resume import resume_run
     from plyground.cli.terminal import say, say_command
     from plyground.learners.defaults import resolve
     from plyground.learners.launch import next_free
@@ -242,7 +240,7 @@ def train_in_stages(
             elif (run / REPORT).exists():
                 pass
             elif steps_of(run):
-                finished = resume_run(run, tensorboard=tensorboard)
+                finished = running.resume_run(run, tensorboard=tensorboard)
             else:
                 begun = {"init": str(folder / IMITATION)}
                 begun = {"data": [str(folder / DATASET)]} if stage == IMITATION else begun
@@ -286,7 +284,7 @@ def resume(
     """
     from plyground.cli import seeds as several
     from plyground.cli.display import Display
-    from plyground.cli.resume import resume_run
+    from plyground.cli.running import resume_run
     from plyground.runs.directory import trust_run
     from plyground.runs.tensorboard import summary_writer
 
