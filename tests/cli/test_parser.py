@@ -19,7 +19,7 @@ from plyground.learners import LEARNERS
 from plyground.teaching.config import Collect
 
 LINES = Path(__file__).with_name("documented_lines.txt").read_text(encoding="utf-8").splitlines()
-"""every line that the README and the guides named when the parser was tyro's; people have typed them since"""
+"""every line that the README, the guides and these tests held for right when another parser read them"""
 STANDS_FOR = {"GAME": "chess", "LEARNER": "ppo", "A": "random", "B": "greedy", "N": "10"}
 
 
@@ -131,9 +131,10 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where documented lines are typed."""
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text('learner = "dqn"\nnetwork = "16"\n')
-    run = Path("runs") / "connect_four-dqn-1"
-    run.mkdir(parents=True)
-    (run / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
+    for name, game in (("connect_four-dqn-1", "connect_four"), ("x", "chess")):
+        run = Path("runs") / name
+        run.mkdir(parents=True)
+        (run / "config.toml").write_text(f'learner = "dqn"\ngame = "{game}"\n')
     return tmp_path
 
 

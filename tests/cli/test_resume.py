@@ -51,14 +51,15 @@ def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path,
     assert "changed" not in err, "new checkpoints carry the new fingerprints"
 
 
-def test_metrics_for_tensorboard(trained: Path, command) -> None:
+def test_metrics_for_tensorboard(trained: Path, tmp_path: Path, command) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+    run = shutil.copytree(trained, tmp_path / "run")
     for _ in range(2):  # again replaces what was there
-        code, out, _ = command("runs", "tensorboard", str(trained))
+        code, out, _ = command("runs", "tensorboard", str(run))
         assert code == 0
         assert "tensorboard --logdir" in out
-    found = EventAccumulator(str(trained / "tensorboard")).Reload()
+    found = EventAccumulator(str(run / "tensorboard")).Reload()
     losses = found.Scalars("cycle/loss")
     wanted = [record for record in read_records(trained) if record["event"] == "cycle"]
     assert [each.step for each in losses] == [record["step"] for record in wanted]
