@@ -118,9 +118,8 @@ def game_first(
     if misplaced and not named:
         others = [word for word in rest if word != misplaced[0]]
         raise InvalidValue(f"the game comes first: {command(*name.split(), misplaced[0], *others)}")
-    if rest and not named and difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75):
-        raise unknown_game(rest[0])
-    if rest and not named and not most:
+    near = difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75) if rest else []
+    if rest and not named and (near or not most):
         raise unknown_game(rest[0])
     if name == "match" and len(rest) > most:
         raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
