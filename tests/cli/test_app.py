@@ -16,7 +16,6 @@ import pytest
 import plyground as pg
 from conftest import ROOT, TINY
 from plyground.checks.passed_files import has_passed
-from plyground.cli.app import COMMANDS
 
 
 def test_games_are_listed(command) -> None:
@@ -395,14 +394,9 @@ def test_mistakes_are_marked_in_the_picture() -> None:
     assert (signs["✗"], signs["✓"]) == ((3, 2), (0, 0)), "where the discs would come to lie"
 
 
-def test_the_version_and_the_defaults_are_told_once(command) -> None:
-    assert command("--version")[:2] == (0, f"plyground {pg.__version__}\n")
-    for name in COMMANDS:
-        code, out, _ = command(name, "--help")
-        words = " ".join(out.replace("│", " ").split())
-        assert code == 0
-        assert "None" not in words, name
-        assert not re.search(r"\(default:[^()]*\) \(default", words), name
+def test_the_version_is_told(command) -> None:
+    for words in ("--version", "-V", "version"):
+        assert command(words)[:2] == (0, f"plyground {pg.__version__}\n")
 
 
 @pytest.mark.parametrize("words", ["runs unpack {here} {long}", "train tabular connect_four --out {long}"])
